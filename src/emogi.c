@@ -11,6 +11,7 @@
  *   prewarm/       graphs loaded ahead of calls                  requests of slots
  *   function/      the SQL functions                    views/   views and cache administration
  *   acquire/       from a graph source to a graph: cache lookup, index or build, build
+ *   graph_source/  the kinds of sources: tables, foreign tables, Citus tables, queries
  *   changes/       changes of the tables since a graph was built
  *   remote/        edges of foreign tables on other servers and of Citus shards
  *   edges/         edges of heap tables and queries, in the arena
@@ -27,19 +28,22 @@
  *   source/source.c               resolve the graph argument; access.c checks rights
  *   call/call.c                   take a slot, within base/limits.c; it owns all that the call
  *                                 allocates in the arena
- *   source/snapshot.c             ensure that the snapshot is not older than the relations
- *   analysis/analysis.c           for a query or view: analyze it, and decide whether its graph is
- *                                 cacheable
- *   acquire/acquire.c             get the graph:
- *     acquire/cache_lookup.c        look up a graph that is exact for the snapshot, and pin it
+ *   acquire/acquire.c             get the graph that an EmogiGraphRequest describes:
+ *     graph_source/graph_source.c   find the kind of the source, and open it: source/snapshot.c
+ *                                   ensures that the snapshot is not older than the relations,
+ *                                   analysis/analysis.c analyzes a query or view, and decides
+ *                                   whether its graph is cacheable
+ *     acquire/cache_lookup.c        look once at the cache: pin a graph that is exact for the
+ *                                   snapshot, or tell what else there is
  *                                   (cache/recent_writers.c knows who has changed which table)
- *     acquire/index_search_cost.c   otherwise decide whether index_search/ replaces it, or
+ *     acquire/index_or_build.c      otherwise decide whether index_search/ replaces it, or
  *     acquire/neighborhood_graph.c  collects the few edges that the call needs
  *     acquire/apply_delta.c         otherwise bring an older graph up to date, by
  *                                   changes/tracker_refresh.c
  *     acquire/build.c               otherwise build it: edges/heap_scan.c and pages.c read tables,
  *                                   remote/remote_read.c other servers, edges/sink.c takes rows of
- *                                   the executor; the engine worker makes keys and CSR
+ *                                   the executor; the engine worker makes keys and CSR in one
+ *                                   request
  *   function/local_search_call.c  answer in the backend if the search is small; otherwise
  *   call/request.c                have the engine worker run the query (worker/worker.c)
  *   function/course.c             read the result into rows, and release the slot

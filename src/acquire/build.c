@@ -1,9 +1,11 @@
 /*
  * build.c: build a graph in the arena from the edges of a source.
  *
- * The backend reads the edges (heap_scan.c, sink.c), then has the engine worker make the keys and
- * the CSR from them. Each step has exactly the memory that it needs, and the edges are freed as
- * soon as the CSR is complete. All memory belongs to the call's slot.
+ * The backend reads the edges (../graph_source), then has the engine worker make the keys and the
+ * CSR from them, in one request. Each step has exactly the memory that it needs: the worker
+ * allocates that of the CSR, once it has counted the vertices, or leaves it to the backend if other
+ * memory must be evicted first. The edges are freed as soon as the CSR is complete. All memory
+ * belongs to the call's slot.
  */
 #include "postgres.h"
 
@@ -13,13 +15,6 @@
 #include "edges/sink.h"
 #include "edges/pages.h"
 #include "base/arena.h"
-#include "remote/remote.h"
-
-/*
- * Reject a graph without reading it if its edges alone are estimated at this multiple of the
- * budget.
- */
-#define EMOGI_HOPELESS 8.0
 
 /*
  * Raise any error that prevents the caller from reading a source, without reading it; set the key
@@ -40,38 +35,28 @@ emogi_build_check(EmogiSource *source)
 	relation_close(rel, NoLock);
 }
 
-/* Have the worker find the vertices; scratch must remain until the CSR is complete. */
-static EmogiKeyNumbers
-make_keys(EmogiCall *call, const EmogiKeyPlan *plan, void *scratch)
-{
-	EmogiRequest *request = &call->slot->request;
-
-	request->kind = EMOGI_REQUEST_KEYS;
-	request->plan = *plan;
-	request->scratch = scratch;
-	return emogi_call_request(call)->keys;
-}
-
-/* Have the worker make the CSR. */
+/*
+ * Have the worker make the CSR, if it had no memory at hand for that: here, cached graphs are
+ * evicted for it. Raises 53200.
+ */
 static EmogiGraph
-make_csr(EmogiCall *call, const EmogiKeyNumbers *keys, const EmogiEdges *edges,
-		 EmogiDirection direction, bool with_backward)
+make_csr(EmogiCall *call, const EmogiEdges *edges)
 {
 	EmogiRequest *request = &call->slot->request;
-	EmogiWeightType type = edges->weighted ? emogi_weight_type(edges->weight_misfits) :
-		EMOGI_WEIGHT_NONE;
+	const EmogiKeyNumbers keys = call->slot->reply.keys;
 	const uint64 nedges = edges->nedges - edges->nalone;
-	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, direction, with_backward,
-											   type);
-	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction,
-														emogi_cpu_threads, edges->weighted);
+	Size		memory_bytes = emogi_csr_bytes(keys.nvertices, nedges, request->direction,
+											   request->with_backward,
+											   emogi_edges_weight_type(edges));
+	Size		scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, nedges,
+														request->direction, emogi_cpu_threads,
+														edges->weighted);
 	EmogiGraph	graph;
 
+	emogi_call_phase(call, EMOGI_PHASE_CSR);
 	emogi_arena_check_budget(memory_bytes + scratch_bytes);
 	request->kind = EMOGI_REQUEST_CSR;
-	request->keys = *keys;
-	request->direction = direction;
-	request->with_backward = with_backward;
+	request->keys = keys;
 	request->memory = emogi_call_alloc_any(call, memory_bytes);
 	request->scratch = emogi_call_alloc_any(call, scratch_bytes);
 	graph = emogi_call_request(call)->graph;
@@ -80,118 +65,59 @@ make_csr(EmogiCall *call, const EmogiKeyNumbers *keys, const EmogiEdges *edges,
 }
 
 /*
- * Set the expected number of rows of a scan, and reject a hopeless one: its edges are estimated by
- * the planner at several times the allowed memory. Smaller excesses are found by trying.
+ * Have the worker find the vertices, and make the CSR from them. The memory of the keys must remain
+ * until the CSR is complete. Raises 53200.
  */
-static void
-announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
+static EmogiGraph
+make_graph(EmogiCall *call, const EmogiEdges *edges, const EmogiKeyPlan *plan,
+		   EmogiDirection direction, bool with_backward)
 {
-	double		rows = emogi_graph_estimate_rows(source, leaves);
-	double		bytes = rows * (source->reverse > 0 ? 2 : 1) *
-		(source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
-	double		allowed = (double) emogi_arena_budget_bytes();
+	EmogiRequest *request = &call->slot->request;
+	void	   *scratch = emogi_call_alloc_any(call, plan->scratch_bytes);
+	const EmogiReply *reply;
+	EmogiGraph	graph;
 
-	call->slot->control.done = 0;
-	call->slot->control.total = (uint64) Max(rows, 0);
-	if (bytes > EMOGI_HOPELESS * allowed && source->filter == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("emogi.max_memory is too small for this graph"),
-				 errdetail("About %.0f bytes are needed for some %.0f edges alone; "
-						   "emogi.max_memory allows %.0f.",
-						   bytes, rows, allowed),
-				 errhint("Raise emogi.max_memory (%dMB now) and restart the server, "
-						 "or select fewer edges. If the table has far fewer rows, ANALYZE it.",
-						 emogi_max_memory_mb)));
-}
-
-/* Where edges are read from. */
-typedef struct Reading
-{
-	const EmogiSource *source;
-	List	   *leaves;			/* heaps; NIL = through the executor, unless ... */
-	EmogiRemote *servers;		/* ... there are servers to read besides them */
-	EmogiQueryAnalysis  *analysis;			/* read instead of the source; or NULL */
-	EmogiWeights weights;
-	const EmogiPageScans *notes;
-} Reading;
-
-/* Read edges. careful: see emogi_sink_begin. */
-static void
-read_edges(EmogiCall *call, const Reading *reading, bool careful)
-{
-	if (reading->analysis != NULL)
-		emogi_sink_analyzed_query(call, reading->analysis, reading->weights, careful);
-	else if (reading->servers != NULL)
-		emogi_remote_read(reading->servers, reading->source, reading->leaves, reading->weights,
-						  careful);
-	else if (reading->leaves == NIL)
-		emogi_sink_query(call, reading->source, reading->weights, careful);
-	else
+	request->kind = EMOGI_REQUEST_BUILD;
+	request->plan = *plan;
+	request->scratch = scratch;
+	request->direction = direction;
+	request->with_backward = with_backward;
+	reply = emogi_call_request(call);
+	if (reply->graph.memory != NULL)
 	{
-		announce_scan(call, reading->source, reading->leaves);
-		emogi_heap_scan_tables(call, reading->source, reading->leaves, reading->weights, careful,
-							   reading->notes);
+		emogi_call_phase_since(call, EMOGI_PHASE_CSR, reply->keys_done_ms);
+		graph = reply->graph;
+		emogi_arena_free(reply->scratch, reply->scratch_bytes);
 	}
+	else
+		graph = make_csr(call, edges);
+	emogi_arena_free(scratch, plan->scratch_bytes);
+	return graph;
 }
 
-/* Read edges into the call's slot; read them again if too many keys collided in the hash table. */
-static void
-gather_edges(EmogiCall *call, const Reading *reading)
+/*
+ * Read the edges of an open source into the call's slot, as the active snapshot sees them; read
+ * them again if too many keys collided in the hash table. notes: NULL, or where to record the page
+ * scans of each heap. The caller's rights have been checked. Raises 53200, 22004 and 22023 for
+ * weights, and any error of a query or a server.
+ */
+void
+emogi_build_edges(EmogiCall *call, EmogiGraphSource *source, EmogiWeights weights,
+				  const EmogiPageScans *notes)
 {
 	EmogiSlot  *slot = call->slot;
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
-	read_edges(call, reading, false);
+	source->kind->scan(call, source, weights, false, notes);
 	if (slot->key_table != NULL &&
 		emogi_key_table_outcome(slot->key_table) == EMOGI_KEYS_COLLISIONS)
 	{
 		emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 		emogi_arena_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
 		pg_atomic_write_u64(&slot->nskipped, 0);
-		read_edges(call, reading, true);
+		source->kind->scan(call, source, weights, true, notes);
 	}
 	emogi_build_dictionary(call);
-}
-
-/*
- * Read the edges of a source into the call's slot, as the caller's snapshot sees them. leaves: the
- * heaps to read, from emogi_heap_scan_possible; NIL = through the executor. notes: NULL, or where
- * to record the page scans of each leaf. The caller's rights have been checked. Raises 53200, 22004
- * and 22023 for weights, and any error of a query.
- */
-void
-emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
-				  const EmogiPageScans *notes)
-{
-	const Reading reading = {.source = source,.leaves = leaves,.weights = weights,.notes = notes};
-
-	gather_edges(call, &reading);
-}
-
-/*
- * Read the edges of a source with foreign tables besides its heaps, or of Citus tables, as
- * emogi_build_edges does. Raises also the errors of the servers.
- */
-void
-emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *heaps,
-							EmogiRemote *servers, EmogiWeights weights)
-{
-	const Reading reading =
-		{.source = source,.leaves = heaps,.servers = servers,.weights = weights};
-
-	gather_edges(call, &reading);
-}
-
-/*
- * Read the edges of an analyzed query, which is open, as emogi_build_edges does. Raises the same.
- */
-void
-emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *analysis, EmogiWeights weights)
-{
-	const Reading reading = {.analysis = analysis,.weights = weights};
-
-	gather_edges(call, &reading);
 }
 
 /*
@@ -230,8 +156,6 @@ emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
 	const EmogiDictionary *dictionary = emogi_dictionaries_get(call->slot->dictionary);
 	EmogiEdges	edges;
 	EmogiKeyPlan plan;
-	EmogiKeyNumbers	keys;
-	void	   *scratch;
 
 	(void) emogi_slot_edges(call->slot, &edges, palloc);
 	*weight_misfits = edges.weight_misfits;
@@ -246,12 +170,8 @@ emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
 										  emogi_dictionary_shift(dictionary), &plan);
 		else
 			emogi_key_numbers_plan(&edges, &plan);
-		scratch = emogi_call_alloc_any(call, plan.scratch_bytes);
-		keys = make_keys(call, &plan, scratch);
-		emogi_call_phase(call, EMOGI_PHASE_CSR);
-		*graph = make_csr(call, &keys, &edges, direction, with_backward);
+		*graph = make_graph(call, &edges, &plan, direction, with_backward);
 		graph->dictionary = dictionary;
-		emogi_arena_free(scratch, plan.scratch_bytes);
 	}
 	emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 	pfree((void *) edges.chunks);

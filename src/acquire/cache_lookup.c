@@ -2,8 +2,8 @@
  * cache_lookup.c: find a call's graph in the shared cache, or reserve an entry for the call to
  * build it.
  *
- * cache_lookup_tracker.c does the same with the help of a change tracker; cache_lookup_publish.c
- * publishes the graphs that were built.
+ * cache_lookup_make.c tells what a call requests. cache_lookup_tracker.c does the same as this file
+ * with the help of a change tracker; cache_lookup_publish.c publishes the graphs that were built.
  *
  * A call that names tables looks for a graph of the same columns that holds exactly the rows that
  * its snapshot sees (recent_writers.c decides), and pins it for the lifetime of its slot. If there
@@ -16,215 +16,14 @@
  *
  * For foreign tables and Citus tables, the servers report the version of their rows (../servers),
  * which is part of the key.
- *
- * Not shared are graphs of:
- * - foreign tables and other rows that change undetected;
- * - temporary tables;
- * - catalogs, because their writers release their locks before the end of the transaction;
- * - tables changed by the caller's own transaction;
- * - SERIALIZABLE transactions, because PostgreSQL must see their reads.
  */
 #include "postgres.h"
 
-#include "access/relation.h"
 #include "access/xact.h"
-#include "access/xlog.h"
-#include "catalog/catalog.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "storage/procarray.h"
-#include "tcop/pquery.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "acquire/cache_lookup.h"
-#include "changes/changes.h"
-#include "base/compat.h"
 #include "base/fault.h"
-
-/* ---- lookups ---- */
-
-/*
- * Make a lookup for the graph of a source, or of its query analysis, if not NULL. wanted: the
- * requested adjacency lists and weights.
- */
-EmogiCacheLookup *
-emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *tree,
-						const EmogiGraphKey *wanted)
-{
-	EmogiCacheLookup  *lookup = palloc0(sizeof *lookup);
-
-	lookup->registration = palloc0(sizeof *lookup->registration);
-	lookup->key = *wanted;
-	lookup->key.database = MyDatabaseId;
-	lookup->key.relid = source->relid;
-	lookup->key.of_query = tree != NULL;
-	lookup->key.of_servers = false;
-	memset(lookup->key.fingerprint, 0, sizeof lookup->key.fingerprint);
-	if (tree != NULL)
-	{
-		memcpy(lookup->key.fingerprint, tree->fingerprint, sizeof lookup->key.fingerprint);
-		lookup->key.src = lookup->key.dst = lookup->key.reverse = 0;
-		lookup->key.weight = tree->columns.weight;
-		lookup->key.keys = tree->columns.key;
-		lookup->has_vertices = tree->columns.vertex > 0;
-		lookup->text = tree->text;
-		lookup->shape = tree->is_folded ? 0 : tree->shape;
-		lookup->tree = tree;
-	}
-	else
-	{
-		lookup->key.src = source->src;
-		lookup->key.dst = source->dst;
-		lookup->key.weight = source->weight;
-		lookup->key.reverse = source->reverse;
-		lookup->key.keys = source->key;
-	}
-	return lookup;
-}
-
-/* Free a lookup. */
-void
-emogi_cache_lookup_free(EmogiCacheLookup *lookup)
-{
-	if (lookup->relids != NULL)
-	{
-		pfree(lookup->relids);
-		pfree(lookup->relfilenumbers);
-		pfree(lookup->tables);
-	}
-	if (lookup->xids.running != NULL)
-		pfree(lookup->xids.running);
-	pfree(lookup->registration);
-	pfree(lookup);
-}
-
-/*
- * Check whether a table has no blocks at all. If so, no snapshot taken before this check sees a row
- * in it, provided that the caller's lock prevents a rewrite: all rows that such a snapshot sees as
- * committed were written earlier. Rows added after the check are not visible to the caller's
- * snapshot, which is older.
- */
-static bool
-is_empty(Relation rel)
-{
-	return !RecoveryInProgress() && RelationGetNumberOfBlocks(rel) == 0;
-}
-
-/*
- * Fill in the lookup's leaves; return false if one of them cannot be shared, or there are too many.
- * An empty leaf among several is left out: a graph without it holds all rows that the active
- * snapshot, which exists already, sees in it, and so does a graph made when the leaf was empty. So
- * partitions may be created, attached and detached while they are empty.
- */
-static bool
-fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
-{
-	int			count = list_length(leaves);
-	ListCell   *cell;
-
-	if ((count == 0 && !lookup->key.of_query && !lookup->key.of_servers) ||
-		count > EMOGI_MAX_BASE_TABLES)
-		return false;
-	lookup->relids = palloc(count * sizeof(Oid));
-	lookup->relfilenumbers = palloc(count * sizeof(Oid));
-	lookup->tables = palloc(count * sizeof(int));
-	lookup->nleaves = 0;
-	lookup->can_follow = emogi_enable_incremental &&
-		(lookup->tree == NULL || lookup->tree->filtered != NULL) && !lookup->key.of_servers;
-	foreach(cell, leaves)
-	{
-		Oid			relid = lfirst_oid(cell);
-		Relation	rel = relation_open(relid, NoLock);
-		bool		shared = !RelationUsesLocalBuffers(rel) && !IsCatalogRelation(rel);
-
-		lookup->own |= emogi_recent_writers_changed_by_me(relid) &&
-			!(lookup->key.of_query && emogi_faults.tree[EMOGI_TREE_OWN]);
-		lookup->can_follow = lookup->can_follow && emogi_changed_pages_can_follow(rel);
-		if (shared && ((count == 1 && !lookup->key.of_servers) || !is_empty(rel)))
-		{
-			lookup->relids[lookup->nleaves] = relid;
-			lookup->relfilenumbers[lookup->nleaves++] = emogi_compat_relfilenumber(rel);
-		}
-		relation_close(rel, NoLock);
-		if (!shared)
-			return false;
-	}
-	return true;
-}
-
-/* Check whether the call's graph can be shared at all. */
-bool
-emogi_cache_lookup_may_be_shared(void)
-{
-	return emogi_enable_cache && !IsolationIsSerializable();
-}
-
-/*
- * Get a lower bound of the time when the active snapshot was taken. The snapshot of a cursor is
- * that of the statement that opened it, or, if a function opened it, of any enclosing statement. An
- * unnamed portal may have been bound by an earlier message.
- */
-static TimestampTz
-get_snapshot_time(void)
-{
-	if (IsolationUsesXactSnapshot() ||
-		(ActivePortal != NULL && ActivePortal->visible && ActivePortal->name[0] != '\0'))
-		return GetCurrentTransactionStartTimestamp();
-	return ActivePortal != NULL ? Min(GetCurrentStatementStartTimestamp(),
-									  ActivePortal->creation_time) :
-									  GetCurrentStatementStartTimestamp();
-}
-
-/*
- * Check whether the graph of these heaps, as the active snapshot sees them, can be shared. Fills in
- * the lookup, and sets can_follow if changes can be tracked.
- */
-bool
-emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, List *leaves)
-{
-	if (emogi_cache_lookup_may_be_shared() && fill_in_leaves(lookup, leaves) &&
-		emogi_transaction_snapshot_take(GetActiveSnapshot(), &lookup->xids))
-	{
-		lookup->can_follow &= lookup->key.keys.class != EMOGI_KEY_COMPARED && lookup->nleaves > 0 &&
-			lookup->xids.recovery == RecoveryInProgress();
-		lookup->taken_at = get_snapshot_time();
-		return !lookup->own;
-	}
-	lookup->can_follow = false;
-	return false;
-}
-
-/*
- * Return why a query's graph cannot be shared, after emogi_cache_lookup_may_share has returned
- * false.
- */
-const char *
-emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup)
-{
-	if (!emogi_enable_cache)
-		return "emogi.cache is off";
-	if (IsolationIsSerializable())
-		return "the transaction is SERIALIZABLE";
-	if (lookup->own)
-		return "this transaction has changed a table that it reads";
-	return "the snapshot is of a kind that is not compared, "
-		"or sees too many transactions as running";
-}
-
-/*
- * Check whether the graph of the lookup's query was built or missed before, and record that it was.
- */
-bool
-emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup)
-{
-	bool		built;
-
-	emogi_cache_lock();
-	built = emogi_asked_queries_built_before(&lookup->key);
-	emogi_cache_unlock();
-	return built;
-}
 
 /* ---- lookup, under cache_lock ---- */
 
@@ -345,19 +144,26 @@ emogi_cache_lookup_pin(EmogiCached *cached)
 	return (int) (cached - emogi_cache_shared->graphs);
 }
 
+/* Count a hit of a graph, pin it, and return its index. */
+static int
+take(EmogiCached *cached)
+{
+	cached->hits++;
+	cached->asked_once = false;
+	cached->staleness_ms = Max(cached->staleness_ms, emogi_max_staleness_ms);
+	emogi_cache_shared->counters.hits++;
+	return emogi_cache_lookup_pin(cached);
+}
+
 /*
  * Pin a graph for a slot's call. Copy nskipped now, because it may change as soon as the lock is
  * released (cache_lookup_tracker.c).
  */
 static void
-take(EmogiSlot *slot, EmogiCached *cached)
+take_for_slot(EmogiSlot *slot, EmogiCached *cached)
 {
-	slot->graph = emogi_cache_lookup_pin(cached);
+	slot->graph = take(cached);
 	pg_atomic_write_u64(&slot->nskipped, cached->nskipped);
-	cached->hits++;
-	cached->asked_once = false;
-	cached->staleness_ms = Max(cached->staleness_ms, emogi_max_staleness_ms);
-	emogi_cache_shared->counters.hits++;
 }
 
 /* Release the references to the rings of the first `count` leaves. */
@@ -484,7 +290,7 @@ look_up(EmogiSlot *slot, const EmogiCacheLookup *lookup, bool reserves)
 	cached = find_graph(lookup, EMOGI_GRAPH_READY, emogi_cache_lookup_has_lists);
 	if (cached != NULL)
 	{
-		take(slot, cached);
+		take_for_slot(slot, cached);
 		cached->exact_at = Max(cached->exact_at, lookup->taken_at);
 		outcome = EMOGI_FOUND;
 	}
@@ -550,13 +356,61 @@ emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCacheLookup *lookup)
  * reserved, if there is none.
  */
 bool
-emogi_cache_lookup_look(EmogiSlot *slot, const EmogiCacheLookup *lookup)
+emogi_cache_lookup_await(EmogiSlot *slot, const EmogiCacheLookup *lookup)
 {
 	EmogiLookupOutcome outcome = look_up(slot, lookup, false);
 
 	if (outcome == EMOGI_MUST_WAIT)
 		outcome = wait_for_builder(slot, lookup, false);
 	return outcome == EMOGI_FOUND;
+}
+
+/* Get what the cache has if changes of the lookup's tables can be tracked. */
+static EmogiCacheHas
+find_tracker(const EmogiCacheLookup *lookup)
+{
+	const EmogiChangeTracker *tracker = lookup->can_follow ?
+		emogi_change_tracker_find(&lookup->key) : NULL;
+
+	if (tracker == NULL || tracker->phase != EMOGI_LIVE_READY)
+		return EMOGI_CACHE_HAS_NOTHING;
+	return tracker->holder >= 0 ? EMOGI_CACHE_HAS_HELD_TRACKER : EMOGI_CACHE_HAS_TRACKER;
+}
+
+/*
+ * Look once at what the cache has for a call: without waiting, and at one time. Pin a graph for the
+ * call, which may have no slot yet; call NULL = do not, for EXPLAIN. may_share: the graph can be
+ * shared.
+ */
+EmogiCacheLook
+emogi_cache_lookup_look(EmogiCall *call, const EmogiCacheLookup *lookup, bool may_share)
+{
+	EmogiCacheLook look = {EMOGI_CACHE_HAS_NOTHING};
+	EmogiCached *cached = NULL;
+
+	if (!may_share && !lookup->can_follow)
+		return look;
+	emogi_cache_lock();
+	emogi_recent_writers_forget_recovery();
+	if (may_share)
+		cached = find_graph(lookup, EMOGI_GRAPH_READY, emogi_cache_lookup_has_lists);
+	if (cached == NULL)
+	{
+		look.has = find_tracker(lookup);
+		look.is_building = may_share &&
+			find_graph(lookup, EMOGI_GRAPH_BUILDING, emogi_cache_lookup_has_lists) != NULL;
+	}
+	else
+	{
+		look.has = EMOGI_CACHE_HAS_GRAPH;
+		if (call != NULL)
+		{
+			emogi_call_pin(call, take(cached), cached->nskipped);
+			cached->exact_at = Max(cached->exact_at, lookup->taken_at);
+		}
+	}
+	emogi_cache_unlock();
+	return look;
 }
 
 /*
@@ -600,21 +454,9 @@ emogi_cache_lookup_look_back(EmogiSlot *slot, const EmogiCacheLookup *lookup, do
 	if (cached != NULL && *age_ms > emogi_max_staleness_ms)
 		cached = NULL;
 	if (cached != NULL)
-		take(slot, cached);
+		take_for_slot(slot, cached);
 	emogi_cache_unlock();
 	return cached != NULL;
-}
-
-/* Check whether the cache has a suitable graph. */
-bool
-emogi_cache_lookup_is_cached(const EmogiCacheLookup *lookup)
-{
-	bool		found;
-
-	emogi_cache_lock();
-	found = find_graph(lookup, EMOGI_GRAPH_READY, emogi_cache_lookup_has_lists) != NULL;
-	emogi_cache_unlock();
-	return found;
 }
 
 /* Hide the weights of a graph from a call that uses none. */

@@ -5,24 +5,13 @@
  * query analysis.
  *
  * An index search is considered if this call or another would have to build the graph first, or to
- * bring it to the call's snapshot; index_search_cost.c compares the costs.
+ * bring it to the call's snapshot: the look at the cache (cache_lookup.c) tells.
+ * index_search_cost.c compares the costs.
  */
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
-#include "cache/change_tracker.h"
 #include "index_search/neighborhood.h"
-
-/*
- * Check whether a graph of heaps must be built: it is not cached, and no change tracker can supply
- * it.
- */
-static bool
-must_be_built(const EmogiCacheLookup *lookup, bool may_share)
-{
-	return !(may_share && emogi_cache_lookup_is_cached(lookup)) &&
-		!(lookup->can_follow && emogi_change_tracker_exists(&lookup->key));
-}
 
 /*
  * Check whether the graph is that of a query with a value used for the first time, such as now() or
@@ -47,53 +36,17 @@ would_serve_others(const EmogiCacheLookup *lookup, bool may_share)
 	return lookup->tree == NULL && lookup->can_follow && emogi_apply_delta_may_begin(lookup);
 }
 
-/* Check whether the call would have to wait for another that is refreshing the change tracker. */
-static bool
-must_wait(const EmogiCacheLookup *lookup, bool may_share)
-{
-	return !(may_share && emogi_cache_lookup_is_cached(lookup)) && lookup->can_follow &&
-		emogi_change_tracker_is_held(&lookup->key);
-}
-
-/* Check whether the call must refresh the change tracker or merge its graph, where one exists. */
-static bool
-must_refresh(const EmogiCacheLookup *lookup, bool may_share)
-{
-	return !(may_share && emogi_cache_lookup_is_cached(lookup)) && lookup->can_follow &&
-		emogi_change_tracker_exists(&lookup->key);
-}
-
-/* Why a search may use indexes. */
-typedef enum IndexReason
-{
-	HAS_GRAPH,					/* it need not */
-	WOULD_BUILD,
-	WOULD_WAIT,					/* for another call that brings the graph up to date */
-	WOULD_REFRESH
-} IndexReason;
-
-/* Get the reason why a search may use indexes instead of its graph. */
-static IndexReason
-index_reason(const EmogiCacheLookup *lookup, bool may_share)
-{
-	if (must_be_built(lookup, may_share))
-		return WOULD_BUILD;
-	if (must_wait(lookup, may_share))
-		return WOULD_WAIT;
-	return must_refresh(lookup, may_share) ? WOULD_REFRESH : HAS_GRAPH;
-}
-
 /*
  * Check whether the cost of searches accumulates until a graph is built for later calls. A search
  * that continues another one is decided like that one, which served its call alone.
  */
 static bool
-accumulates(IndexReason reason, const EmogiCacheLookup *lookup, bool may_share,
+accumulates(const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 			const EmogiIndexSearch *search)
 {
-	if (reason == WOULD_BUILD)
+	if (has == EMOGI_CACHE_HAS_NOTHING)
 		return search->cost_before == 0 && would_serve_others(lookup, may_share);
-	return reason == WOULD_REFRESH;
+	return has == EMOGI_CACHE_HAS_TRACKER;
 }
 
 /*
@@ -101,29 +54,29 @@ accumulates(IndexReason reason, const EmogiCacheLookup *lookup, bool may_share,
  * that would serve this call alone, and has no weights.
  */
 static bool
-may_collect(IndexReason reason, const EmogiSource *source, const EmogiCacheLookup *lookup,
-			bool serves_others)
+may_collect(EmogiCacheHas has, const EmogiSource *source, const EmogiCacheLookup *lookup,
+			bool for_others)
 {
-	return reason == WOULD_BUILD && !serves_others &&
+	return has == EMOGI_CACHE_HAS_NOTHING && !for_others &&
 		(source->weight == 0 || lookup->key.weights == EMOGI_WEIGHTS_UNUSED);
 }
 
 /* Decide whether a search uses indexes, by estimated costs. Sets its cost limit. */
 static bool
-prefers_indexes(IndexReason reason, const EmogiSource *source, List *leaves,
-				const EmogiCacheLookup *lookup, bool serves_others, EmogiIndexSearch *search)
+prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
+				const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
 {
-	if (search->kind != EMOGI_SEARCHES && !may_collect(reason, source, lookup, serves_others))
+	if (search->kind != EMOGI_SEARCHES && !may_collect(has, source, lookup, for_others))
 		return false;
-	switch (reason)
+	switch (has)
 	{
-		case WOULD_BUILD:
-			return emogi_index_search_cost_beats_build(source, leaves, serves_others, search);
-		case WOULD_WAIT:
+		case EMOGI_CACHE_HAS_NOTHING:
+			return emogi_index_search_cost_beats_build(source, leaves, for_others, search);
+		case EMOGI_CACHE_HAS_HELD_TRACKER:
 			return emogi_index_search_cost_beats_wait(source, leaves, search);
-		case WOULD_REFRESH:
+		case EMOGI_CACHE_HAS_TRACKER:
 			return emogi_index_search_cost_beats_refresh(source, leaves, search);
-		case HAS_GRAPH:
+		case EMOGI_CACHE_HAS_GRAPH:
 			break;
 	}
 	return false;
@@ -144,19 +97,18 @@ open_indexes(const EmogiSource *source, List *leaves, const EmogiIndexSearch *se
 
 /*
  * Run a search of these heaps on indexes, if its graph is not available; return false if it needs
- * the graph.
+ * the graph. has: what the cache has for it.
  */
 bool
 emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves,
-							const EmogiCacheLookup *lookup, bool may_share,
+							const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 							EmogiIndexSearch *search)
 {
-	const IndexReason reason = index_reason(lookup, may_share);
-	const bool	serves_others = accumulates(reason, lookup, may_share, search);
+	const bool	for_others = accumulates(lookup, has, may_share, search);
 	const double start_ms = emogi_pool_now_ms();
 	EmogiSearchIndexes indexes;
 
-	if (prefers_indexes(reason, source, leaves, lookup, serves_others, search) &&
+	if (prefers_indexes(has, source, leaves, lookup, for_others, search) &&
 		open_indexes(source, leaves, search, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
@@ -171,7 +123,7 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	}
 	if (search->is_answered && lookup->tree != NULL)
 		(void) emogi_cache_lookup_asked_first(lookup, true);
-	if (serves_others && search->kind == EMOGI_SEARCHES)
+	if (for_others && search->kind == EMOGI_SEARCHES)
 	{
 		if (search->is_answered)
 			emogi_index_search_cost_note_walk(source, search);
@@ -184,14 +136,13 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 /* Check whether a search of these heaps would use indexes, and name them. */
 bool
 emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
-								 const EmogiCacheLookup *lookup, bool may_share,
+								 const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 								 EmogiIndexSearch *search)
 {
-	const IndexReason reason = index_reason(lookup, may_share);
 	EmogiSearchIndexes indexes;
 
-	if (!prefers_indexes(reason, source, leaves, lookup,
-						 accumulates(reason, lookup, may_share, search), search) ||
+	if (!prefers_indexes(has, source, leaves, lookup, accumulates(lookup, has, may_share, search),
+						 search) ||
 		!open_indexes(source, leaves, search, &indexes))
 		return false;
 	emogi_index_search_name(&indexes, search->direction, search->names);

@@ -95,7 +95,7 @@ static const char *const analysis_rules[EMOGI_TREE_RULES] = {
 
 static const char *const request_names[EMOGI_REQUEST_KINDS + 1] = {
 	[EMOGI_REQUEST_DICTIONARY] = "dictionary",
-	[EMOGI_REQUEST_KEYS] = "keys",
+	[EMOGI_REQUEST_BUILD] = "keys",
 	[EMOGI_REQUEST_CSR] = "csr",
 	[EMOGI_REQUEST_EXPAND] = "expand",
 	[EMOGI_REQUEST_PACK] = "pack",

@@ -59,8 +59,9 @@ typedef enum EmogiRequestKind
 {
 	EMOGI_REQUEST_DICTIONARY,	/* dictionary of the slot's key table, and codes for the ends of the
 								 * slot's edges */
-	EMOGI_REQUEST_KEYS,			/* the vertices of the slot's edges */
-	EMOGI_REQUEST_CSR,			/* the graph of the slot's edges */
+	EMOGI_REQUEST_BUILD,		/* the graph of the slot's edges: their vertices, then CSR, unless the
+								 * arena has no memory at hand for that */
+	EMOGI_REQUEST_CSR,			/* the graph of the slot's edges, whose vertices are known */
 	EMOGI_REQUEST_EXPAND,		/* the edges of a graph, into the slot's chunks */
 	EMOGI_REQUEST_PACK,			/* a COO of the slot's edges */
 	EMOGI_REQUEST_UNPACK,		/* the edges of a COO, into the slot's chunks */
@@ -85,11 +86,12 @@ typedef struct EmogiRequest
 	EmogiDictionaryInput dictionary;	/* except its edges and scratch */
 
 	/*
-	 * KEYS, CSR and PACK: the edges are the slot's chunks. EXPAND and UNPACK: the chunks are
+	 * BUILD, CSR and PACK: the edges are the slot's chunks. EXPAND and UNPACK: the chunks are
 	 * allocated and empty, `graph` is the base graph.
 	 */
-	EmogiKeyPlan plan;
-	EmogiKeyNumbers	keys;			/* input of CSR; output of KEYS, through the reply */
+	EmogiKeyPlan plan;			/* BUILD, with its scratch memory */
+	bool		only_keys;		/* BUILD: for tests; allocate no memory for CSR */
+	EmogiKeyNumbers	keys;			/* input of CSR; output of BUILD, through the reply */
 	EmogiDirection direction;
 	bool		with_backward;
 	void	   *memory;			/* CSR: memory for the graph */
@@ -126,8 +128,11 @@ typedef struct EmogiReply
 	EmogiStatus status;
 	EmogiError	error;
 	EmogiDictionary *dictionary;	/* DICTIONARY */
-	EmogiKeyNumbers	keys;			/* KEYS */
-	EmogiGraph	graph;			/* CSR, SPLICE */
+	EmogiKeyNumbers	keys;			/* BUILD, with */
+	double		keys_done_ms;	/* on the clock of emogi_pool_now_ms, and */
+	void	   *scratch;		/* scratch memory of CSR that the worker has allocated for the slot, of */
+	Size		scratch_bytes;	/* this size */
+	EmogiGraph	graph;			/* BUILD, CSR, SPLICE; without memory: BUILD has made the keys only */
 	EmogiCoo	coo;			/* PACK, with */
 	EmogiMisfitCounts misfits;
 	EmogiResult result;			/* RUN; the counters also of MSBFS and PATH */

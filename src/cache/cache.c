@@ -1,5 +1,5 @@
 /*
- * cache.c: the entries of the shared graph cache: their life cycle, memory and eviction.
+ * cache.c: the entries of the shared graph cache: their life cycle and memory.
  *
  * Life cycle of an entry: FREE -> BUILDING -> READY -> DOOMED -> FREE, all under
  * EmogiShared.cache_lock. cache_lookup.c takes it to READY. A DOOMED graph is not found by lookups.
@@ -8,16 +8,14 @@
  * slot.
  *
  * Entries are looked up by table, in hash buckets, and are in one of three lists: the FREE entries;
- * the BUILDING and READY entries in the order of their last use, which eviction follows; the DOOMED
- * entries. So no frequent operation scans all entries.
+ * the BUILDING and READY entries in the order of their last use, which cache_evict.c follows; the
+ * DOOMED entries. So no frequent operation scans all entries.
  *
  * A small graph is moved to a small allocation in the arena (arena.c) when it is published;
  * thousands of them would otherwise take an extent each. The leaves of an entry with many of them
  * are in a small allocation, too.
  */
 #include "postgres.h"
-
-#include "port/pg_bitutils.h"
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
@@ -253,8 +251,8 @@ detach_many(EmogiCached *cached)
 }
 
 /* Free a DOOMED graph that the caller has marked as leaving. Raises nothing. */
-static void
-free_graph(int index)
+void
+emogi_cache_free(int index)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	void	   *many;
@@ -337,7 +335,7 @@ emogi_cache_free_doomed(void)
 	/* read without lock: a process that dooms a graph calls this afterwards */
 	while (pg_atomic_read_u32(&emogi_cache_shared->ndoomed) > 0 &&
 		   (index = next_to_free(&tell_worker)) >= 0)
-		free_graph(index);
+		emogi_cache_free(index);
 	if (tell_worker)
 		emogi_shared_wake_worker();
 }
@@ -363,152 +361,6 @@ emogi_cache_unpin(int index)
 }
 
 /*
- * Count the pins of a graph, except that of the worker that makes its contraction hierarchy, which
- * gives up when the graph is doomed. Caller holds cache_lock.
- */
-static uint32
-count_users(const EmogiCached *cached)
-{
-	return cached->pins - (cached->contraction_making ? 1 : 0);
-}
-
-/*
- * Find the least recently used READY graph that is neither pinned nor exempt from eviction, among
- * those built by a role (InvalidOid = all); or NULL. Caller holds cache_lock.
- */
-static EmogiCached *
-least_recently_used(Oid builder)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &emogi_cache_shared->used)
-	{
-		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
-
-		if (cached->state == EMOGI_GRAPH_READY && count_users(cached) == 0 && !cached->kept &&
-			(!OidIsValid(builder) || cached->builder == builder))
-			return cached;
-	}
-	return NULL;
-}
-
-/* Doom a graph to make room. Caller holds cache_lock. */
-static void
-evict(EmogiCached *victim)
-{
-	for (int i = 0; i < victim->nleaves; i++)
-		emogi_tables_displace(victim->leaves[i].table);
-	emogi_cache_doom(victim);
-	emogi_cache_shared->counters.evictions++;
-}
-
-/*
- * Doom the least recently used graph to make room, or its change tracker before it; return false if
- * all are in use. Caller holds cache_lock, and calls emogi_change_tracker_free_doomed and
- * emogi_cache_free_doomed after releasing it.
- */
-static bool
-doom_oldest(void)
-{
-	EmogiCached *victim = least_recently_used(InvalidOid);
-
-	if (emogi_change_tracker_doom(victim != NULL ? victim->live_id : 0))
-		return true;
-	if (victim == NULL)
-		return false;
-	evict(victim);
-	return true;
-}
-
-/*
- * Do the same among the graphs that a role has built, if more_bytes would put it above its share;
- * return false if they would not, or all are in use.
- */
-static bool
-doom_oldest_of(Oid role, uint64 more_bytes)
-{
-	EmogiCached *victim;
-
-	if (!emogi_cache_is_beyond_share(role, more_bytes))
-		return false;
-	victim = least_recently_used(role);
-	if (victim == NULL)
-		return emogi_change_tracker_doom_of(role);
-	if (victim->live_id == 0 || !emogi_change_tracker_doom(victim->live_id))
-		evict(victim);
-	return true;
-}
-
-/* Check whether a DOOMED graph is about to be freed. Caller holds cache_lock. */
-static bool
-any_leaving(void)
-{
-	dlist_iter	iter;
-
-	dlist_foreach(iter, &emogi_cache_shared->doomed)
-		if (count_users(dlist_container(EmogiCached, order, iter.cur)) == 0)
-			return true;
-	return false;
-}
-
-/* Wait until all evicted graphs that are not in use have been freed. May be canceled. */
-void
-emogi_cache_wait_for_room(void)
-{
-	for (;;)
-	{
-		bool		leaving;
-
-		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
-		emogi_cache_lock();
-		leaving = any_leaving();
-		emogi_cache_unlock();
-		if (!leaving)
-			break;
-		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_ROOM);
-	}
-	ConditionVariableCancelSleep();
-}
-
-/*
- * Evict a graph or a change tracker, unless a graph is about to be freed, and wait until the memory
- * is free; return false if nothing is evicted. role: see doom_oldest_of; InvalidOid = all.
- */
-static bool
-evict_and_wait(Oid role, uint64 more_bytes)
-{
-	bool		leaving;
-	bool		doomed;
-
-	emogi_cache_lock();
-	leaving = any_leaving();
-	doomed = !leaving && (OidIsValid(role) ? doom_oldest_of(role, more_bytes) : doom_oldest());
-	emogi_cache_unlock();
-	if (doomed)
-	{
-		emogi_change_tracker_free_doomed();
-		emogi_cache_free_doomed();
-	}
-	if (doomed || leaving)
-		emogi_cache_wait_for_room();
-	return doomed || leaving;
-}
-
-/*
- * Evict one graph that is not in use, or a change tracker, and wait until its memory is free; or
- * drop the labels or the contraction hierarchy of a graph in use. Return false if there is none.
- * The current user's graphs are evicted first, if `bytes` would put that role above its share.
- */
-bool
-emogi_cache_make_room(uint64 bytes)
-{
-	if (!superuser() && evict_and_wait(GetUserId(), bytes))
-		return true;
-	return emogi_cache_labels_drop() || evict_and_wait(InvalidOid, 0) ||
-		emogi_cache_contraction_drop();
-}
-
-/*
  * Get the size of a cached graph that the caller has pinned, without labels and contraction
  * hierarchy, which can be dropped while it is pinned.
  */
@@ -530,130 +382,4 @@ emogi_cache_init(void)
 {
 	emogi_limits_set_size_callback(graph_bytes);
 	emogi_arena_set_kept_callback(emogi_cache_kept_bytes);
-}
-
-/* ---- for the engine worker ---- */
-
-/* Find a graph by its id; NULL if it is gone. Caller holds cache_lock. */
-static EmogiCached *
-find_id(uint64 id)
-{
-	EmogiCached *cached = &emogi_cache_shared->graphs[id % EMOGI_MAX_GRAPHS];
-
-	return cached->state != EMOGI_GRAPH_FREE && cached->id == id ? cached : NULL;
-}
-
-/* Record that some GPUs (bit mask) are about to use a graph's memory. */
-void
-emogi_cache_use_on_gpus(uint64 id, uint32 gpus)
-{
-	EmogiCached *cached;
-
-	emogi_cache_lock();
-	cached = find_id(id);
-	if (cached != NULL)
-		cached->gpus |= gpus;
-	emogi_cache_unlock();
-}
-
-/* Get the GPUs (bit mask) that may know a graph's memory. */
-uint32
-emogi_cache_gpus(uint64 id)
-{
-	const EmogiCached *cached;
-	uint32		gpus;
-
-	emogi_cache_lock();
-	cached = find_id(id);
-	gpus = cached != NULL ? cached->gpus : 0;
-	emogi_cache_unlock();
-	return gpus;
-}
-
-/*
- * Get the id of a BUILDING graph if GPUs should derive their copies from those that they may have
- * of its base graph; 0 if they should not.
- */
-uint64
-emogi_cache_derived_id(int index, const EmogiCached *base)
-{
-	uint64		id;
-
-	emogi_cache_lock();
-	id = base->gpus != 0 ? emogi_cache_shared->graphs[index].id : 0;
-	emogi_cache_unlock();
-	return id;
-}
-
-/*
- * Get the id of a graph that one of these GPUs must forget, and that GPU; 0 if there is none.
- * emogi_cache_forgotten must follow.
- */
-uint64
-emogi_cache_next_to_forget(uint32 gpus, int *gpu)
-{
-	uint64		id = 0;
-	dlist_iter	iter;
-
-	emogi_cache_lock();
-	dlist_foreach(iter, &emogi_cache_shared->doomed)
-	{
-		EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
-
-		if ((cached->gpus & gpus) == 0 || cached->pins > 0 || cached->leaving)
-			continue;
-		cached->leaving = true;
-		*gpu = pg_rightmost_one_pos32(cached->gpus & gpus);
-		id = cached->id;
-		break;
-	}
-	emogi_cache_unlock();
-	return id;
-}
-
-/* Record that a GPU has forgotten a graph, and free the graph if it was the last. */
-void
-emogi_cache_forgotten(uint64 id, int gpu)
-{
-	EmogiCached *cached;
-	bool		is_last = false;
-
-	emogi_cache_lock();
-	cached = find_id(id);
-	if (cached != NULL)
-	{
-		cached->gpus &= ~(UINT32_C(1) << gpu);
-		is_last = cached->gpus == 0;
-		cached->leaving = is_last;
-	}
-	emogi_cache_unlock();
-	if (is_last)
-		free_graph((int) (cached - emogi_cache_shared->graphs));
-}
-
-/*
- * Clean up after the engine worker has ended: no GPU knows any graph, and no contraction hierarchy
- * is being made.
- */
-void
-emogi_cache_worker_gone(void)
-{
-	emogi_cache_lock();
-	for (uint32 i = 0; i < emogi_cache_shared->nused; i++)
-	{
-		EmogiCached *cached = &emogi_cache_shared->graphs[i];
-
-		if (cached->state != EMOGI_GRAPH_FREE && cached->contraction_making)
-		{
-			cached->contraction_making = cached->contraction_asked = false;
-			cached->pins--;
-		}
-		if (cached->state != EMOGI_GRAPH_FREE && cached->gpus != 0)
-		{
-			cached->gpus = 0;
-			cached->leaving = false;
-		}
-	}
-	emogi_cache_unlock();
-	emogi_cache_free_doomed();
 }

@@ -359,12 +359,11 @@ extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
 extern void emogi_cache_take_over(int graph, EmogiGraph *built, int dictionary);
 extern void emogi_cache_unpin(int graph);
+extern void emogi_cache_free(int index);
 extern void emogi_cache_free_doomed(void);
-extern bool emogi_cache_make_room(uint64 bytes);
 extern uint64 emogi_cache_evict(Oid database, Oid relid);
 extern uint64 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *),
 										const void *arg);
-extern void emogi_cache_wait_for_room(void);
 extern bool emogi_cache_text(uint64 id, char *text);
 extern uint64 emogi_cache_stored_edges(const EmogiCached *cached);
 extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices,
@@ -372,7 +371,13 @@ extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *
 extern bool emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedges,
 								   EmogiComponentSizes *components, EmogiKeyType *keys);
 
-/* Functions for the engine worker: see worker.c. */
+/* ---- cache_evict.c ---- */
+
+extern bool emogi_cache_make_room(uint64 bytes);
+extern void emogi_cache_wait_for_room(void);
+
+/* ---- cache_gpus.c: for the engine worker ---- */
+
 extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);
 extern void emogi_cache_use_on_gpus(uint64 id, uint32 gpus);
 extern uint32 emogi_cache_gpus(uint64 id);

@@ -233,6 +233,7 @@ pass_faults(EmogiSlot *slot)
 {
 	slot->request.fault = emogi_faults.worker;
 	slot->request.fault_at = emogi_faults.worker_at;
+	slot->request.only_keys = emogi_faults.allocation > 0;
 	slot->control.fail_allocation = emogi_faults.engine_allocation;
 	slot->control.fail_device_allocation = emogi_faults.device_allocation;
 	slot->control.fail_device_call = emogi_faults.device_call;

@@ -114,6 +114,7 @@ typedef struct EmogiTask
 
 	/* the graph has only the edges near the given vertices; set by neighborhood_call.c */
 	bool		is_collected;
+	EmogiSource source;			/* the graph argument, once emogi_course_open has resolved it */
 
 	/* set by vertices.c once the graph is available */
 	EmogiForm  *form;			/* NULL = the key type is not known yet */
@@ -129,11 +130,11 @@ typedef struct EmogiTask
 } EmogiTask;
 
 extern void emogi_course_graph_key(const EmogiTask *task, EmogiGraphKey *key);
-extern EmogiCall *emogi_course_open(Oid function, EmogiTask *task, EmogiOverlay **patch,
-									EmogiGraph *graph);
+extern EmogiCall *emogi_course_open(Oid function, EmogiTask *task, bool accepts_overlay,
+									EmogiGraphView *view);
 extern void emogi_course_notice_sets(const EmogiTask *task, const EmogiOverlay *patch,
 									 const EmogiGraph *graph);
-extern bool emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
+extern bool emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view);
 extern EmogiCall *emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph,
 								   EmogiResult *result);
 extern Datum emogi_course_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm,

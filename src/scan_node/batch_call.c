@@ -243,6 +243,7 @@ emogi_batch_open(EmogiBatchState *batch, const Datum *sources, int nsources)
 	EmogiScan  *scan = &batch->scan;
 	PgStat_FunctionCallUsage usage;
 	MemoryContext old;
+	EmogiGraphView view;
 	Oid			table = InvalidOid;
 
 	MemoryContextReset(scan->run_context);
@@ -255,7 +256,8 @@ emogi_batch_open(EmogiBatchState *batch, const Datum *sources, int nsources)
 		bound_sums(batch);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
-	scan->call = emogi_course_open(scan->flinfo.fn_oid, &batch->task, NULL, &scan->graph);
+	scan->call = emogi_course_open(scan->flinfo.fn_oid, &batch->task, false, &view);
+	scan->graph = view.graph;
 	pgstat_end_function_usage(&usage, true);
 	batch->task.table = NULL;
 	batch->collection_cost = batch->task.collection_cost;

@@ -6,6 +6,8 @@
  * locks, with the columns that make an edge, or a query.
  *
  * known_sources.c        keeps what was resolved, for later calls of the session
+ * source_peek.c          does the same for the planner, without locks or errors
+ * default_columns.c      finds the columns of a relation if none were named
  * graph_grammar.c        parses the forms of the text
  * columns.c              parses lists of columns
  * select_text.c          writes the query for a relation with a condition
@@ -128,11 +130,7 @@ extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_wei
 extern void emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query,
 									 const char **text);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
-extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight,
-							  EmogiSource *source);
-extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source);
 extern bool emogi_source_keys_are_current(const EmogiSource *source);
-extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
 extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
 extern char *emogi_source_select(const EmogiSource *source);
 extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
@@ -148,6 +146,12 @@ extern bool emogi_known_sources_find(const EmogiGraphArgument *graph, bool wants
 extern void emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges);
 extern bool emogi_known_sources_are_seen(const EmogiSource *source);
 extern void emogi_known_sources_note_seen(const EmogiSource *source);
+/* ---- source_peek.c: for the planner ---- */
+
+extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight,
+							  EmogiSource *source);
+extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source);
+extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
 
 /* ---- graph_grammar.c: the text of a graph argument ---- */
 
@@ -182,6 +186,12 @@ extern void emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const Em
 											  int nparts, const char *of, EmogiKeyType *keys);
 extern void emogi_endpoint_type_find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst,
 										  const char *of, EmogiKeyType *keys);
+
+/* ---- default_columns.c ---- */
+
+extern bool emogi_default_columns_find(Oid relid, EmogiSource *source);
+extern AttrNumber emogi_default_columns_weight(Oid relid);
+extern AttrNumber emogi_default_columns_reverse(Oid relid, AttrNumber weight);
 
 /* ---- columns.c: a list of columns, as text ---- */
 

@@ -28,7 +28,7 @@ describe(const Activity *work, StringInfo text)
 {
 	static const char *const steps[] = {
 		[EMOGI_REQUEST_DICTIONARY] = "keys",
-		[EMOGI_REQUEST_KEYS] = "keys",
+		[EMOGI_REQUEST_BUILD] = "keys",
 		[EMOGI_REQUEST_CSR] = "csr",
 		[EMOGI_REQUEST_EXPAND] = "edges",
 		[EMOGI_REQUEST_PACK] = "pack",

@@ -380,10 +380,11 @@ build(Thread *thread)
 	{
 		case EMOGI_REQUEST_DICTIONARY:
 			return make_dictionary(work, pool);
-		case EMOGI_REQUEST_KEYS:
-			return emogi_key_numbers_build(pool, &work->edges, &request->plan, request->scratch,
-										   &reply->keys, control,
-									&reply->error);
+		case EMOGI_REQUEST_BUILD:
+			status = emogi_key_numbers_build(pool, &work->edges, &request->plan, request->scratch,
+											 &reply->keys, control, &reply->error);
+			reply->keys_done_ms = emogi_pool_now_ms();
+			return status;
 		case EMOGI_REQUEST_CSR:
 			return build_lists(work, pool);
 		case EMOGI_REQUEST_EXPAND:

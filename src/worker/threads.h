@@ -40,7 +40,7 @@ typedef struct EmogiWork
 	EmogiContraction *made;		/* CONTRACT: malloced; NULL = failed */
 	EmogiSlot  *slot;			/* REQUEST: the slot from which the request was copied */
 	EmogiRequest request;
-	EmogiEdges	edges;			/* KEYS, CSR and EXPAND; chunks is malloced and owned by the main
+	EmogiEdges	edges;			/* BUILD, CSR and EXPAND; chunks is malloced and owned by the main
 								 * thread */
 	EmogiDerivation derivation;	/* SPLICE with a derived_id: written with the graph; its arrays are
 								 * in the request's scratch */

@@ -47,6 +47,7 @@
 #include "base/arena.h"
 #include "worker/activity.h"
 #include "worker/assign.h"
+#include "worker/csr_memory.h"
 #include "worker/threads.h"
 #include "worker/worker.h"
 
@@ -374,6 +375,33 @@ start_derive(const EmogiWork *work)
 	return true;
 }
 
+/*
+ * After the vertices of a graph, start to make its CSR. Return false if the request has ended, or
+ * if the backend must make room in the arena first.
+ */
+static bool
+start_lists(const EmogiWork *work)
+{
+	EmogiWork  *next;
+
+	if (work->kind != EMOGI_WORK_REQUEST || work->request.kind != EMOGI_REQUEST_BUILD ||
+		work->request.only_keys || work->reply.status != EMOGI_OK || draining ||
+		work->slot->control.cancel)
+		return false;
+	next = emogi_threads_idle_job();	/* at least the one of the thread that has just finished */
+	*next = *work;
+	if (!emogi_csr_memory_alloc(next))
+		return false;
+	count_running(work, -1);
+	next->request.kind = EMOGI_REQUEST_CSR;
+	next->request.keys = next->reply.keys;
+	next->slot->control.phase = EMOGI_PHASE_CSR;
+	count_running(next, 1);
+	inject_fault(&next->request, EMOGI_REQUEST_CSR);
+	dispatch(next);
+	return true;
+}
+
 /* Publish the results of some work, except for the opening. */
 static void
 deliver(EmogiWork *work)
@@ -410,7 +438,7 @@ finish_all(void)
 	while (emogi_threads_finished(&work))
 	{
 		emogi_activity_end(&work);
-		if (start_derive(&work))
+		if (start_lists(&work) || start_derive(&work))
 			continue;
 		if (work.kind == EMOGI_WORK_OPEN)
 			publish_engines(&work.reply);

@@ -161,6 +161,22 @@ shown("pid = $pids[1] AND blocked_by IS NULL", qr/^running\|\|/, '... and the se
 $node->safe_psql('postgres', "SELECT pg_cancel_backend($pids[1])");
 like($attackers[1]->answer, qr/57014/, '... and is canceled');
 is($node->safe_psql('postgres', "SELECT status, wait_ms >= 500, wait_ms <= total_ms FROM emogi_runs WHERE pid = $pids[1] ORDER BY id DESC LIMIT 1"), 'failed|t|t', '... and has waited');
+
+# A search that has found its graph, and waits for a slot, releases the graph and finds one anew.
+$node->safe_psql('postgres', q{SELECT emogi_prewarm('tree'); GRANT SELECT ON tree TO mallory});
+my $near = q{SELECT count(*) FROM emogi_bfs('tree', 1, max_depth => 2)};
+my $pins = q{SELECT sum(pins) FROM emogi_graphs WHERE source::text LIKE 'tree%'};
+$attackers[0]->ask("RESET ROLE; SET emogi.fault = 'found=3000000'; SET ROLE mallory");
+$attackers[0]->tell($near);
+ok(wait_until(10, sub { $node->safe_psql('postgres', $pins) eq '1' }), 'a search has its graph');
+$attackers[1]->tell($near);
+shown("pid = $pids[1] AND blocked_by = '{$pids[0]}'", qr/^waiting\|slot\|/, 'another waits for a slot of the role');
+is($node->safe_psql('postgres', $pins), '1', '... without the graph');
+$node->safe_psql('postgres', q{SELECT emogi_evict('tree')});
+is($attackers[0]->answer, '7', 'the first is right');
+is($attackers[1]->answer, '7', 'the second is right, though its graph was evicted meanwhile');
+is($node->safe_psql('postgres', "SELECT cache <> 'hit' FROM emogi_runs WHERE pid = $pids[1] ORDER BY id DESC LIMIT 1"), 't', '... and got another');
+$attackers[0]->ask("RESET ROLE; RESET emogi.fault");
 $_->ask("RESET ROLE; RESET emogi.role_slots; SET ROLE mallory") foreach @attackers;
 my $third = session($node);
 my $third_pid = $third->ask('SELECT pg_backend_pid()');

@@ -1,0 +1,231 @@
+/*
+ * cache_lookup_make.c: what a call requests of the cache, and whether its graph can be shared
+ *
+ * Not shared are graphs of:
+ * - foreign tables and other rows that change undetected;
+ * - temporary tables;
+ * - catalogs, because their writers release their locks before the end of the transaction;
+ * - tables changed by the caller's own transaction;
+ * - SERIALIZABLE transactions, because PostgreSQL must see their reads.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "tcop/pquery.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "acquire/cache_lookup.h"
+#include "changes/changes.h"
+#include "base/compat.h"
+#include "base/fault.h"
+
+/*
+ * Make a lookup for the graph of a source, or of its query analysis, if not NULL. wanted: the
+ * requested adjacency lists and weights.
+ */
+EmogiCacheLookup *
+emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *tree,
+						const EmogiGraphKey *wanted)
+{
+	EmogiCacheLookup  *lookup = palloc0(sizeof *lookup);
+
+	lookup->registration = palloc0(sizeof *lookup->registration);
+	lookup->key = *wanted;
+	lookup->key.database = MyDatabaseId;
+	lookup->key.relid = source->relid;
+	lookup->key.of_query = tree != NULL;
+	lookup->key.of_servers = false;
+	memset(lookup->key.fingerprint, 0, sizeof lookup->key.fingerprint);
+	if (tree != NULL)
+	{
+		memcpy(lookup->key.fingerprint, tree->fingerprint, sizeof lookup->key.fingerprint);
+		lookup->key.src = lookup->key.dst = lookup->key.reverse = 0;
+		lookup->key.weight = tree->columns.weight;
+		lookup->key.keys = tree->columns.key;
+		lookup->has_vertices = tree->columns.vertex > 0;
+		lookup->text = tree->text;
+		lookup->shape = tree->is_folded ? 0 : tree->shape;
+		lookup->tree = tree;
+	}
+	else
+	{
+		lookup->key.src = source->src;
+		lookup->key.dst = source->dst;
+		lookup->key.weight = source->weight;
+		lookup->key.reverse = source->reverse;
+		lookup->key.keys = source->key;
+	}
+	return lookup;
+}
+
+/* Free a lookup. */
+void
+emogi_cache_lookup_free(EmogiCacheLookup *lookup)
+{
+	if (lookup->relids != NULL)
+	{
+		pfree(lookup->relids);
+		pfree(lookup->relfilenumbers);
+		pfree(lookup->tables);
+	}
+	if (lookup->xids.running != NULL)
+		pfree(lookup->xids.running);
+	pfree(lookup->registration);
+	pfree(lookup);
+}
+
+/*
+ * Check whether a table has no blocks at all. If so, no snapshot taken before this check sees a row
+ * in it, provided that the caller's lock prevents a rewrite: all rows that such a snapshot sees as
+ * committed were written earlier. Rows added after the check are not visible to the caller's
+ * snapshot, which is older.
+ */
+static bool
+is_empty(Relation rel)
+{
+	return !RecoveryInProgress() && RelationGetNumberOfBlocks(rel) == 0;
+}
+
+/*
+ * Fill in the lookup's leaves; return false if one of them cannot be shared, or there are too many.
+ * An empty leaf among several is left out: a graph without it holds all rows that the active
+ * snapshot, which exists already, sees in it, and so does a graph made when the leaf was empty. So
+ * partitions may be created, attached and detached while they are empty.
+ */
+static bool
+fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
+{
+	int			count = list_length(leaves);
+	ListCell   *cell;
+
+	if ((count == 0 && !lookup->key.of_query && !lookup->key.of_servers) ||
+		count > EMOGI_MAX_BASE_TABLES)
+		return false;
+	lookup->relids = palloc(count * sizeof(Oid));
+	lookup->relfilenumbers = palloc(count * sizeof(Oid));
+	lookup->tables = palloc(count * sizeof(int));
+	lookup->nleaves = 0;
+	lookup->can_follow = emogi_enable_incremental &&
+		(lookup->tree == NULL || lookup->tree->filtered != NULL) && !lookup->key.of_servers;
+	foreach(cell, leaves)
+	{
+		Oid			relid = lfirst_oid(cell);
+		Relation	rel = relation_open(relid, NoLock);
+		bool		shared = !RelationUsesLocalBuffers(rel) && !IsCatalogRelation(rel);
+
+		lookup->own |= emogi_recent_writers_changed_by_me(relid) &&
+			!(lookup->key.of_query && emogi_faults.tree[EMOGI_TREE_OWN]);
+		lookup->can_follow = lookup->can_follow && emogi_changed_pages_can_follow(rel);
+		if (shared && ((count == 1 && !lookup->key.of_servers) || !is_empty(rel)))
+		{
+			lookup->relids[lookup->nleaves] = relid;
+			lookup->relfilenumbers[lookup->nleaves++] = emogi_compat_relfilenumber(rel);
+		}
+		relation_close(rel, NoLock);
+		if (!shared)
+			return false;
+	}
+	return true;
+}
+
+/* Check whether the call's graph can be shared at all. */
+static bool
+may_be_shared(void)
+{
+	return emogi_enable_cache && !IsolationIsSerializable();
+}
+
+/*
+ * Get a lower bound of the time when the active snapshot was taken. The snapshot of a cursor is
+ * that of the statement that opened it, or, if a function opened it, of any enclosing statement. An
+ * unnamed portal may have been bound by an earlier message.
+ */
+static TimestampTz
+get_snapshot_time(void)
+{
+	if (IsolationUsesXactSnapshot() ||
+		(ActivePortal != NULL && ActivePortal->visible && ActivePortal->name[0] != '\0'))
+		return GetCurrentTransactionStartTimestamp();
+	return ActivePortal != NULL ? Min(GetCurrentStatementStartTimestamp(),
+									  ActivePortal->creation_time) :
+									  GetCurrentStatementStartTimestamp();
+}
+
+/*
+ * Check whether the graph of these heaps, as the active snapshot sees them, can be shared. Fills in
+ * the lookup, and sets can_follow if changes can be tracked.
+ */
+static bool
+may_share_heaps(EmogiCacheLookup *lookup, List *leaves)
+{
+	if (may_be_shared() && fill_in_leaves(lookup, leaves) &&
+		emogi_transaction_snapshot_take(GetActiveSnapshot(), &lookup->xids))
+	{
+		lookup->can_follow &= lookup->key.keys.class != EMOGI_KEY_COMPARED && lookup->nleaves > 0 &&
+			lookup->xids.recovery == RecoveryInProgress();
+		lookup->taken_at = get_snapshot_time();
+		return !lookup->own;
+	}
+	lookup->can_follow = false;
+	return false;
+}
+
+/*
+ * Return why a query's graph cannot be shared, after emogi_cache_lookup_may_share has returned
+ * false.
+ */
+const char *
+emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup)
+{
+	if (!emogi_enable_cache)
+		return "emogi.cache is off";
+	if (IsolationIsSerializable())
+		return "the transaction is SERIALIZABLE";
+	if (lookup->own)
+		return "this transaction has changed a table that it reads";
+	return "the snapshot is of a kind that is not compared, "
+		"or sees too many transactions as running";
+}
+
+/*
+ * Check whether the graph of an open source, as the active snapshot sees it, can be shared. Fills
+ * in the lookup, and sets can_follow if changes can be tracked. If not all rows are in tables, the
+ * version of the others is part of the key, and *why is set to why the graph cannot be shared.
+ */
+bool
+emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, EmogiGraphSource *rows, const char **why)
+{
+	*why = NULL;
+	if (rows->kind->version == NULL)
+		return may_share_heaps(lookup, rows->tables);
+	if (may_be_shared())
+	{
+		*why = rows->kind->version(rows, lookup->key.fingerprint);
+		lookup->key.of_servers = *why == NULL;
+		if (*why == NULL && may_share_heaps(lookup, rows->tables))
+			return true;
+	}
+	if (*why == NULL)
+		*why = emogi_cache_lookup_why_not(lookup);
+	return false;
+}
+
+/*
+ * Check whether the graph of the lookup's query was built or missed before, and record that it was.
+ */
+bool
+emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup)
+{
+	bool		built;
+
+	emogi_cache_lock();
+	built = emogi_asked_queries_built_before(&lookup->key);
+	emogi_cache_unlock();
+	return built;
+}

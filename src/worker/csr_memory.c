@@ -1,0 +1,44 @@
+/*
+ * csr_memory.c: memory for CSR that the main thread of the engine worker allocates on behalf of a
+ * slot, between the two steps of a build
+ */
+#include "postgres.h"
+
+#include "base/arena.h"
+#include "worker/csr_memory.h"
+
+/* Max bytes of huge pages that the main thread gets from the kernel for a request. */
+#define MAX_HUGE_BYTES ((Size) 64 * 1024 * 1024)
+
+/*
+ * Allocate the memory of a graph whose vertices are known, and scratch memory, for the slot of some
+ * work, within its limits. Return false, with nothing allocated, if that takes evictions or long:
+ * then the backend does it.
+ */
+bool
+emogi_csr_memory_alloc(EmogiWork *work)
+{
+	const EmogiOwner owner = EMOGI_OWNER(work->slot - emogi_shared->slots);
+	const EmogiEdges *edges = &work->edges;
+	EmogiRequest *request = &work->request;
+	EmogiReply *reply = &work->reply;
+	const uint64 nedges = edges->nedges - edges->nalone;
+	const uint64 nvertices = reply->keys.nvertices;
+	const EmogiWeightType type = emogi_edges_weight_type(edges);
+	const Size	memory_bytes = emogi_csr_bytes(nvertices, nedges, request->direction,
+											   request->with_backward, type);
+	const Size	scratch_bytes = emogi_csr_scratch_bytes(nvertices, nedges, request->direction,
+														emogi_cpu_threads, edges->weighted);
+
+	if (emogi_huge_pages_status && memory_bytes + scratch_bytes > MAX_HUGE_BYTES)
+		return false;
+	request->memory = emogi_arena_try_alloc(owner, memory_bytes);
+	if (request->memory == NULL)
+		return false;
+	request->scratch = emogi_arena_try_alloc(owner, scratch_bytes);
+	if (request->scratch == NULL)
+		emogi_arena_free(request->memory, memory_bytes);
+	reply->scratch = request->scratch;
+	reply->scratch_bytes = scratch_bytes;
+	return request->scratch != NULL;
+}

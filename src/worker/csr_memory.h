@@ -1,0 +1,11 @@
+/*
+ * csr_memory.h: memory between the two steps of a build; see csr_memory.c
+ */
+#ifndef EMOGI_CSR_MEMORY_H
+#define EMOGI_CSR_MEMORY_H
+
+#include "worker/threads.h"
+
+extern bool emogi_csr_memory_alloc(EmogiWork *work);
+
+#endif							/* EMOGI_CSR_MEMORY_H */
