@@ -203,7 +203,6 @@ record_graph(EmogiCall *call, const EmogiIndexSearch *search, const EmogiGraph *
 {
 	EmogiCallRecord *record = &call->record;
 
-	strlcpy(record->cache, "index", sizeof record->cache);
 	strlcpy(record->indexes, search->names, sizeof record->indexes);
 	record->nvertices = graph->nvertices;
 	record->nedges = graph->forward.nedges;
