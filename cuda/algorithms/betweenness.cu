@@ -324,21 +324,6 @@ betweenness_scale_kernel(Brandes brandes, const uint32_t *samples, EmogiSampleSc
 			scale.of_samples : scale.of_others;
 }
 
-EmogiStatus
-emogi_cuda_betweenness_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) betweenness_level_kernel<false>,
-		(const void *) betweenness_level_kernel<true>, (const void *) betweenness_slices_kernel,
-		(const void *) betweenness_add_slices_kernel<false>,
-		(const void *) betweenness_add_slices_kernel<true>, (const void *) betweenness_keep_kernel,
-		(const void *) betweenness_begin_kernel, (const void *) betweenness_add_kernel,
-		(const void *) betweenness_scale_kernel, (const void *) push_mark_sources_kernel
-	};
-
-	return LOAD_KERNELS(kernels);
-}
-
 /* State shared by all GPUs. */
 typedef struct Betweenness
 {

@@ -352,28 +352,6 @@ blocks_drop_kernel(uint64_t nvertices, unsigned long long *components)
 
 /* ---- algorithms ---- */
 
-EmogiStatus
-emogi_cuda_blocks_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) push_words_kernel<FindReach>, (const void *) push_slices_kernel<FindReach>,
-		(const void *) push_words_kernel<JoinAcross>, (const void *) push_slices_kernel<JoinAcross>,
-		(const void *) spanning_bfs_visit_kernel<AddSize>,
-		(const void *) spanning_bfs_visit_kernel<AssignNumber>,
-		(const void *) spanning_bfs_visit_kernel<MergeReach>, (const void *) blocks_sizes_kernel,
-		(const void *) blocks_reach_kernel, (const void *) blocks_bridges_kernel,
-		(const void *) blocks_labels_kernel, (const void *) blocks_join_kernel,
-		(const void *) blocks_tops_kernel, (const void *) blocks_above_kernel,
-		(const void *) blocks_below_kernel, (const void *) blocks_drop_kernel,
-		(const void *) cc_vote_kernel, (const void *) cc_mark_outside_kernel,
-		(const void *) cc_compress_kernel
-	};
-
-	TRY(emogi_spanning_bfs_load(error));
-	TRY(emogi_blocks_number_load(error));
-	return LOAD_KERNELS(kernels);
-}
-
 /* Take the arrays. */
 static EmogiStatus
 take_arrays(Run *run, Blocks *blocks, EmogiError *error)

@@ -133,20 +133,6 @@ blocks_write_kernel(Blocks blocks, Numbers numbers, int64_t *component)
 			(int64_t) numbers.number[blocks.label[v]];
 }
 
-EmogiStatus
-emogi_blocks_number_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) blocks_count_kernel, (const void *) blocks_list_kernel,
-		(const void *) blocks_begin_kernel, (const void *) blocks_number_kernel,
-		(const void *) blocks_write_kernel, (const void *) stable_sort_count_kernel,
-		(const void *) stable_sort_write_kernel
-	};
-
-	TRY(load_prefix_sum<uint32_t>(error));
-	return LOAD_KERNELS(kernels);
-}
-
 /* Take the arrays. */
 static EmogiStatus
 take_numbers(Run *run, Numbers *numbers, EmogiError *error)

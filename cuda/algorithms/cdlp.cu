@@ -527,20 +527,10 @@ cdlp_first_kernel(Propagation propagation, Step step)
 	block_add(&step.counters->entries, nread);
 }
 
-static const void *const kernels[] = {
-	(const void *) cdlp_short_kernel, (const void *) cdlp_long_kernel,
-	(const void *) cdlp_overflow_kernel, (const void *) cdlp_begin_kernel,
-	(const void *) cdlp_first_kernel
+/* They read edges, with as many blocks as fit on the device. */
+static const void *const edge_kernels[] = {
+	(const void *) cdlp_short_kernel, (const void *) cdlp_long_kernel
 };
-
-#define EDGE_KERNELS 2			/* these kernels read edges, with as many blocks as fit on the
-								 * device */
-
-EmogiStatus
-emogi_cuda_cdlp_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
 
 /* Count the vertices whose labels did not fit, in tables in device memory. */
 static EmogiStatus
@@ -639,8 +629,8 @@ emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	const Counters *counters;
 
 	TRY(take_arrays(run, graph, &propagation, labels, error));
-	TRY(emogi_run_place(run, graph, query, is_directed ? PLACE_BACKWARD_REQUIRED : 0, kernels,
-						EDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, is_directed ? PLACE_BACKWARD_REQUIRED : 0,
+						edge_kernels, lengthof(edge_kernels), sizeof(Target), error));
 	propagation.lists[0] = run->graph.forward;
 	if (is_directed)
 		propagation.lists[1] = run->graph.backward;

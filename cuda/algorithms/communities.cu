@@ -414,18 +414,3 @@ emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	return emogi_cuda_louvain(run, graph, query, result, error);
 }
 
-EmogiStatus
-emogi_cuda_communities_load(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) alone_kernel,
-		(const void *) hierarchy_begin_kernel, (const void *) hierarchy_name_kernel,
-		(const void *) hierarchy_note_kernel, (const void *) hierarchy_read_kernel,
-		(const void *) keep_find_kernel, (const void *) keep_write_kernel};
-
-	TRY(emogi_communities_first_load(error));
-	TRY(emogi_communities_order_load(error));
-	TRY(emogi_communities_settle_load(error));
-	TRY(emogi_communities_refine_load(error));
-	TRY(emogi_communities_climb_load(error));
-	return LOAD_KERNELS(kernels);
-}

@@ -306,11 +306,4 @@ extern EmogiStatus emogi_communities_aggregate_all(Search *search, const Level *
 										   const uint32_t *partition, uint64_t ncommunities,
 										   Room *room, Level *made, EmogiError *error);
 
-/* Load the kernels. */
-extern EmogiStatus emogi_communities_first_load(EmogiError *error);
-extern EmogiStatus emogi_communities_order_load(EmogiError *error);
-extern EmogiStatus emogi_communities_settle_load(EmogiError *error);
-extern EmogiStatus emogi_communities_refine_load(EmogiError *error);
-extern EmogiStatus emogi_communities_climb_load(EmogiError *error);
-
 #endif							/* EMOGI_COMMUNITIES_CUH */

@@ -382,23 +382,6 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 	block_add(&step.counters->entries, entries);
 }
 
-static const void *const kernels[] = {
-	(const void *) core_peel_kernel<8>, (const void *) core_peel_kernel<16>,
-	(const void *) core_peel_kernel<32>, (const void *) core_sift_kernel<8>,
-	(const void *) core_sift_kernel<16>, (const void *) core_sift_kernel<32>,
-	(const void *) core_collect_kernel<8>, (const void *) core_collect_kernel<16>,
-	(const void *) core_collect_kernel<32>, (const void *) core_narrow_kernel<8>,
-	(const void *) core_narrow_kernel<16>, (const void *) core_widen_kernel<8>,
-	(const void *) core_widen_kernel<16>, (const void *) core_degrees_kernel
-};
-
-EmogiStatus
-emogi_cuda_core_load(EmogiError *error)
-{
-	TRY(emogi_simple_graph_load(error));
-	return LOAD_KERNELS(kernels);
-}
-
 /* Compute the degrees in the simple graph. *most: the maximum. */
 static EmogiStatus
 find_degrees(Run *run, const Peeling *peeling, uint32_t *max, EmogiResult *result,

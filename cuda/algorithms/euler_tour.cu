@@ -231,20 +231,6 @@ tour_parents_kernel(Edges edges, uint64_t nvertices, EulerTour tour, uint32_t *p
 }
 
 EmogiStatus
-emogi_euler_tour_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) tour_count_kernel, (const void *) tour_link_kernel,
-		(const void *) tour_begin_kernel, (const void *) tour_cut_kernel,
-		(const void *) tour_walk_kernel, (const void *) tour_jump_kernel,
-		(const void *) tour_parents_kernel
-	};
-
-	TRY(load_prefix_sum<uint32_t>(error));
-	return LOAD_KERNELS(kernels);
-}
-
-EmogiStatus
 emogi_euler_tour_open(Run *run, EulerTour *tour, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;

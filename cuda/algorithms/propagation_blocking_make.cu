@@ -276,20 +276,6 @@ bins_name_vertices_kernel(PropagationBlocks bins, const uint32_t *label, Degrees
 	}
 }
 
-EmogiStatus
-emogi_propagation_blocking_make_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) bins_name_lists_kernel, (const void *) bins_count_kernel,
-		(const void *) bins_place_kernel, (const void *) bins_pad_kernel,
-		(const void *) bins_fill_kernel, (const void *) bins_find_rows_kernel,
-		(const void *) bins_mark_rows_kernel, (const void *) bins_name_vertices_kernel
-	};
-
-	TRY(load_prefix_sum<uint32_t>(error));
-	return LOAD_KERNELS(kernels);
-}
-
 /* ---- choice ---- */
 
 /* Get the number of cells if no block is in rows. */

@@ -318,23 +318,11 @@ scc_end_round_kernel(Components components)
 	}
 }
 
-static const void *const kernels[] = {
+/* They read edges, with as many blocks as fit on the device. */
+static const void *const edge_kernels[] = {
 	(const void *) push_words_kernel<Reach>, (const void *) push_slices_kernel<Reach>,
-	(const void *) push_words_kernel<Propagate>, (const void *) push_slices_kernel<Propagate>,
-	(const void *) push_mark_sources_kernel, (const void *) scc_trim_kernel,
-	(const void *) scc_smallest_kernel, (const void *) scc_set_giant_kernel,
-	(const void *) scc_begin_round_kernel, (const void *) scc_follow_kernel,
-	(const void *) scc_end_round_kernel
+	(const void *) push_words_kernel<Propagate>, (const void *) push_slices_kernel<Propagate>
 };
-
-#define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the
-								 * device */
-
-EmogiStatus
-emogi_cuda_scc_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
 
 /* Push from the marked vertices along all lists. */
 template <class Push>
@@ -493,8 +481,8 @@ emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 	const Counters *counters;
 
 	TRY(take_arrays(run, &components, error));
-	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_REQUIRED, kernels, EDGE_KERNELS,
-						sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_REQUIRED, edge_kernels,
+						lengthof(edge_kernels), sizeof(Target), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(find_components(run, &components, error));
 	TRY(emogi_run_stop_clock(run, result, error));

@@ -503,16 +503,6 @@ similarity_many_kernel(Lists<Target> lists, Lists<Target> back, TopSimilar top, 
 					[&](uint32_t ticket) { return top.order[top.nvertices - 1 - ticket]; });
 }
 
-EmogiStatus
-emogi_similarity_all_load(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) similarity_sort_kernel,
-		(const void *) similarity_few_kernel<0>, (const void *) similarity_few_kernel<1>,
-		(const void *) similarity_few_kernel<2>, (const void *) similarity_many_kernel};
-
-	return LOAD_KERNELS(kernels);
-}
-
 /* Take the arrays except the counters in device memory. */
 static EmogiStatus
 take_arrays(Run *run, const EmogiQuery *query, TopSimilar *top, uint32_t **all, EmogiError *error)

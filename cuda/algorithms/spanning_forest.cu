@@ -483,35 +483,6 @@ list_edge_kernels(const void *(&kernels)[4])
 	kernels[3] = (const void *) push_slices_kernel<Find<Weight, is_wide<Weight>()>>;
 }
 
-/* Load the kernels of a weight type. */
-template <typename Weight>
-static EmogiStatus
-load_weight(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) forest_mark_kernel<Weight>,
-		(const void *) forest_offer_kernel<Weight>, (const void *) forest_offer_ends_kernel<Weight>,
-		(const void *) forest_weights_kernel<Weight>};
-	const void *edge_kernels[4];
-
-	list_edge_kernels<Weight>(edge_kernels);
-	TRY(LOAD_KERNELS(edge_kernels));
-	return LOAD_KERNELS(kernels);
-}
-
-EmogiStatus
-emogi_cuda_spanning_forest_load(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) forest_begin_kernel,
-		(const void *) forest_join_kernel, (const void *) forest_follow_kernel,
-		(const void *) forest_update_kernel, (const void *) forest_vote_kernel};
-
-	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-		TRY(with_weight((EmogiWeightType) type,
-						[&](auto weight) { return load_weight<decltype(weight)>(error); }));
-	TRY(emogi_euler_tour_load(error));
-	return LOAD_KERNELS(kernels);
-}
-
 /* Read the lists of the marked vertices. */
 template <class Push>
 static EmogiStatus

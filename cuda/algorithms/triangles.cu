@@ -470,19 +470,6 @@ run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool i
 }
 
 EmogiStatus
-emogi_cuda_triangles_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) triangles_short_kernel<false>, (const void *) triangles_short_kernel<true>,
-		(const void *) triangles_long_kernel<false>, (const void *) triangles_long_kernel<true>,
-		(const void *) triangles_divide_kernel
-	};
-
-	TRY(emogi_degree_dag_load(error));
-	return LOAD_KERNELS(kernels);
-}
-
-EmogiStatus
 emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 					 EmogiResult *result, EmogiError *error)
 {

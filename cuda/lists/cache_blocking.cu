@@ -179,18 +179,6 @@ segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *ver
 	});
 }
 
-EmogiStatus
-emogi_cache_blocking_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) segments_rename_kernel, (const void *) segments_count_kernel,
-		(const void *) segments_copy_kernel
-	};
-
-	TRY(load_prefix_sum<uint64_t>(error));
-	return LOAD_KERNELS(kernels);
-}
-
 /* Return the size of a SegmentedGraph in words of device memory. */
 static uint64_t
 segmented_words(const Run *run, uint32_t nsegments)

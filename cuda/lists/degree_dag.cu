@@ -250,15 +250,3 @@ emogi_degree_dag_make(Run *run, const EmogiGraph *graph, bool with_ways, DegreeD
 	return make_merged(run, with_ways, &forward, &backward, dag, error);
 }
 
-EmogiStatus
-emogi_degree_dag_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) select_kernel<ChooseShared>, (const void *) select_kernel<ChooseHigher>,
-		(const void *) select_kernel<ChooseRest>, (const void *) dag_degrees_kernel,
-		(const void *) dag_offsets_kernel, (const void *) dag_merge_kernel
-	};
-
-	TRY(emogi_simple_graph_load(error));
-	return LOAD_KERNELS(kernels);
-}

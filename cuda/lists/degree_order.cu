@@ -110,17 +110,6 @@ labels_take_kernel(Degrees degrees, uint64_t nvertices, unsigned long long *next
 }
 
 EmogiStatus
-emogi_degree_order_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) labels_count_classes_kernel, (const void *) labels_compare_kernel,
-		(const void *) labels_take_kernel
-	};
-
-	return LOAD_KERNELS(kernels);
-}
-
-EmogiStatus
 emogi_degree_order_survey(Run *run, const ListIndex *outline, const Degrees *degrees,
 						  Survey *survey, EmogiError *error)
 {

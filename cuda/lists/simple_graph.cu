@@ -240,15 +240,3 @@ emogi_simple_graph_make(Run *run, const Lists<Target> &lists, Csr *simple, Emogi
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_simple_graph_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) select_kernel<ChooseSimple>, (const void *) select_offsets_kernel,
-		(const void *) select_write_kernel
-	};
-
-	TRY(emogi_edge_chunks_load(error));
-	TRY(load_prefix_sum<uint64_t>(error));
-	return LOAD_KERNELS(kernels);
-}

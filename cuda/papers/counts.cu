@@ -90,14 +90,9 @@ count_levels(Sweeps *sweeps, Counts *counts, uint32_t *bitmap, EmogiResult *resu
 {
 	const SweepKernel<Counts> kernel = choose_mapping<Counting, NoWeight>(sweeps->mapping);
 	const AddKernel<Counts> add = mapping_add_parts_kernel<Counting>;
-	const void *const kernels[] = {
-		(const void *) counts_start_kernel, (const void *) counts_mark_level_kernel,
-		(const void *) add
-	};
 	Run		   *run = sweeps->run;
 	cudaStream_t stream = run->state->stream;
 
-	TRY(LOAD_KERNELS(kernels));
 	TRY(emogi_sweeps_fit(sweeps, (const void *) kernel, error));
 	TRY(emogi_run_start_clock(run, error));
 	CUDA_LAUNCH(counts_start_kernel, run->full_blocks, BLOCK_THREADS, stream, *counts,

@@ -246,19 +246,6 @@ take_arrays(Traversal *traversal, const uint32_t *sources, EmogiError *error)
 						  error);
 }
 
-/* Load the kernels to the device. */
-static EmogiStatus
-load_kernels(Traversal *traversal, EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) push_mark_sources_kernel, (const void *) best_paths_start_kernel,
-		(const void *) relax_start_labels_kernel, (const void *) traversal->method.write
-	};
-
-	TRY(LOAD_KERNELS(kernels));
-	return emogi_sweeps_fit(traversal->sweeps, (const void *) traversal->method.sweep, error);
-}
-
 /* Initialize the keys of the vertices, and mark the active ones. */
 static EmogiStatus
 start(Traversal *traversal, EmogiError *error)
@@ -389,7 +376,7 @@ traverse(Traversal *traversal, Run *run, const EmogiGraph *graph, const EmogiQue
 	set_bounds(traversal, query);
 	TRY(take_arrays(traversal, query->sources, error));
 	TRY(emogi_sweeps_place(traversal->sweeps, graph, query, wants, error));
-	TRY(load_kernels(traversal, error));
+	TRY(emogi_sweeps_fit(traversal->sweeps, (const void *) traversal->method.sweep, error));
 	TRY(run_timed(traversal, result, error));
 	result->nlevels = (uint32_t) traversal->niterations + (traversal->active > 0);
 	return EMOGI_OK;

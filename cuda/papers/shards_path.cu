@@ -236,24 +236,6 @@ choose_finish(EmogiAlgorithm algorithm)
 	});
 }
 
-/* Load the kernels that run before and after the iterations to the device. */
-static EmogiStatus
-load_ends(EmogiAlgorithm algorithm, EmogiError *error)
-{
-	const void *const labels[] = {(const void *) shards_enter_all_kernel};
-	const void *const levels[] = {
-		(const void *) shards_enter_sources_kernel<uint32_t>, (const void *) shards_survey_kernel
-	};
-	const void *const values[] = {
-		(const void *) shards_enter_sources_kernel<unsigned long long>,
-		(const void *) choose_finish(algorithm)
-	};
-
-	if (emogi_is_path(algorithm))
-		return LOAD_KERNELS(values);
-	return algorithm == EMOGI_CC ? LOAD_KERNELS(labels) : LOAD_KERNELS(levels);
-}
-
 EmogiStatus
 emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiWeightType type,
 						EmogiError *error)
@@ -261,7 +243,6 @@ emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiWeight
 	const EmogiShardShape *shape = &paths->shards.shape;
 
 	paths->relax = choose_relax(algorithm, type);
-	TRY(load_ends(algorithm, error));
 	TRY(emogi_shards_fit_write(paths->run, &paths->shards, &paths->write_grid, error));
 	return emogi_shards_fit(paths->run, &paths->shards, (const void *) paths->relax,
 							shape->width * shape->value_bytes, &paths->relax_grid, error);

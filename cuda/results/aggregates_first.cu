@@ -215,13 +215,3 @@ emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary, 
 	return fetch_rows(run, rows, picked, seen.count, summary, result, error);
 }
 
-EmogiStatus
-emogi_aggregates_first_load(EmogiError *error)
-{
-	static const void *const kernels[] = {
-		(const void *) summary_largest_kernel, (const void *) summary_pick_kernel,
-		(const void *) summary_values_kernel<uint32_t>, (const void *) summary_values_kernel<Key>
-	};
-
-	return LOAD_KERNELS(kernels);
-}

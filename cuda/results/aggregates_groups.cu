@@ -364,13 +364,3 @@ emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary,
 	return fetch_groups(run, &table, &groups, seen.count, summary, error);
 }
 
-EmogiStatus
-emogi_aggregates_groups_load(EmogiError *error)
-{
-	static const void *const kernels[] = {
-		(const void *) summary_bounds_kernel, (const void *) summary_clear_kernel,
-		(const void *) summary_group_kernel, (const void *) summary_gather_groups_kernel
-	};
-
-	return LOAD_KERNELS(kernels);
-}

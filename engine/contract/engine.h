@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "algorithms.h"
 #include "papers.h"
@@ -403,6 +404,17 @@ typedef struct EmogiEngine
 
 /* The engine of the host processor, linked statically. */
 extern const EmogiEngine *emogi_cpu_engine(void);
+
+/*
+ * Make the CUDA driver load all kernels when a device is opened, so that no run pays for loading;
+ * by default it loads each at its first launch. The user's own setting takes precedence. Call this
+ * before the driver is used, while no other thread reads the environment.
+ */
+static inline void
+emogi_cuda_load_eagerly(void)
+{
+	(void) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+}
 
 /*
  * Exported by emogi_cuda.so and looked up by dlsym. Returns without using the driver; open() does
