@@ -35,7 +35,7 @@
  */
 #include <stdlib.h>
 
-#include "cuda/algorithms/best_paths.cuh"
+#include "cuda/algorithms/best_paths_search.cuh"
 #include "cuda/multi_gpu/shared_step.cuh"
 
 /*

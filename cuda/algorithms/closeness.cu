@@ -37,7 +37,7 @@
  */
 #include <stdlib.h>
 
-#include "cuda/algorithms/closeness.cuh"
+#include "cuda/algorithms/closeness_levels.cuh"
 #include "contract/sample.h"
 #include "cuda/multi_gpu/by_source.cuh"
 

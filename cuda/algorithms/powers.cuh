@@ -4,7 +4,7 @@
 #ifndef EMOGI_POWERS_CUH
 #define EMOGI_POWERS_CUH
 
-#include "cuda/algorithms/gather.cuh"
+#include "cuda/algorithms/gather_finish.cuh"
 
 /* Reductions over all vertices: sums or maxima. */
 typedef struct Reductions

@@ -5,7 +5,7 @@
 #ifndef EMOGI_RANKS_CUH
 #define EMOGI_RANKS_CUH
 
-#include "cuda/algorithms/gather.cuh"
+#include "cuda/algorithms/gather_finish.cuh"
 
 #include "contract/rank_units.h"
 

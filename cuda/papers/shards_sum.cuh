@@ -5,7 +5,7 @@
 #ifndef EMOGI_SHARDS_SUM_CUH
 #define EMOGI_SHARDS_SUM_CUH
 
-#include "cuda/algorithms/gather.cuh"
+#include "cuda/algorithms/gather_finish.cuh"
 #include "cuda/papers/shards.cuh"
 #include "cuda/papers/shards_fixed.cuh"
 

@@ -17,7 +17,7 @@
  * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on
  * GPUs. HPDC 2014.
  */
-#include "cuda/algorithms/gather.cuh"
+#include "cuda/algorithms/gather_finish.cuh"
 #include "cuda/papers/mapping.cuh"
 
 /* The Work of a term of the sum semiring. */
