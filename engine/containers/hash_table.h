@@ -13,8 +13,8 @@
  *
  * The functions:
  *
- *	HASH_ENTRY *PREFIX_find(entries, bits, key)		the entry of a key, or the free slot for it
- *	bool PREFIX_fits(entries, bits, count)		true if there is a table with room for `count` entries
+ *	HASH_ENTRY *PREFIX_find(entries, bits, key)	the entry of a key, or the free slot for it
+ *	bool PREFIX_fits(entries, bits, count)		whether there is a table with room for `count`
  *	bool PREFIX_grow(&entries, &bits, count)	move the entries to a larger table, allocated by
  *												calloc; false, and nothing done, if out of memory
  */

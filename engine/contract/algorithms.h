@@ -32,8 +32,8 @@
  *
  *   PATH(NAME, name, column, order, source, traits, candidate)
  *
- * order       EMOGI_MINIMIZE: smaller values are better, +inf = not reached; EMOGI_MAXIMIZE: larger values
- *             are better, -1 = not reached
+ * order       EMOGI_MINIMIZE: smaller values are better, +inf = not reached; EMOGI_MAXIMIZE: larger
+ *             values are better, -1 = not reached
  * source      value of the empty path
  * traits      EMOGI_PATH_ADDITIVE or 0; EMOGI_PATH_ADDITIVE requires EMOGI_MINIMIZE and a finite
  *             source
@@ -211,8 +211,9 @@ typedef struct EmogiResultColumn
 								 * a vertex with its path, NULL at a root */
 #define EMOGI_IS_PART 0x8000u	/* no SQL function: plans use it to replace the rows of another
 								 * function */
-#define EMOGI_HAS_OTHER_ROWS (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL | EMOGI_IS_LIST | EMOGI_IS_EDGES | EMOGI_IS_BLOCKS | \
-							  EMOGI_IS_TREE)	/* rows are not vertices, or contain NULLs */
+/* rows are not vertices, or contain NULLs */
+#define EMOGI_HAS_OTHER_ROWS (EMOGI_IS_HIERARCHY | EMOGI_IS_TOTAL | EMOGI_IS_LIST | \
+							  EMOGI_IS_EDGES | EMOGI_IS_BLOCKS | EMOGI_IS_TREE)
 
 #define EMOGI_MINIMIZE 0
 #define EMOGI_MAXIMIZE 1
@@ -339,7 +340,8 @@ typedef struct EmogiResultColumn
 	OTHER(BFS_SUMS, bfs_sums, bfs_sums, bfs_sums, none, bfs_sums, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_LIST | EMOGI_IS_PART, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
-		  ({"count", EMOGI_INT64, NAN}, {"sum", EMOGI_INT64, NAN}, {"least", EMOGI_INT32, NAN}, {"most", EMOGI_INT32, NAN}, \
+		  ({"count", EMOGI_INT64, NAN}, {"sum", EMOGI_INT64, NAN}, {"least", EMOGI_INT32, NAN}, \
+		   {"most", EMOGI_INT32, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
 	PATH(SSSP, sssp, distance, EMOGI_MINIMIZE, 0.0, EMOGI_PATH_ADDITIVE, value + weight) \
 	PATH(SSWP, sswp, width, EMOGI_MAXIMIZE, (double) INFINITY, 0, \
@@ -347,11 +349,14 @@ typedef struct EmogiResultColumn
 	OTHER(BFS_TREE, bfs_tree, trees, none, none, trees, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_TREE, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
-		  ({"level", EMOGI_INT32, -1}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
+		  ({"level", EMOGI_INT32, -1}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
+		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SHORTEST_PATH_TREE, shortest_path_tree, trees, none, none, trees, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, EMOGI_IS_TREE, \
-		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DISTANCE, (double) INFINITY}, {EMOGI_DIRECTION, EMOGI_OUT}), \
-		  ({"distance", EMOGI_FLOAT64, (double) INFINITY}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DISTANCE, (double) INFINITY}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"distance", EMOGI_FLOAT64, (double) INFINITY}, \
+		   {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
 		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
@@ -387,11 +392,13 @@ typedef struct EmogiResultColumn
 		  ({"label", EMOGI_VERTEX, NAN})) \
 	OTHER(LOUVAIN, louvain, louvain, louvain, none, communities, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
-		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, {EMOGI_SEED, 0}), \
+		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, \
+		   {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(LEIDEN, leiden, leiden, leiden, none, communities, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_HIERARCHY, \
-		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
+		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, \
+		   {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(MODULARITY, modularity, modularity, modularity, none, modularity, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_IS_TOTAL, \
@@ -404,11 +411,13 @@ typedef struct EmogiResultColumn
 	OTHER(CLOSENESS, closeness, closeness, closeness, none, closeness, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
-		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, {"closeness", EMOGI_FLOAT64, NAN}, \
+		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, \
+		   {"closeness", EMOGI_FLOAT64, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
 	OTHER(BETWEENNESS, betweenness, betweenness, betweenness, none, betweenness, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
-		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(TOPOLOGICAL_ORDER, topological_order, topological_order, none, none, topological_order, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
@@ -420,18 +429,21 @@ typedef struct EmogiResultColumn
 		  ({"distance", EMOGI_FLOAT64, NAN})) \
 	OTHER(SIMILARITY, similarity, similarity, similarity, none, similarity, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD | EMOGI_IS_LIST, \
-		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"vertex2", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"similarity", EMOGI_FLOAT64, 0})) \
 	OTHER(RANDOM_WALK, random_walk, random_walk, random_walk, none, random_walk, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_IS_LIST, \
-		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, \
+		   {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}, {EMOGI_WEIGHTED, 0}), \
 		  ({"vertex", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(DISTANCE_MATRIX, distance_matrix, distance_matrix, none, none, distance_matrix, \
 		  EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, EMOGI_IS_LIST, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"distance", EMOGI_FLOAT64, (double) INFINITY})) \
-	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, spanning_forest, \
+	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, \
+		  spanning_forest, \
 		  EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_FACTORS, EMOGI_IS_EDGES, \
 		  ({EMOGI_MAXIMUM, 0}), \
 		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \
@@ -449,21 +461,25 @@ typedef struct EmogiResultColumn
 		  ({"component", EMOGI_INT64, -1}, {"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_WEIGHS_BACKWARD, \
-		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_TELEPORT, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
+		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, \
+		   {EMOGI_TELEPORT, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
 		   {EMOGI_WEIGHTED, 0}), \
 		  ({"rank", EMOGI_FLOAT64, NAN})) \
 	OTHER(EIGENVECTOR, eigenvector, eigenvector, powers, none, eigenvector, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
-		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_WEIGHTED, 0}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(KATZ, katz, katz, powers, none, katz, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_MAY_DIVERGE, \
-		  ({EMOGI_ALPHA, 0.1}, {EMOGI_BETA, 1}, {EMOGI_MAX_ITERATIONS, 1000}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_NORMALIZED, 1}, \
+		  ({EMOGI_ALPHA, 0.1}, {EMOGI_BETA, 1}, {EMOGI_MAX_ITERATIONS, 1000}, \
+		   {EMOGI_TOLERANCE, 1e-6}, {EMOGI_NORMALIZED, 1}, \
 		   {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(HITS, hits, hits, powers, none, hits, \
 		  EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
-		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-8}, {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-8}, {EMOGI_WEIGHTED, 0}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"hub", EMOGI_FLOAT64, NAN}, {"authority", EMOGI_FLOAT64, NAN})) \
 	SUM(HEAT, heat, EMOGI_BOTH, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_USES_OWN_VALUE, \
 		weight * (other - own), own + sum, fabs(1.0 - total) + magnitude) \

@@ -362,7 +362,8 @@ typedef struct EmogiEngine
 {
 	uint32_t	abi;			/* EMOGI_ENGINE_ABI */
 	const char *name;			/* "cpu" or "cuda" */
-	EmogiStatus (*open) (const EmogiEngineOptions *options, EmogiEngineState **state, EmogiError *error);
+	EmogiStatus (*open) (const EmogiEngineOptions *options, EmogiEngineState **state,
+						 EmogiError *error);
 	void		(*close) (EmogiEngineState *state);
 	int32_t		(*ndevices) (void);	/* number of devices for open(); may be 0, and open() then
 									 * returns the reason */
@@ -375,7 +376,8 @@ typedef struct EmogiEngine
 	 * memory. For an idle state, in any thread. And: let helpers participate in the next run of a
 	 * state, which then uses their states, too. NULL = GPUs do not cooperate.
 	 */
-	bool		(*wants_help) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query);
+	bool		(*wants_help) (EmogiEngineState *state, const EmogiGraph *graph,
+							   const EmogiQuery *query);
 	void		(*help) (EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers);
 
 	/*
@@ -393,13 +395,15 @@ typedef struct EmogiEngine
 	 * thread at a time, and never during run() or forget(). NULL = this engine caches nothing.
 	 */
 	EmogiStatus (*derive) (EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph,
-						   const EmogiDerivation *derivation, EmogiControl *control, EmogiError *error);
+						   const EmogiDerivation *derivation, EmogiControl *control,
+						   EmogiError *error);
 
 	/*
 	 * Tests: get the cached copy of a whole array of a graph, including its last line; UNSUPPORTED
 	 * if there is none.
 	 */
-	EmogiStatus (*fetch) (EmogiEngineState *state, uint64_t graph_id, const void *array, void *to, uint64_t bytes, EmogiError *error);
+	EmogiStatus (*fetch) (EmogiEngineState *state, uint64_t graph_id, const void *array, void *to,
+						  uint64_t bytes, EmogiError *error);
 } EmogiEngine;
 
 /* The engine of the host processor, linked statically. */

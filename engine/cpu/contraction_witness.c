@@ -166,7 +166,8 @@ search_from(EmogiContractionBuild *work, EmogiArc from, uint32_t v, bool adds)
 }
 
 bool
-emogi_contraction_make_shortcuts(EmogiContractionBuild *work, uint32_t v, bool adds, uint64_t *count)
+emogi_contraction_make_shortcuts(EmogiContractionBuild *work, uint32_t v, bool adds,
+								 uint64_t *count)
 {
 	const EmogiArcList in = work->lists[1][v];
 	const EmogiArcList out = work->lists[0][v];

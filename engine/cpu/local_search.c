@@ -254,7 +254,8 @@ walk(Search *search, Entry entry)
 		for (uint64_t e = 0; e < piece->count; e++)
 		{
 			if (e + AHEAD < piece->count)
-				__builtin_prefetch(&search->nodes[emogi_hash_slot(piece->targets[e + AHEAD], search->bits)]);
+				__builtin_prefetch(search->nodes +
+								   emogi_hash_slot(piece->targets[e + AHEAD], search->bits));
 			if (search->counts)
 				offer_paths(search, piece->targets[e], entry.value + 1.0,
 							search->paths[search->head - 1]);
