@@ -126,6 +126,11 @@ install-cuda: $(CUDA_MODULES) installdirs-cuda
 uninstall-cuda:
 	rm -f $(CUDA_MODULES:%='$(DESTDIR)$(pkglibdir)/%')
 
+# Indent what has changed since the last commit; INDENT_SINCE names another.
+.PHONY: indent
+indent:
+	tools/indent $(INDENT_SINCE)
+
 # What a release publishes: the committed files and no others.
 .PHONY: dist
 dist: emogi-$(EXTVERSION).zip
