@@ -236,11 +236,9 @@ struct Relax
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_start_kernel(Paths paths, uint64_t nvertices, unsigned long long source_key)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		paths.key[v] = paths.pending[v / 32] >> v % 32 & 1 ? source_key : KEY_NONE;
+	});
 }
 
 /*
@@ -329,17 +327,14 @@ template <class Semiring>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_finish_kernel(unsigned long long *key, uint64_t nvertices, Counters *counters)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long reached = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t v) {
 		const double value = Semiring::decode(key[v]);
 
 		reached += key[v] != KEY_NONE;
 		memcpy(&key[v], &value, sizeof value);
-	}
+	});
 	block_add(&counters->claimed, reached);
 }
 

@@ -299,11 +299,7 @@ struct KeyedItem
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_pile_kernel(Paths paths, Piles piles)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < paths.nwords;
-		 word += nthreads)
-	{
+	for_each(paths.nwords, [&](uint64_t word) {
 		uint32_t	bits = paths.pending[word];
 		uint32_t	slot = bits != 0 ? atomicAdd(&piles.state->count[0].length, __popc(bits)) : 0;
 
@@ -317,7 +313,7 @@ best_paths_pile_kernel(Paths paths, Piles piles)
 			piles.item[slot++] = WaitingItem{key, vertex, 0};
 			atomicMax(&piles.state->count[0].nearest, ~(uint32_t) (key >> 32));
 		}
-	}
+	});
 }
 
 #endif							/* EMOGI_BEST_PATHS_SEARCH_CUH */

@@ -39,22 +39,18 @@ typedef struct Sums
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_keep_kernel(Brandes brandes, const int32_t *level, uint32_t i)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices;
-		 v += nthreads)
+	for_each(brandes.nvertices, [&](uint64_t v) {
 		((uint8_t *) brandes.level)[BATCH * v + i] = (uint8_t) level[v];	/* -1 = 255 */
+	});
 }
 
 /* Initialize the path counts: 1 at levels 0 and 1. Bytes: 36 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_begin_kernel(Brandes brandes)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-		 i < BATCH * brandes.nvertices; i += nthreads)
+	for_each(BATCH * brandes.nvertices, [&](uint64_t i) {
 		brandes.paths[i] = ((const uint8_t *) brandes.level)[i] <= 1 ? 1.0 : 0.0;
+	});
 }
 
 /*
@@ -268,11 +264,9 @@ betweenness_add_slices_kernel(Lists<Target> lists, Brandes brandes, uint32_t lev
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_add_kernel(double *total, const double *part, uint64_t nvertices)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		total[v] += part[v];
+	});
 }
 
 /*
@@ -282,12 +276,10 @@ betweenness_add_kernel(double *total, const double *part, uint64_t nvertices)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 betweenness_scale_kernel(Brandes brandes, const uint32_t *samples, EmogiSampleScale scale)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < brandes.nvertices;
-		 v += nthreads)
+	for_each(brandes.nvertices, [&](uint64_t v) {
 		brandes.total[v] *= samples != NULL && (samples[v / 32] >> v % 32 & 1) != 0 ?
 			scale.of_samples : scale.of_others;
+	});
 }
 
 #endif							/* EMOGI_BETWEENNESS_CUH */

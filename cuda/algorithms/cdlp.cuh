@@ -462,11 +462,9 @@ cdlp_overflow_kernel(Propagation propagation, Step step)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cdlp_begin_kernel(Propagation propagation)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-		 v < propagation.nvertices; v += nthreads)
+	for_each(propagation.nvertices, [&](uint64_t v) {
 		propagation.next[v] = (uint32_t) v;
+	});
 }
 
 /*
@@ -476,14 +474,11 @@ cdlp_begin_kernel(Propagation propagation)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cdlp_first_kernel(Propagation propagation, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const Lists<Target> &lists = propagation.lists[0];
 	unsigned long long changed = 0;
 	unsigned long long nread = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-		 v < propagation.nvertices; v += nthreads)
-	{
+	for_each(propagation.nvertices, [&](uint64_t v) {
 		const Span	list = {__ldg(&lists.offsets[v]), __ldg(&lists.offsets[v + 1])};
 		uint64_t	entry = list.start;
 
@@ -492,7 +487,7 @@ cdlp_first_kernel(Propagation propagation, Step step)
 		propagation.next[v] = entry < list.end ? __ldg(&lists.targets[entry]) : (uint32_t) v;
 		changed += entry < list.end;
 		nread += list.start < list.end;
-	}
+	});
 	block_add(&step.counters->claimed, changed);
 	block_add(&step.counters->lines, nread);
 	block_add(&step.counters->entries, nread);

@@ -123,12 +123,9 @@ closeness_write_kernel(Searches searches, uint32_t nsources)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 closeness_estimate_kernel(Searches searches, const uint32_t *samples, uint64_t nsamples)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const double n = (double) searches.nvertices;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < searches.nvertices;
-		 v += nthreads)
-	{
+	for_each(searches.nvertices, [&](uint64_t v) {
 		const int64_t is_sample = samples[v / 32] >> v % 32 & 1;
 		const double nothers = (double) nsamples - (double) is_sample;
 		const double scale = nothers > 0.0 ? (n - 1.0) / nothers : 0.0;
@@ -139,7 +136,7 @@ closeness_estimate_kernel(Searches searches, const uint32_t *samples, uint64_t n
 		searches.farness[v] = sum;
 		searches.closeness[v] = emogi_closeness_of(n, others, sum);
 		searches.harmonic[v] *= scale;
-	}
+	});
 }
 
 #endif							/* EMOGI_CLOSENESS_LEVELS_CUH */

@@ -238,8 +238,9 @@ run_louvain(Search *search, const Level *first, int64_t max_levels, uint64_t see
 		uint64_t	numbered;
 
 		LAUNCH_EACH(alone_kernel, search, level.nnodes, search->arrays.community, level.nnodes);
-		TRY(emogi_communities_move_all(search, &level, last, emogi_communities_random(seed, *nlevels),
-									 &ncommunities, error));
+		TRY(emogi_communities_move_all(search, &level, last,
+									   emogi_communities_random(seed, *nlevels), &ncommunities,
+									   error));
 		if (ncommunities == level.nnodes && *nlevels > 0)
 			return EMOGI_OK;
 		TRY(copy_partition(search, search->arrays.number, search->arrays.community, level.nnodes,

@@ -396,7 +396,8 @@ part_count_kernel(Level level, Arrays arrays)
 }
 
 EmogiStatus
-emogi_communities_split_parts(Search *search, const Level *level, uint64_t *nparts, EmogiError *error)
+emogi_communities_split_parts(Search *search, const Level *level, uint64_t *nparts,
+							  EmogiError *error)
 {
 	Sums		sums;
 

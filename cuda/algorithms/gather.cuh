@@ -62,7 +62,8 @@ typedef struct Field
 	Degrees		degrees;		/* out-degrees (PAGERANK) */
 	/* [nvertices], sums of the weights of outgoing edges (PAGERANK with weights) */
 	const double *strength;
-	const double *teleport;			/* [nvertices], teleport distribution (PAGERANK); NULL = uniform */
+	/* [nvertices], teleport distribution (PAGERANK); NULL = uniform */
+	const double *teleport;
 	bool		coarse;			/* integers have 36 significant bits (PAGERANK) */
 	/* [nvertices], sums of weights; NaN = Dirichlet boundary, which keeps its value */
 	double	   *conductance;
@@ -349,10 +350,9 @@ add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Progre
 	/* lanes back to the one where the current list begins */
 	const uint32_t reach = lane - (31 - __clz((lanes & ~lanes_above()) | 1));
 	Value		closing = 0;
-	Value		sum = add_octet<Term, Weight>(lists, field, entry,
-											  FULL ? LANE_ENTRIES : edge_vector_length(lists, entry),
-											  begins, rank, lane == 0 ? progress->sum : 0,
-											  &closing);
+	const uint32_t length = FULL ? LANE_ENTRIES : edge_vector_length(lists, entry);
+	Value		sum = add_octet<Term, Weight>(lists, field, entry, length, begins, rank,
+											  lane == 0 ? progress->sum : 0, &closing);
 	Value		before;
 
 #pragma unroll

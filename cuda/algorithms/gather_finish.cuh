@@ -133,11 +133,9 @@ gather_reduce_kernel(Field field, uint32_t nparts)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_collect_ranks_kernel(Field field)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices;
-		 v += nthreads)
+	for_each(field.nvertices, [&](uint64_t v) {
 		field.sum[v] = PageRank::load(field, v, PageRank::degree(field, v));
+	});
 }
 
 /*

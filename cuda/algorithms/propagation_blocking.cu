@@ -385,7 +385,8 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 		if (!START)
 		{
 			value = emogi_rank_units_finish(damping, leaps,
-											bins.teleport != NULL ? bins.teleport[l] : evenly, bins.sum[l]);
+											bins.teleport != NULL ? bins.teleport[l] : evenly,
+											bins.sum[l]);
 			change += emogi_rank_units_change(rank[l], value);
 		}
 		rank[l] = value;
@@ -448,8 +449,8 @@ emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double
 	{
 		TRY(take_array(&run->memory, &ordered, run->nvertices, "proportions of leaps by label",
 					   error));
-		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, teleport,
-					ordered);
+		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins,
+					teleport, ordered);
 	}
 	bins->teleport = ordered;
 	bins->turn = 0;

@@ -498,8 +498,9 @@ emogi_propagation_blocking_find(Run *run, const Target *array, PropagationBlocks
 								EmogiError *error)
 {
 	uint64_t	length;
-	const void *memory = emogi_device_cache_use_derived(run->state, array, EMOGI_COPY_PROPAGATION_BLOCKS, 1, 1,
-													 &length);
+	const void *memory = emogi_device_cache_use_derived(run->state, array,
+														EMOGI_COPY_PROPAGATION_BLOCKS, 1, 1,
+														&length);
 
 	*bins = PropagationBlocks{};
 	return memory != NULL ? emogi_run_fetch(run, bins, memory, sizeof *bins, error) : EMOGI_OK;

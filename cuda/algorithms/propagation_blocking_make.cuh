@@ -1,6 +1,6 @@
 /*
- * propagation_blocking_make.cuh: kernels that construct PropagationBlocks, and the keys by which they
- * place entries. propagation_blocking_make.cu describes the method and launches them.
+ * propagation_blocking_make.cuh: kernels that construct PropagationBlocks, and the keys by which
+ * they place entries. propagation_blocking_make.cu describes the method and launches them.
  */
 #ifndef EMOGI_PROPAGATION_BLOCKING_MAKE_CUH
 #define EMOGI_PROPAGATION_BLOCKING_MAKE_CUH

@@ -162,12 +162,9 @@ struct Propagate
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_trim_kernel(const uint64_t *out, const uint64_t *in, Components components)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long best = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices;
-		 v += nthreads)
-	{
+	for_each(components.nvertices, [&](uint64_t v) {
 		const uint64_t nout = out[v + 1] - out[v];
 		const uint64_t nin = in[v + 1] - in[v];
 		const uint64_t fewest = nout < nin ? nout : nin;
@@ -178,7 +175,7 @@ scc_trim_kernel(const uint64_t *out, const uint64_t *in, Components components)
 		components.class_of[v] = 0;
 		if (fewest > 0 && rank > best)
 			best = rank;
-	}
+	});
 #pragma unroll
 	for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
 	{
@@ -216,19 +213,16 @@ scc_smallest_kernel(Components components, uint64_t nwords)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_set_giant_kernel(Components components)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint32_t minimum = components.summary->minimum;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices;
-		 v += nthreads)
-	{
+	for_each(components.nvertices, [&](uint64_t v) {
 		const uint32_t to = components.reached[0][v / 32] >> v % 32 & 1;
 		const uint32_t from = components.reached[1][v / 32] >> v % 32 & 1;
 
 		if (to & from)
 			components.component[v] = minimum;
 		components.class_of[v] = to << 1 | from;
-	}
+	});
 }
 
 /*

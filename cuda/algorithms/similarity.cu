@@ -300,18 +300,14 @@ similarity_long_kernel(Lists<Target> lists, Similarities all, uint64_t first, ui
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 similarity_divide_kernel(Similarities all, EmogiMeasure measure, double cutoff)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < all.npairs;
-		 i += nthreads)
-	{
+	for_each(all.npairs, [&](uint64_t i) {
 		const uint2 pair = all.pairs[i];
 		const double similarity = similarity_of(measure, all.size[pair.x], all.size[pair.y],
 												all.nshared[i]);
 
 		all.vertex2[i] = similarity >= cutoff ? pair.y : EMOGI_NO_VERTEX;
 		all.similarity[i] = similarity;
-	}
+	});
 }
 
 /* They read edges, with as many blocks as fit on the device. */

@@ -388,13 +388,12 @@ forest_follow_kernel(Boruvka boruvka, Step step)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_update_kernel(Boruvka boruvka, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (is_halted(step))
 		return;
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < boruvka.nvertices;
-		 v += nthreads)
+	for_each(boruvka.nvertices, [&](uint64_t v) {
 		boruvka.tree[v] = boruvka.link[boruvka.tree[v]];
+	});
 }
 
 /*
@@ -428,11 +427,7 @@ template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_weights_kernel(Boruvka boruvka, const uint32_t *parent, double *weight)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < boruvka.nvertices;
-		 i += nthreads)
-	{
+	for_each(boruvka.nvertices, [&](uint64_t i) {
 		const unsigned long long edge = boruvka.edge[i];
 		const uint32_t small = (uint32_t) (edge >> 32);
 		const uint32_t large = (uint32_t) edge;
@@ -440,7 +435,7 @@ forest_weights_kernel(Boruvka boruvka, const uint32_t *parent, double *weight)
 		if (edge != NO_EDGE)
 			weight[parent[large] == small ? large : small] = weight_of<Weight>(boruvka.rank[i],
 																			   boruvka.maximum);
-	}
+	});
 }
 
 #endif							/* EMOGI_SPANNING_FOREST_CUH */

@@ -413,15 +413,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 triangles_divide_kernel(const unsigned long long *count, const uint32_t *degree, uint64_t nvertices,
 						unsigned long long each, double *coefficient)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t v) {
 		const double pairs = (double) degree[v] * ((double) degree[v] - 1.0);
 
 		coefficient[v] = pairs > 0.0 ? (double) (each * count[v]) / pairs : 0.0;
-	}
+	});
 }
 
 /* Count all triangles. */

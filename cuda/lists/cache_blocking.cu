@@ -229,8 +229,8 @@ use_kept(Run *run, const Target *array, uint32_t *nsegments)
 	const void *memory = NULL;
 
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
-		memory = emogi_device_cache_use_derived(run->state, array, EMOGI_COPY_SEGMENTED, 1, MAX_SEGMENTS,
-											 &length);
+		memory = emogi_device_cache_use_derived(run->state, array, EMOGI_COPY_SEGMENTED, 1,
+												MAX_SEGMENTS, &length);
 	*nsegments = (uint32_t) length;
 	return memory;
 }
@@ -364,7 +364,8 @@ build(Run *run, const Target *array, const ListIndex *outline, const Degrees *de
 		TRY(sort_by_segment(run, outline, segmented, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	emogi_memory_release(&run->memory, nblocks);
-	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_SEGMENTED, segmented->nsegments);
+	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_SEGMENTED,
+							segmented->nsegments);
 	return take_sums(run, segmented, error);
 }
 

@@ -82,11 +82,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 dag_degrees_kernel(Csr forward, Csr backward, Selection shared, uint64_t nvertices,
 				   uint32_t *degree)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t v) {
 		const Span	own = {forward.offsets[v], forward.offsets[v + 1]};
 		uint64_t	count = own.end - own.start;
 
@@ -94,7 +90,7 @@ dag_degrees_kernel(Csr forward, Csr backward, Selection shared, uint64_t nvertic
 			count += backward.offsets[v + 1] - backward.offsets[v] -
 				(count_before(shared, own.end) - count_before(shared, own.start));
 		degree[v] = (uint32_t) count;
-	}
+	});
 }
 
 /* Add the offsets of both parts. Bytes: 24 per vertex. */

@@ -58,11 +58,9 @@ struct Counting
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 counts_start_kernel(Counts counts, uint64_t nvertices)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		counts.paths[v] = counts.level[v] == 0 ? 1.0 : 0.0;
+	});
 }
 
 /* Mark the vertices of level `above` + 1. Bytes: 4 per vertex. */

@@ -114,17 +114,14 @@ template <class Semiring, typename Out>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 relax_write_kernel(const unsigned long long *key, void *out, uint64_t nvertices, Counters *counters)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long reached = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t v) {
 		const unsigned long long its_key = key[v];
 
 		reached += its_key != KEY_NONE;
 		write_value((Out *) out + v, Semiring::decode(its_key));
-	}
+	});
 	block_add(&counters->claimed, reached);
 }
 
@@ -132,11 +129,9 @@ relax_write_kernel(const unsigned long long *key, void *out, uint64_t nvertices,
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 relax_start_labels_kernel(unsigned long long *key, uint64_t nvertices)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		key[v] = Label::encode((double) v);
+	});
 }
 
 /* Properties of an application, a mapping and a weight type. */
@@ -200,8 +195,8 @@ choose_method(const EmogiQuery *query, EmogiWeightType type, bool mutual)
 #define PATH(NAME, name, column, order, source, traits, candidate) \
 		case EMOGI_##NAME: \
 			return make_method<PathSemiring<EMOGI_##NAME>, double, false>( \
-				choose_kernel<Offer<PathSemiring<EMOGI_##NAME>, false>>(mapping, type, wide), true, \
-				false, source);
+				choose_kernel<Offer<PathSemiring<EMOGI_##NAME>, false>>(mapping, type, wide), \
+				true, false, source);
 			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
 	}

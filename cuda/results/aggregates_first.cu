@@ -110,10 +110,9 @@ template <typename Word>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_values_kernel(const Word *column, const uint32_t *picked, uint64_t count, Word *values)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
+	for_each(count, [&](uint64_t i) {
 		values[i] = column[picked[i]];
+	});
 }
 
 /* Find a bound that at least `count` rows reach, or 0, which all reach. */
