@@ -295,9 +295,11 @@ start_length(uint64_t nvertices, bool prefixed)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_init_kernel(uint32_t *component, uint64_t nvertices, bool prefixed, Forest *forest)
 {
-	for_each(nvertices, [&](uint64_t v) {
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		component[v] = (uint32_t) v;
-	});
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		*forest = Forest{EMOGI_NO_VERTEX, 0, prefixed, EMOGI_NO_VERTEX,
 			start_length(nvertices, prefixed)};
@@ -585,12 +587,13 @@ cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *fo
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_compress_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest)
 {
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (forest->hooked == 0)
 		return;
-	for_each(nvertices, [&](uint64_t v) {
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
+		 v += nthreads)
 		compress_path(component, (uint32_t) v, EMOGI_NO_VERTEX);
-	});
 }
 
 #endif							/* EMOGI_CC_CUH */

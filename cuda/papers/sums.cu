@@ -74,14 +74,18 @@ sums_count_targets_kernel(Lists<Target> lists, Span entries, unsigned long long 
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 sums_start_free_kernel(const uint64_t *offsets, Field field)
 {
-	for_each(field.nvertices, [&](uint64_t v) {
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices;
+		 v += nthreads)
+	{
 		const bool	fixed = field.value[v] == field.value[v];
 
 		field.conductance[v] = fixed ? (double) NAN : offsets[v] < offsets[v + 1] ? field.sum[v] :
 			0;
 		if (!fixed)
 			field.value[v] = 0;
-	});
+	}
 }
 
 /*
@@ -92,9 +96,12 @@ template <class Application, bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 sums_finish_kernel(const uint64_t *offsets, Field field)
 {
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	Outcome		outcome = {0, 0};
 
-	for_each(field.nvertices, [&](uint64_t v) {
+	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices;
+		 v += nthreads)
+	{
 		const uint64_t degree = Application::degree(field, v);
 		double		value = 1.0 / (double) field.nvertices;
 
@@ -107,7 +114,7 @@ sums_finish_kernel(const uint64_t *offsets, Field field)
 			outcome.change = join_changes<Application::L1>(outcome.change, change_of(old, value));
 		}
 		outcome.dangling += Application::store(field, v, degree, value);
-	});
+	}
 	outcome = block_outcome<Application::L1>(outcome);
 	if (threadIdx.x == 0)
 		field.part[blockIdx.x] = outcome;
