@@ -114,7 +114,7 @@ emogi_cuda.so: $(CUDA_OBJS) $(CUDA_C_OBJS)
 	$(CUDA_LINK) -Xlinker -soname=$@ -o $@ $(CUDA_OBJS) $(CUDA_C_OBJS) -lpthread -ldl
 
 # emogi_cuda.so loads it, and has the functions that it calls. A kernel belongs to the CUDA runtime of the module that has it, so
-# run.o, which sizes grids for kernels and loads them, is linked into both.
+# run.o, which sizes grids for kernels, is linked into both.
 emogi_papers.so: $(PAPERS_OBJS) build/cuda/core/run.o $(PAPERS_C_OBJS) $(CUDA_C_OBJS) cuda/papers/exports.map emogi_cuda.so
 	$(CUDA_LINK) -Xlinker -rpath='$$ORIGIN' -Xlinker --no-undefined -Xlinker --version-script=cuda/papers/exports.map -o $@ $(PAPERS_OBJS) build/cuda/core/run.o $(PAPERS_C_OBJS) $(CUDA_C_OBJS) -L. -l:emogi_cuda.so -lpthread
 
@@ -125,6 +125,11 @@ install-cuda: $(CUDA_MODULES) installdirs-cuda
 	for module in $(CUDA_MODULES); do $(INSTALL_SHLIB) $$module '$(DESTDIR)$(pkglibdir)/'$$module || exit; done
 uninstall-cuda:
 	rm -f $(CUDA_MODULES:%='$(DESTDIR)$(pkglibdir)/%')
+
+# Indent what has changed since the last commit; INDENT_SINCE names another.
+.PHONY: indent
+indent:
+	tools/indent $(INDENT_SINCE)
 
 # What a release publishes: the committed files and no others.
 .PHONY: dist

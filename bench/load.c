@@ -10,9 +10,12 @@
 static void *
 find_symbol(const char *path, const char *name)
 {
-	void	   *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	void	   *symbol = module != NULL ? dlsym(module, name) : NULL;
+	void	   *module;
+	void	   *symbol;
 
+	emogi_cuda_load_eagerly();
+	module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	symbol = module != NULL ? dlsym(module, name) : NULL;
 	if (symbol == NULL)
 		emogi_bench_die(dlerror(), NULL);
 	return symbol;

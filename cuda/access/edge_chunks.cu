@@ -136,14 +136,3 @@ emogi_edge_chunks_name_lists(Run *run, const ListIndex *index, uint32_t *vertex,
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_edge_chunks_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) chunks_mark_lists_kernel, (const void *) chunks_count_lists_kernel,
-		(const void *) chunks_name_lists_kernel
-	};
-
-	TRY(load_prefix_sum<uint32_t>(error));
-	return LOAD_KERNELS(kernels);
-}

@@ -183,7 +183,4 @@ extern EmogiStatus emogi_edge_chunks_rank_lists(Run *run, const ListIndex *index
 extern EmogiStatus emogi_edge_chunks_name_lists(Run *run, const ListIndex *index, uint32_t *vertex,
 												EmogiError *error);
 
-/* Load the kernels to the device. */
-extern EmogiStatus emogi_edge_chunks_load(EmogiError *error);
-
 #endif							/* EMOGI_EDGE_CHUNKS_CUH */

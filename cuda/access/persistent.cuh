@@ -396,11 +396,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 persistent_queue_kernel(const uint32_t *bitmap, uint64_t nwords, const uint64_t *offsets,
 						Item *queue, Counters *counters, Fill fill)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < nwords;
-		 word += nthreads)
-	{
+	for_each(nwords, [&](uint64_t word) {
 		uint32_t	bits = bitmap[word];
 		uint32_t	slot = bits != 0 ? atomicAdd(&counters->nqueued, __popc(bits)) : 0;
 
@@ -413,7 +409,7 @@ persistent_queue_kernel(const uint32_t *bitmap, uint64_t nwords, const uint64_t 
 			fill(&item);
 			queue[slot++] = item;
 		}
-	}
+	});
 }
 
 /*

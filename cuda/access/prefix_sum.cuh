@@ -114,18 +114,4 @@ prefix_sum(Run *run, Number *number, uint64_t count, Number *tile, EmogiError *e
 	return EMOGI_OK;
 }
 
-/* Load the kernels to the device. */
-template <typename Number>
-static EmogiStatus
-load_prefix_sum(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) prefix_sum_reduce_kernel<Number>,
-		(const void *) prefix_sum_tiles_kernel<Number>,
-		(const void *) prefix_sum_numbers_kernel<Number>
-	};
-
-	return LOAD_KERNELS(kernels);
-}
-
 #endif							/* EMOGI_PREFIX_SUM_CUH */

@@ -14,7 +14,7 @@
  *   "Facts measured on an H200").
  * - Lists above SLICE_LINES lines are cut into slices that any warp may take.
  *
- * Every function here is called by whole, converged warps, in one-dimensional blocks.
+ * Every function here but for_each is called by whole, converged warps, in one-dimensional blocks.
  */
 #ifndef EMOGI_TRAVERSE_CUH
 #define EMOGI_TRAVERSE_CUH
@@ -43,6 +43,17 @@
 #define LINE_LANES (EMOGI_LINE_BYTES / PIECE_BYTES)
 #define WARP_LINES (WARP_LANES / LINE_LANES)	/* lines in one instruction */
 #define NO_BATCH UINT32_MAX
+
+/* Call visit(i) for each i < count, with all threads of the grid. */
+template <class Visit>
+static __device__ __forceinline__ void
+for_each(uint64_t count, Visit visit)
+{
+	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
+
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
+		visit(i);
+}
 
 /* The number of targets in a line, and in a lane's piece of it. */
 template <typename Target>

@@ -35,7 +35,7 @@
  */
 #include <stdlib.h>
 
-#include "cuda/algorithms/best_paths.cuh"
+#include "cuda/algorithms/best_paths_search.cuh"
 #include "cuda/multi_gpu/shared_step.cuh"
 
 /*
@@ -106,7 +106,7 @@ typedef struct PathMethod
 	EmogiStatus (*walk) (Path *path, EmogiError *error);
 	EmogiStatus (*finish) (Path *path, EmogiError *error);
 	/* the first two read edges with the whole device, the third is persistent */
-	const void *kernels[4];
+	const void *kernels[3];
 } PathMethod;
 
 template <class Semiring, typename Weight>
@@ -168,8 +168,7 @@ choose_weight(EmogiWeightType type)
 		return PathMethod{Semiring::ADDS ? NULL : set_limits<Semiring>, raise_threshold<Semiring>,
 			push_wide<Semiring, Weight>, walk<Semiring, Weight>, finish_keys<Semiring>,
 			{(const void *) push_words_kernel<Push>, (const void *) push_slices_kernel<Push>,
-			(const void *) persistent_walk_kernel<PathSearch<Semiring, Weight>>,
-			(const void *) best_paths_finish_kernel<Semiring>}};
+			(const void *) persistent_walk_kernel<PathSearch<Semiring, Weight>>}};
 	});
 }
 
@@ -178,30 +177,6 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 {
 	return with_path(algorithm,
 					 [=](auto semiring) { return choose_weight<decltype(semiring)>(type); });
-}
-
-EmogiStatus
-emogi_cuda_path_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) best_paths_start_kernel, (const void *) best_paths_select_kernel,
-		(const void *) push_mark_sources_kernel,
-		(const void *) persistent_queue_kernel<PathItem, KeyedItem>,
-		(const void *) persistent_mark_kernel<PathItem, KeyedItem>,
-		(const void *) persistent_mark_kernel<WaitingItem, KeyedItem>,
-		(const void *) best_paths_pile_kernel, (const void *) best_paths_bring_kernel
-	};
-
-	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-		for (int algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
-			if (emogi_is_path((EmogiAlgorithm) algorithm))
-			{
-				const PathMethod method = choose_method((EmogiAlgorithm) algorithm,
-														(EmogiWeightType) type);
-
-				TRY(LOAD_KERNELS(method.kernels));
-			}
-	return LOAD_KERNELS(kernels);
 }
 
 /* Get some finite weights. */

@@ -80,24 +80,11 @@ typedef struct Bfs
 	uint64_t	entries;		/* sum over the run, as in Counters */
 } Bfs;
 
-static const void *const kernels[] = {
+/* They read edges with the whole device. */
+static const void *const edge_kernels[] = {
 	(const void *) push_words_kernel<MarkSeen>, (const void *) push_slices_kernel<MarkSeen>,
-	(const void *) bfs_bottom_up_kernel, (const void *) bfs_bottom_up_slices_kernel,
-	(const void *) persistent_walk_kernel<LevelSearch>, (const void *) push_mark_sources_kernel,
-	(const void *) bfs_survey_kernel, (const void *) bfs_settle_kernel,
-	(const void *) bfs_bottom_up_prefixes_kernel,
-	(const void *) persistent_queue_kernel<QueueItem, PlainItem>,
-	(const void *) persistent_mark_kernel<QueueItem, PlainItem>
+	(const void *) bfs_bottom_up_kernel, (const void *) bfs_bottom_up_slices_kernel
 };
-
-#define NEDGE_KERNELS 4			/* these kernels read edges with the whole device */
-
-EmogiStatus
-emogi_cuda_bfs_load(EmogiError *error)
-{
-	TRY(emogi_hybrid_load(error));
-	return LOAD_KERNELS(kernels);
-}
 
 /* Get a - b, or 0 if it is negative: estimates must not wrap. */
 static uint64_t
@@ -446,8 +433,8 @@ open_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned w
 	wants = (wants & ~PLACE_BACKWARD_REQUIRED) |
 		(run->graph.backward.offsets != NULL ? PLACE_BACKWARD_REQUIRED : 0);
 	bfs->team = run->team;
-	TRY(emogi_shared_step_open(bfs->team, graph, query, wants, kernels, NEDGE_KERNELS,
-							   sizeof(Target), take_helper, bfs, error));
+	TRY(emogi_shared_step_open(bfs->team, graph, query, wants, edge_kernels,
+							   lengthof(edge_kernels), sizeof(Target), take_helper, bfs, error));
 	return bfs->team->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords,
 												"bitmap of a share of the vertices", error) :
 		EMOGI_OK;
@@ -461,8 +448,8 @@ open_search(Bfs *bfs, Run *run, const EmogiGraph *graph, const EmogiQuery *query
 	bfs->run = run;
 	bfs->bound = max_depth < 0 || max_depth > INT32_MAX ? INT32_MAX : (int32_t) max_depth;
 	TRY(take_arrays(bfs, query, error));
-	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_PREFIXES, kernels, NEDGE_KERNELS,
-						sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, wants | PLACE_BACKWARD_PREFIXES, edge_kernels,
+						lengthof(edge_kernels), sizeof(Target), error));
 	return emogi_persistent_size(run, &bfs->plan,
 								 (const void *) persistent_walk_kernel<LevelSearch>, error);
 }

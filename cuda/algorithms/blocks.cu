@@ -40,11 +40,9 @@
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_sizes_kernel(Blocks blocks)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
-		 v += nthreads)
+	for_each(blocks.nvertices, [&](uint64_t v) {
 		blocks.size[v] = 1;
+	});
 }
 
 /* Visitor that adds a vertex's subtree size to its parent's. */
@@ -83,11 +81,9 @@ struct AssignNumber
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_reach_kernel(Blocks blocks)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
-		 v += nthreads)
+	for_each(blocks.nvertices, [&](uint64_t v) {
 		blocks.low[v] = blocks.high[v] = blocks.first[v];
+	});
 }
 
 /* Lower or raise a number atomically. */
@@ -208,12 +204,10 @@ stays_below(const Blocks &blocks, uint64_t v, uint64_t above)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_bridges_kernel(Blocks blocks)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
-		 v += nthreads)
+	for_each(blocks.nvertices, [&](uint64_t v) {
 		if (!stays_below(blocks, v, v))
 			blocks.parent[v] = EMOGI_NO_VERTEX;
+	});
 }
 
 /* ---- labels ---- */
@@ -230,11 +224,9 @@ join_across(const Blocks &blocks, uint32_t v, uint32_t parent, uint32_t w)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_labels_kernel(Blocks blocks, Forest *forest)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
-		 v += nthreads)
+	for_each(blocks.nvertices, [&](uint64_t v) {
 		blocks.label[v] = (uint32_t) v;
+	});
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 		*forest = Forest{EMOGI_NO_VERTEX, 1, 0, 0};
 }
@@ -317,62 +309,35 @@ blocks_tops_kernel(Blocks blocks)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_above_kernel(Blocks blocks, unsigned long long *components)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
-		 v += nthreads)
+	for_each(blocks.nvertices, [&](uint64_t v) {
 		components[v] = blocks.parent[v] != EMOGI_NO_VERTEX;
+	});
 }
 
 /* Count each block at its top. Bytes: 8 a vertex, and 12 at random a block. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_below_kernel(Blocks blocks, unsigned long long *components, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (is_halted(step))
 		return;					/* a block may have no top yet */
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
-		 v += nthreads)
+	for_each(blocks.nvertices, [&](uint64_t v) {
 		if (is_block(blocks, v))
 			atomicAdd(&components[blocks.top[v]], 1ull);
+	});
 }
 
 /* Clear the vertices that are in one block only. Bytes: 8 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_drop_kernel(uint64_t nvertices, unsigned long long *components)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		if (components[v] < 2)
 			components[v] = 0;
+	});
 }
 
 /* ---- algorithms ---- */
-
-EmogiStatus
-emogi_cuda_blocks_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) push_words_kernel<FindReach>, (const void *) push_slices_kernel<FindReach>,
-		(const void *) push_words_kernel<JoinAcross>, (const void *) push_slices_kernel<JoinAcross>,
-		(const void *) spanning_bfs_visit_kernel<AddSize>,
-		(const void *) spanning_bfs_visit_kernel<AssignNumber>,
-		(const void *) spanning_bfs_visit_kernel<MergeReach>, (const void *) blocks_sizes_kernel,
-		(const void *) blocks_reach_kernel, (const void *) blocks_bridges_kernel,
-		(const void *) blocks_labels_kernel, (const void *) blocks_join_kernel,
-		(const void *) blocks_tops_kernel, (const void *) blocks_above_kernel,
-		(const void *) blocks_below_kernel, (const void *) blocks_drop_kernel,
-		(const void *) cc_vote_kernel, (const void *) cc_mark_outside_kernel,
-		(const void *) cc_compress_kernel
-	};
-
-	TRY(emogi_spanning_bfs_load(error));
-	TRY(emogi_blocks_number_load(error));
-	return LOAD_KERNELS(kernels);
-}
 
 /* Take the arrays. */
 static EmogiStatus

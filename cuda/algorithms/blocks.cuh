@@ -46,7 +46,4 @@ is_block(const Blocks &blocks, uint64_t v)
 extern EmogiStatus emogi_blocks_number(Run *run, const Blocks *blocks, int64_t *component,
 									   EmogiError *error);
 
-/* Load the kernels of blocks_number.cu. */
-extern EmogiStatus emogi_blocks_number_load(EmogiError *error);
-
 #endif							/* EMOGI_BLOCKS_CUH */

@@ -43,34 +43,30 @@ second_of(const Blocks &blocks, uint32_t label)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_count_kernel(Blocks blocks, Numbers numbers, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (is_halted(step))
 		return;					/* a block may have no top yet */
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
-		 v += nthreads)
-	{
+	for_each(blocks.nvertices, [&](uint64_t v) {
 		const bool	there = is_block(blocks, v);
 		const bool	is_label = there && v < blocks.top[v];
 
 		numbers.listed[v] = there && !is_label;
 		if (there)
 			atomicAdd(&numbers.before[is_label ? v : blocks.top[v]], 1u);
-	}
+	});
 }
 
 /* List the labels above their top. Bytes: 16 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_list_kernel(Blocks blocks, Numbers numbers, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (is_halted(step))
 		return;					/* nothing was counted */
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
-		 v += nthreads)
+	for_each(blocks.nvertices, [&](uint64_t v) {
 		if (is_block(blocks, v) && v > blocks.top[v])
 			numbers.labels[0][numbers.listed[v]] = (uint32_t) v;
+	});
 }
 
 /*
@@ -100,11 +96,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_number_kernel(Blocks blocks, Numbers numbers, const uint32_t *labels,
 					 const uint32_t *nlabels)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < *nlabels;
-		 i += nthreads)
-	{
+	for_each(*nlabels, [&](uint64_t i) {
 		const uint32_t label = labels[i];
 		const uint32_t top = blocks.top[label];
 		uint32_t	number = numbers.before[top] + (uint32_t) i - numbers.listed[top];
@@ -118,33 +110,17 @@ blocks_number_kernel(Blocks blocks, Numbers numbers, const uint32_t *labels,
 				atomicAdd(&numbers.number[top], 1u);
 		}
 		numbers.number[label] = number;
-	}
+	});
 }
 
 /* Write the number of each vertex's block. Bytes: 16 a vertex, and 4 at random. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 blocks_write_kernel(Blocks blocks, Numbers numbers, int64_t *component)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < blocks.nvertices;
-		 v += nthreads)
+	for_each(blocks.nvertices, [&](uint64_t v) {
 		component[v] = blocks.parent[v] == EMOGI_NO_VERTEX ? -1 :
 			(int64_t) numbers.number[blocks.label[v]];
-}
-
-EmogiStatus
-emogi_blocks_number_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) blocks_count_kernel, (const void *) blocks_list_kernel,
-		(const void *) blocks_begin_kernel, (const void *) blocks_number_kernel,
-		(const void *) blocks_write_kernel, (const void *) stable_sort_count_kernel,
-		(const void *) stable_sort_write_kernel
-	};
-
-	TRY(load_prefix_sum<uint32_t>(error));
-	return LOAD_KERNELS(kernels);
+	});
 }
 
 /* Take the arrays. */

@@ -49,24 +49,11 @@
 #include "cuda/algorithms/cc.cuh"
 #include "cuda/algorithms/cc_together.cuh"
 
-static const void *const kernels[] = {
+/* They read edges, with as many blocks as fit on the device. */
+static const void *const edge_kernels[] = {
 	(const void *) push_words_kernel<Hook>, (const void *) push_slices_kernel<Hook>,
-	(const void *) cc_join_lines_kernel, (const void *) cc_init_kernel,
-	(const void *) cc_choose_sample_kernel, (const void *) cc_join_sampled_kernel,
-	(const void *) cc_hook_outside_kernel, (const void *) cc_vote_kernel,
-	(const void *) cc_mark_outside_kernel, (const void *) cc_compress_kernel,
-	(const void *) cc_cover_kernel, (const void *) cc_join_giants_kernel,
-	(const void *) cc_join_forest_kernel
+	(const void *) cc_join_lines_kernel
 };
-
-#define EDGE_KERNELS 3			/* these kernels read edges, with as many blocks as fit on the
-								 * device */
-
-EmogiStatus
-emogi_cuda_cc_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
 
 /* Hook along all lists of the marked vertices. */
 static EmogiStatus
@@ -189,7 +176,8 @@ open_team(CcTeam *all, Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	if (!reads_lines || graph->forward.nedges == 0 ||
 		(run->nvertices < TOGETHER_MIN_VERTICES && !run->state->always_help))
 		return EMOGI_OK;
-	TRY(emogi_shared_step_open(all->team, graph, query, 0, kernels, EDGE_KERNELS, sizeof(Target),
+	TRY(emogi_shared_step_open(all->team, graph, query, 0, edge_kernels,
+							   lengthof(edge_kernels), sizeof(Target),
 							   take_helper, all, error));
 	return all->team->nhelpers > 0 ? take_array(&run->memory, &all->member[0].covered, run->nwords,
 												"bitmap of covered vertices", error) : EMOGI_OK;
@@ -208,8 +196,8 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	TRY(take_array(&run->memory, &component, run->nvertices, "components", error));
 	TRY(take_array(&run->memory, &marked, run->nwords, "bitmap of vertices", error));
 	TRY(take_array(&run->memory, &forest, 1, "forest", error));
-	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_PREFIXES, kernels,
-						EDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_PREFIXES,
+						edge_kernels, lengthof(edge_kernels), sizeof(Target), error));
 	TRY(open_team(&all, run, graph, query, error));
 	all.member[0].component = component;
 	all.member[0].open = marked;

@@ -37,7 +37,7 @@
  */
 #include <stdlib.h>
 
-#include "cuda/algorithms/closeness.cuh"
+#include "cuda/algorithms/closeness_levels.cuh"
 #include "contract/sample.h"
 #include "cuda/multi_gpu/by_source.cuh"
 
@@ -49,23 +49,11 @@
 #define MIN_BATCHES 2			/* of a part: what a GPU takes at once */
 #define COLUMNS 4				/* of closeness, 8 bytes a vertex each */
 
-static const void *const kernels[] = {
+/* They read edges, with as many blocks as fit on the device. */
+static const void *const edge_kernels[] = {
 	(const void *) closeness_pull_kernel, (const void *) closeness_push_kernel,
-	(const void *) closeness_pull_slices_kernel, (const void *) closeness_push_slices_kernel,
-	(const void *) closeness_enter_slices_kernel, (const void *) closeness_enter_kernel,
-	(const void *) closeness_begin_kernel, (const void *) closeness_end_level_kernel,
-	(const void *) closeness_write_kernel, (const void *) closeness_estimate_kernel,
-	(const void *) push_mark_sources_kernel
+	(const void *) closeness_pull_slices_kernel, (const void *) closeness_push_slices_kernel
 };
-
-#define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the
-								 * device */
-
-EmogiStatus
-emogi_cuda_closeness_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
 
 /* State shared by all GPUs. */
 typedef struct Answers
@@ -437,8 +425,8 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 	const Counters *counters;
 
 	TRY(take_arrays(closeness, error));
-	TRY(emogi_run_place(run, closeness->graph, query, wants, kernels, EDGE_KERNELS, sizeof(Target),
-						error));
+	TRY(emogi_run_place(run, closeness->graph, query, wants, edge_kernels,
+						lengthof(edge_kernels), sizeof(Target), error));
 	searches->along = reversed ? run->graph.backward : run->graph.forward;
 	searches->against = reversed ? run->graph.forward : run->graph.backward;
 	TRY(emogi_run_start_clock(run, error));

@@ -238,8 +238,9 @@ run_louvain(Search *search, const Level *first, int64_t max_levels, uint64_t see
 		uint64_t	numbered;
 
 		LAUNCH_EACH(alone_kernel, search, level.nnodes, search->arrays.community, level.nnodes);
-		TRY(emogi_communities_move_all(search, &level, last, emogi_communities_random(seed, *nlevels),
-									 &ncommunities, error));
+		TRY(emogi_communities_move_all(search, &level, last,
+									   emogi_communities_random(seed, *nlevels), &ncommunities,
+									   error));
 		if (ncommunities == level.nnodes && *nlevels > 0)
 			return EMOGI_OK;
 		TRY(copy_partition(search, search->arrays.number, search->arrays.community, level.nnodes,
@@ -414,18 +415,3 @@ emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	return emogi_cuda_louvain(run, graph, query, result, error);
 }
 
-EmogiStatus
-emogi_cuda_communities_load(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) alone_kernel,
-		(const void *) hierarchy_begin_kernel, (const void *) hierarchy_name_kernel,
-		(const void *) hierarchy_note_kernel, (const void *) hierarchy_read_kernel,
-		(const void *) keep_find_kernel, (const void *) keep_write_kernel};
-
-	TRY(emogi_communities_first_load(error));
-	TRY(emogi_communities_order_load(error));
-	TRY(emogi_communities_settle_load(error));
-	TRY(emogi_communities_refine_load(error));
-	TRY(emogi_communities_climb_load(error));
-	return LOAD_KERNELS(kernels);
-}

@@ -223,17 +223,6 @@ add_units(long long *sum, long long value)
 	atomicAdd((unsigned long long *) sum, (unsigned long long) value);
 }
 
-/* Call visit(i) for each i < count, with all threads of the grid. */
-template <class Visit>
-static __device__ __forceinline__ void
-for_each(uint64_t count, Visit visit)
-{
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
-		visit(i);
-}
-
 /* Get the class of a list of this length. */
 static __host__ __device__ __forceinline__ uint32_t
 class_of(uint64_t length)
@@ -300,17 +289,10 @@ extern EmogiStatus emogi_communities_move_all(Search *search, const Level *level
 											EmogiError *error);
 extern EmogiStatus emogi_communities_refine_all(Search *search, const Level *level, uint64_t salt,
 												EmogiError *error);
-extern EmogiStatus emogi_communities_split_parts(Search *search, const Level *level, uint64_t *nparts,
-										  EmogiError *error);
+extern EmogiStatus emogi_communities_split_parts(Search *search, const Level *level,
+												 uint64_t *nparts, EmogiError *error);
 extern EmogiStatus emogi_communities_aggregate_all(Search *search, const Level *level,
 										   const uint32_t *partition, uint64_t ncommunities,
 										   Room *room, Level *made, EmogiError *error);
-
-/* Load the kernels. */
-extern EmogiStatus emogi_communities_first_load(EmogiError *error);
-extern EmogiStatus emogi_communities_order_load(EmogiError *error);
-extern EmogiStatus emogi_communities_settle_load(EmogiError *error);
-extern EmogiStatus emogi_communities_refine_load(EmogiError *error);
-extern EmogiStatus emogi_communities_climb_load(EmogiError *error);
 
 #endif							/* EMOGI_COMMUNITIES_CUH */

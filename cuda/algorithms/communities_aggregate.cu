@@ -286,13 +286,3 @@ emogi_communities_aggregate_all(Search *search, const Level *level, const uint32
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_communities_climb_load(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) aggregate_begin_kernel,
-		(const void *) aggregate_strength_kernel, (const void *) aggregate_end_kernel,
-		(const void *) aggregate_count_kernel};
-
-	TRY(load_tally<AggregateRule>(error));
-	return LOAD_KERNELS(kernels);
-}

@@ -236,13 +236,3 @@ emogi_communities_first(Search *search, const EmogiGraph *graph, EmogiResult *re
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_communities_first_load(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) begin_max_kernel,
-		(const void *) begin_units_kernel, (const void *) begin_nodes_kernel,
-		(const void *) begin_whole_kernel};
-
-	TRY(load_tally<StrengthRule>(error));
-	return LOAD_KERNELS(kernels);
-}

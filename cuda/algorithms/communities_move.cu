@@ -554,17 +554,3 @@ emogi_communities_move_all(Search *search, const Level *level, bool last, uint64
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_communities_settle_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) move_check_kernel, (const void *) move_go_kernel,
-		(const void *) move_open_kernel, (const void *) move_few_kernel,
-		(const void *) leave_mark_kernel, (const void *) leave_write_kernel,
-		(const void *) move_begin_kernel, (const void *) move_add_up_kernel,
-		(const void *) move_count_empty_kernel, (const void *) move_open_all_kernel
-	};
-
-	TRY(load_tally<MoveRule>(error));
-	return LOAD_KERNELS(kernels);
-}

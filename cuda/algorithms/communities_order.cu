@@ -469,21 +469,3 @@ emogi_communities_number(Search *search, uint32_t *partition, uint64_t nnodes, u
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_communities_order_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) order_count_kernel<ListLengths>,
-		(const void *) order_count_kernel<GroupLengths>,
-		(const void *) order_place_kernel<ListLengths>,
-		(const void *) order_place_kernel<GroupLengths>,
-		(const void *) order_lengths_kernel<ListLengths>,
-		(const void *) order_lengths_kernel<GroupLengths>, (const void *) group_place_kernel,
-		(const void *) group_entries_kernel, (const void *) number_first_kernel,
-		(const void *) number_mark_kernel, (const void *) number_all_kernel
-	};
-
-	TRY(load_prefix_sum<uint32_t>(error));
-	TRY(load_prefix_sum<uint64_t>(error));
-	return LOAD_KERNELS(kernels);
-}

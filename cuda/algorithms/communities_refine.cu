@@ -396,7 +396,8 @@ part_count_kernel(Level level, Arrays arrays)
 }
 
 EmogiStatus
-emogi_communities_split_parts(Search *search, const Level *level, uint64_t *nparts, EmogiError *error)
+emogi_communities_split_parts(Search *search, const Level *level, uint64_t *nparts,
+							  EmogiError *error)
 {
 	Sums		sums;
 
@@ -414,17 +415,3 @@ emogi_communities_split_parts(Search *search, const Level *level, uint64_t *npar
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_communities_refine_load(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) refine_begin_kernel,
-		(const void *) refine_reset_kernel, (const void *) refine_clear_kernel,
-		(const void *) refine_check_kernel, (const void *) refine_end_kernel,
-		(const void *) part_begin_kernel, (const void *) part_propagate_kernel,
-		(const void *) part_follow_kernel, (const void *) part_count_kernel};
-
-	TRY(load_tally<CutRule>(error));
-	TRY(load_tally<JoinRule>(error));
-	TRY(load_tally<JoinedRule>(error));
-	return LOAD_KERNELS(kernels);
-}

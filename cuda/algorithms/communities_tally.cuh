@@ -491,6 +491,9 @@ launch_tally(Search *search, const Rule &rule, const unsigned long long *starts,
 		work.short_lists;
 	if (work.nunits == 0)
 		return EMOGI_OK;
+	if (bytes > 0)
+		CUDA_TRY(cudaFuncSetAttribute((const void *) tally_kernel<Rule, Sum>,
+									  cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes));
 	CUDA_LAUNCH_SHARED((tally_kernel<Rule, Sum>), blocks_of(search, work.nunits, 1, 16),
 					   BLOCK_THREADS, bytes, search->run->state->stream, rule, work, search->arena,
 					   search->run->step);
@@ -566,33 +569,6 @@ tally_batch(Search *search, const Rule &rule, bool is_wide, uint32_t b, uint64_t
 	return is_wide ? tally_lists<Rule, unsigned long long>(search, rule, starts, first, *first_long,
 														   error) :
 		tally_lists<Rule, uint32_t>(search, rule, starts, first, *first_long, error);
-}
-
-/* Load the kernels of a rule, and raise their shared memory limit. */
-template <class Rule>
-static EmogiStatus
-load_tally(EmogiError *error)
-{
-	const void *const kernels[] = {(const void *) tally_kernel<Rule, uint32_t>,
-		(const void *) tally_kernel<Rule, unsigned long long>};
-
-	for (const void *kernel : kernels)
-		CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-									  BLOCK_SLOTS * 12));
-	TRY(LOAD_KERNELS(kernels));
-	if constexpr (Rule::SUMS)
-	{
-		const void *const of_longs[] = {(const void *) tally_sums_kernel<Rule>};
-
-		return LOAD_KERNELS(of_longs);
-	}
-	else
-	{
-		const void *const of_longs[] = {(const void *) tally_slabs_kernel<Rule>,
-			(const void *) tally_merge_kernel<Rule>};
-
-		return LOAD_KERNELS(of_longs);
-	}
 }
 
 #endif							/* EMOGI_COMMUNITIES_TALLY_CUH */

@@ -83,18 +83,15 @@ typedef struct Peeling
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 core_degrees_kernel(const uint64_t *offsets, Selection simple, Peeling peeling)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	uint32_t	max = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < peeling.nvertices;
-		 v += nthreads)
-	{
+	for_each(peeling.nvertices, [&](uint64_t v) {
 		const uint32_t degree = (uint32_t) (count_before(simple, offsets[v + 1]) -
 											count_before(simple, offsets[v]));
 
 		peeling.core[v] = (int32_t) degree;
 		max = degree > max ? degree : max;
-	}
+	});
 	max = __reduce_max_sync(FULL_WARP, max);
 	if (lane_number() == 0 && max > 0)
 		atomicMax(peeling.max, max);
@@ -126,11 +123,9 @@ template <uint32_t BITS>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 core_widen_kernel(Peeling peeling)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < peeling.nvertices;
-		 v += nthreads)
+	for_each(peeling.nvertices, [&](uint64_t v) {
 		peeling.core[v] = get_degree<BITS>(peeling.degrees, v);
+	});
 }
 
 /*
@@ -380,23 +375,6 @@ core_peel_kernel(Lists<Target> lists, Peeling peeling, uint32_t i, Step step)
 	}
 	block_add(&step.counters->lines, nread);
 	block_add(&step.counters->entries, entries);
-}
-
-static const void *const kernels[] = {
-	(const void *) core_peel_kernel<8>, (const void *) core_peel_kernel<16>,
-	(const void *) core_peel_kernel<32>, (const void *) core_sift_kernel<8>,
-	(const void *) core_sift_kernel<16>, (const void *) core_sift_kernel<32>,
-	(const void *) core_collect_kernel<8>, (const void *) core_collect_kernel<16>,
-	(const void *) core_collect_kernel<32>, (const void *) core_narrow_kernel<8>,
-	(const void *) core_narrow_kernel<16>, (const void *) core_widen_kernel<8>,
-	(const void *) core_widen_kernel<16>, (const void *) core_degrees_kernel
-};
-
-EmogiStatus
-emogi_cuda_core_load(EmogiError *error)
-{
-	TRY(emogi_simple_graph_load(error));
-	return LOAD_KERNELS(kernels);
 }
 
 /* Compute the degrees in the simple graph. *most: the maximum. */

@@ -138,18 +138,6 @@ choose_kernel(EmogiWeightType type)
 }
 
 EmogiStatus
-emogi_cuda_degree_load(EmogiError *error)
-{
-	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-	{
-		const void *const kernels[] = {(const void *) choose_kernel((EmogiWeightType) type)};
-
-		TRY(LOAD_KERNELS(kernels));
-	}
-	return EMOGI_OK;
-}
-
-EmogiStatus
 emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 				  EmogiError *error)
 {

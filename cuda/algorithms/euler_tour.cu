@@ -40,11 +40,7 @@ max_parts(uint64_t nedges)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 tour_count_kernel(Edges edges, uint64_t nvertices, EulerTour tour)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nvertices;
-		 i += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t i) {
 		const unsigned long long edge = edges.edge[i];
 		uint32_t   *smallest = &tour.smallest[edges.tree[i]];
 
@@ -53,7 +49,7 @@ tour_count_kernel(Edges edges, uint64_t nvertices, EulerTour tour)
 		if (edge != NO_EDGE)
 			tour.arcs[i] = make_uint2(atomicAdd(&tour.start[edge >> 32], 1u),
 									  atomicAdd(&tour.start[(uint32_t) edge], 1u));
-	}
+	});
 }
 
 /* Get the next arc of a vertex, cyclically. */
@@ -108,12 +104,10 @@ begin_part(const EulerTour &tour, uint32_t arc, uint32_t part)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 tour_begin_kernel(Edges edges, uint64_t nvertices, EulerTour tour)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		if (tour.smallest[edges.tree[v]] == v && tour.start[v] < tour.start[v + 1])
 			begin_part(tour, tour.start[v], atomicAdd(&tour.number[0], 1u));
+	});
 }
 
 /* Cut the tours at one arc in PART_ARCS. Bytes: 20 at random a part. */
@@ -143,11 +137,8 @@ tour_walk_kernel(EulerTour tour)
 {
 	const uint32_t ntours = tour.number[0];
 	const uint64_t nparts = (uint64_t) ntours + tour.number[1];
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t part = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; part < nparts;
-		 part += nthreads)
-	{
+	for_each(nparts, [&](uint64_t part) {
 		unsigned long long length = 0;
 		uint32_t	arc = tour.first[part];
 		unsigned long long node = *(volatile unsigned long long *) &tour.node[arc];
@@ -161,7 +152,7 @@ tour_walk_kernel(EulerTour tour)
 			after = (uint32_t) node;
 		} while (after == NO_PART);
 		tour.chain[part] = length << 32 | (after < ntours ? NO_PART : after);
-	}
+	});
 }
 
 /*
@@ -228,20 +219,6 @@ tour_parents_kernel(Edges edges, uint64_t nvertices, EulerTour tour, uint32_t *p
 		else
 			parent[small] = large;
 	}
-}
-
-EmogiStatus
-emogi_euler_tour_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) tour_count_kernel, (const void *) tour_link_kernel,
-		(const void *) tour_begin_kernel, (const void *) tour_cut_kernel,
-		(const void *) tour_walk_kernel, (const void *) tour_jump_kernel,
-		(const void *) tour_parents_kernel
-	};
-
-	TRY(load_prefix_sum<uint32_t>(error));
-	return LOAD_KERNELS(kernels);
 }
 
 EmogiStatus

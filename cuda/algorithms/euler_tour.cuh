@@ -54,7 +54,4 @@ extern EmogiStatus emogi_euler_tour_open(Run *run, EulerTour *tour, EmogiError *
 extern EmogiStatus emogi_euler_tour_trees(Run *run, const EulerTour *tour, const Edges *edges,
 										  uint32_t *parent, EmogiError *error);
 
-/* Load the kernels. */
-extern EmogiStatus emogi_euler_tour_load(EmogiError *error);
-
 #endif							/* EMOGI_EULER_TOUR_CUH */

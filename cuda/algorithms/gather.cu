@@ -123,45 +123,6 @@ choose_method(EmogiAlgorithm algorithm, RankKind kind, EmogiWeightType type)
 	return GatherMethod{};
 }
 
-/* Load the kernels of a method, if there is one. */
-static EmogiStatus
-load_method(const GatherMethod &method, EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) method.gather, (const void *) method.join, (const void *) method.finish,
-		(const void *) method.reduce
-	};
-
-	if (method.gather == NULL)
-		return EMOGI_OK;
-	TRY(LOAD_KERNELS(kernels));
-	if (method.weigh != NULL)
-		TRY(emogi_device_load_kernels((const void *const *) &method.weigh, 1, error));
-	return method.start != NULL ? emogi_device_load_kernels((const void *const *) &method.start, 1,
-															error) : EMOGI_OK;
-}
-
-EmogiStatus
-emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) gather_count_degrees_kernel, (const void *) gather_start_fixed_kernel,
-		(const void *) ranks_take_strengths_kernel
-	};
-
-	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-		for (int algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
-			TRY(load_method(choose_method((EmogiAlgorithm) algorithm, RANKS_WEIGHTED,
-										  (EmogiWeightType) type), error));
-	TRY(load_method(choose_rank_method(RANKS_IN_UNITS, EMOGI_WEIGHT_NONE), error));
-	TRY(load_method(choose_rank_method(RANKS_IN_DOUBLES, EMOGI_WEIGHT_NONE), error));
-	TRY(emogi_edge_chunks_load(error));
-	TRY(emogi_degree_order_load(error));
-	TRY(emogi_cache_blocking_load(error));
-	TRY(emogi_propagation_blocking_load(state, error));
-	return LOAD_KERNELS(kernels);
-}
-
 /* PAGERANK: take the arrays that only it needs. */
 static EmogiStatus
 take_rank_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query,

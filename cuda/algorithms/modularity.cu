@@ -181,16 +181,6 @@ modularity_part_kernel(Modularity modularity)
 	});
 }
 
-static const void *const kernels[] = {(const void *) modularity_number_kernel,
-	(const void *) modularity_clear_kernel, (const void *) modularity_short_kernel,
-	(const void *) modularity_long_kernel, (const void *) modularity_part_kernel};
-
-EmogiStatus
-emogi_cuda_modularity_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
-
 /* Take the arrays, and copy the communities to the device. */
 static EmogiStatus
 take_arrays(Run *run, const EmogiQuery *query, Modularity *modularity, EmogiError *error)
@@ -228,7 +218,7 @@ emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query
 
 	TRY(take_arrays(run, query, &modularity, error));
 	TRY(emogi_run_place(run, graph, query,
-						graph->weight_type == EMOGI_WEIGHT_NONE ? 0 : PLACE_WEIGHTS, kernels, 0,
+						graph->weight_type == EMOGI_WEIGHT_NONE ? 0 : PLACE_WEIGHTS, NULL, 0,
 						sizeof(Target), error));
 	modularity.lists = run->graph.forward;
 	modularity.units = units[graph->weight_type];

@@ -66,30 +66,6 @@ choose_gather(bool is_weighted, EmogiWeightType type)
 	});
 }
 
-EmogiStatus
-emogi_cuda_powers_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) gather_count_degrees_kernel,
-		(const void *) gather_join_carries_kernel<double>,
-		(const void *) powers_reduce_kernel<false>, (const void *) powers_reduce_kernel<true>,
-		(const void *) powers_fill_kernel, (const void *) powers_add_walks_kernel,
-		(const void *) powers_square_kernel, (const void *) powers_scale_kernel,
-		(const void *) powers_measure_kernel<false>, (const void *) powers_measure_kernel<true>,
-		(const void *) powers_divide_kernel<false>, (const void *) powers_divide_kernel<true>,
-		(const void *) powers_collect_kernel
-	};
-
-	for (int type = EMOGI_WEIGHT_NONE; type <= EMOGI_WEIGHT_F64; type++)
-	{
-		const void *const gather = (const void *) choose_gather(type != EMOGI_WEIGHT_NONE,
-																(EmogiWeightType) type);
-
-		TRY(emogi_device_load_kernels(&gather, 1, error));
-	}
-	return LOAD_KERNELS(kernels);
-}
-
 /* Say whether both halves read the same lists. */
 static bool
 halves_are_one(const Powers *powers)

@@ -4,7 +4,7 @@
 #ifndef EMOGI_POWERS_CUH
 #define EMOGI_POWERS_CUH
 
-#include "cuda/algorithms/gather.cuh"
+#include "cuda/algorithms/gather_finish.cuh"
 
 /* Reductions over all vertices: sums or maxima. */
 typedef struct Reductions
@@ -68,11 +68,9 @@ powers_reduce_kernel(const Reductions *part, uint32_t nparts, Reductions *to)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_fill_kernel(double *array, uint64_t nvertices, double value)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		array[v] = value;
+	});
 }
 
 /*
@@ -112,12 +110,11 @@ powers_add_walks_kernel(Field field, double alpha, double *total, Reductions *pa
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_square_kernel(const double *total, uint64_t nvertices, double largest, Reductions *part)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	Reductions	found = {};
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		found.of[0] += total[v] / largest * (total[v] / largest);
+	});
 	write_reductions<true>(found, &part[blockIdx.x]);
 }
 
@@ -125,11 +122,9 @@ powers_square_kernel(const double *total, uint64_t nvertices, double largest, Re
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_scale_kernel(double *total, uint64_t nvertices, double factor)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		total[v] *= factor;
+	});
 }
 
 /*
@@ -194,11 +189,9 @@ powers_divide_kernel(Field field, double scale, const Reductions *measured, doub
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_collect_kernel(Field field, double *to)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < field.nvertices;
-		 v += nthreads)
+	for_each(field.nvertices, [&](uint64_t v) {
 		to[v] = field.source[field.label[v]];
+	});
 }
 
 #endif							/* EMOGI_POWERS_CUH */

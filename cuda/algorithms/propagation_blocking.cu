@@ -385,7 +385,8 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 		if (!START)
 		{
 			value = emogi_rank_units_finish(damping, leaps,
-											bins.teleport != NULL ? bins.teleport[l] : evenly, bins.sum[l]);
+											bins.teleport != NULL ? bins.teleport[l] : evenly,
+											bins.sum[l]);
 			change += emogi_rank_units_change(rank[l], value);
 		}
 		rank[l] = value;
@@ -438,23 +439,6 @@ allow_shared(const void *kernel, size_t bytes, EmogiError *error)
 }
 
 EmogiStatus
-emogi_propagation_blocking_load(const EmogiEngineState *state, EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) bins_scatter_kernel, (const void *) bins_collect_kernel,
-		(const void *) bins_finish_kernel<true>, (const void *) bins_finish_kernel<false>,
-		(const void *) bins_collect_ranks_kernel, (const void *) bins_order_leap_kernel
-	};
-
-	TRY(LOAD_KERNELS(kernels));
-	TRY(emogi_propagation_blocking_make_load(error));
-	if (!emogi_propagation_blocking_fit(state))
-		return EMOGI_OK;
-	TRY(allow_shared((const void *) bins_scatter_kernel, BLOCK_BYTES, error));
-	return allow_shared((const void *) bins_collect_kernel, BIN_BYTES, error);
-}
-
-EmogiStatus
 emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double *teleport,
 								 double *rank, EmogiError *error)
 {
@@ -465,11 +449,13 @@ emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double
 	{
 		TRY(take_array(&run->memory, &ordered, run->nvertices, "proportions of leaps by label",
 					   error));
-		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, teleport,
-					ordered);
+		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins,
+					teleport, ordered);
 	}
 	bins->teleport = ordered;
 	bins->turn = 0;
+	TRY(allow_shared((const void *) bins_scatter_kernel, BLOCK_BYTES, error));
+	TRY(allow_shared((const void *) bins_collect_kernel, BIN_BYTES, error));
 	CUDA_TRY(cudaMemsetAsync(bins->outcome, 0, 2 * sizeof *bins->outcome, stream));
 	CUDA_TRY(cudaMemsetAsync(bins->sum, 0, (uint64_t) bins->nbins * BIN_SINKS * sizeof *bins->sum,
 							 stream));

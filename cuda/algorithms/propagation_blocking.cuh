@@ -182,9 +182,4 @@ emogi_propagation_blocking_fit(const EmogiEngineState *state)
 		state->shared_bytes >= BIN_BYTES + STATIC_BYTES;
 }
 
-/* Load the kernels. */
-extern EmogiStatus emogi_propagation_blocking_load(const EmogiEngineState *state,
-												   EmogiError *error);
-extern EmogiStatus emogi_propagation_blocking_make_load(EmogiError *error);
-
 #endif							/* EMOGI_PROPAGATION_BLOCKING_CUH */

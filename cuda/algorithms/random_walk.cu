@@ -230,14 +230,6 @@ random_walk_kernel(Walks walks, Lists<Target> lists, uint64_t first, uint64_t co
 	block_add(&step.counters->entries, nsteps);
 }
 
-static const void *const kernels[] = {(const void *) random_walk_kernel};
-
-EmogiStatus
-emogi_cuda_random_walk_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
-
 /* Reject walks that the CPU engine makes faster, or that only it can make. */
 static EmogiStatus
 check_walks(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
@@ -288,6 +280,7 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	const uint64_t bytes = ((uint64_t) query->length + 1) * sizeof(uint32_t);
 	const uint64_t room = PART_BYTES / bytes > 0 ? PART_BYTES / bytes : 1;
 	const uint64_t part = nwalks < room ? nwalks : room;
+	const void *const kernel = (const void *) random_walk_kernel;
 	const Counters *counters;
 	uint32_t   *sources;
 	Walks		walks = {(uint64_t) query->seed, (uint64_t) query->walks, (uint64_t) query->length,
@@ -299,7 +292,7 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 				   error));
 	TRY(emogi_run_send(run, sources, query->sources, query->nsources * sizeof *sources, error));
 	walks.sources = sources;
-	TRY(emogi_run_place(run, graph, query, 0, kernels, 1, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, 0, &kernel, 1, sizeof(Target), error));
 	if (query->placement == EMOGI_PLACEMENT_AUTO && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "walks are for the CPU where a graph does not fit into device "

@@ -5,7 +5,7 @@
 #ifndef EMOGI_RANKS_CUH
 #define EMOGI_RANKS_CUH
 
-#include "cuda/algorithms/gather.cuh"
+#include "cuda/algorithms/gather_finish.cuh"
 
 #include "contract/rank_units.h"
 
@@ -56,8 +56,8 @@ struct DoubleRank
 	finish(const Field &field, uint64_t v, double own, double sum, bool filled)
 	{
 		if (field.teleport != NULL)
-			return emogi_pagerank_finish_at(field.damping, field.teleport[v], field.outcome->dangling,
-											sum);
+			return emogi_pagerank_finish_at(field.damping, field.teleport[v],
+											field.outcome->dangling, sum);
 		return emogi_pagerank_finish(field.damping, (double) field.nvertices,
 									 field.outcome->dangling, sum);
 	}
@@ -106,7 +106,8 @@ ranks_finish_units_kernel(Field field)
 			if (v < field.nvertices)
 			{
 				rank = emogi_rank_units_finish(field.damping, leaps,
-											   field.teleport != NULL ? field.teleport[v] : evenly, sum);
+											   field.teleport != NULL ? field.teleport[v] : evenly,
+											   sum);
 				outcome.change += emogi_rank_units_change(field.value[v], rank);
 			}
 		}

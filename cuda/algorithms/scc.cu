@@ -162,12 +162,9 @@ struct Propagate
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_trim_kernel(const uint64_t *out, const uint64_t *in, Components components)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long best = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices;
-		 v += nthreads)
-	{
+	for_each(components.nvertices, [&](uint64_t v) {
 		const uint64_t nout = out[v + 1] - out[v];
 		const uint64_t nin = in[v + 1] - in[v];
 		const uint64_t fewest = nout < nin ? nout : nin;
@@ -178,7 +175,7 @@ scc_trim_kernel(const uint64_t *out, const uint64_t *in, Components components)
 		components.class_of[v] = 0;
 		if (fewest > 0 && rank > best)
 			best = rank;
-	}
+	});
 #pragma unroll
 	for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
 	{
@@ -216,19 +213,16 @@ scc_smallest_kernel(Components components, uint64_t nwords)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_set_giant_kernel(Components components)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint32_t minimum = components.summary->minimum;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < components.nvertices;
-		 v += nthreads)
-	{
+	for_each(components.nvertices, [&](uint64_t v) {
 		const uint32_t to = components.reached[0][v / 32] >> v % 32 & 1;
 		const uint32_t from = components.reached[1][v / 32] >> v % 32 & 1;
 
 		if (to & from)
 			components.component[v] = minimum;
 		components.class_of[v] = to << 1 | from;
-	}
+	});
 }
 
 /*
@@ -318,23 +312,11 @@ scc_end_round_kernel(Components components)
 	}
 }
 
-static const void *const kernels[] = {
+/* They read edges, with as many blocks as fit on the device. */
+static const void *const edge_kernels[] = {
 	(const void *) push_words_kernel<Reach>, (const void *) push_slices_kernel<Reach>,
-	(const void *) push_words_kernel<Propagate>, (const void *) push_slices_kernel<Propagate>,
-	(const void *) push_mark_sources_kernel, (const void *) scc_trim_kernel,
-	(const void *) scc_smallest_kernel, (const void *) scc_set_giant_kernel,
-	(const void *) scc_begin_round_kernel, (const void *) scc_follow_kernel,
-	(const void *) scc_end_round_kernel
+	(const void *) push_words_kernel<Propagate>, (const void *) push_slices_kernel<Propagate>
 };
-
-#define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the
-								 * device */
-
-EmogiStatus
-emogi_cuda_scc_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
 
 /* Push from the marked vertices along all lists. */
 template <class Push>
@@ -493,8 +475,8 @@ emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 	const Counters *counters;
 
 	TRY(take_arrays(run, &components, error));
-	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_REQUIRED, kernels, EDGE_KERNELS,
-						sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_REQUIRED, edge_kernels,
+						lengthof(edge_kernels), sizeof(Target), error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(find_components(run, &components, error));
 	TRY(emogi_run_stop_clock(run, result, error));

@@ -300,36 +300,21 @@ similarity_long_kernel(Lists<Target> lists, Similarities all, uint64_t first, ui
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 similarity_divide_kernel(Similarities all, EmogiMeasure measure, double cutoff)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < all.npairs;
-		 i += nthreads)
-	{
+	for_each(all.npairs, [&](uint64_t i) {
 		const uint2 pair = all.pairs[i];
 		const double similarity = similarity_of(measure, all.size[pair.x], all.size[pair.y],
 												all.nshared[i]);
 
 		all.vertex2[i] = similarity >= cutoff ? pair.y : EMOGI_NO_VERTEX;
 		all.similarity[i] = similarity;
-	}
+	});
 }
 
-static const void *const kernels[] = {
+/* They read edges, with as many blocks as fit on the device. */
+static const void *const edge_kernels[] = {
 	(const void *) similarity_sizes_kernel, (const void *) similarity_slices_kernel,
-	(const void *) similarity_short_kernel, (const void *) similarity_long_kernel,
-	(const void *) similarity_divide_kernel, (const void *) push_mark_sources_kernel
+	(const void *) similarity_short_kernel, (const void *) similarity_long_kernel
 };
-
-#define EDGE_KERNELS 4			/* these kernels read edges, with as many blocks as fit on the
-								 * device */
-
-EmogiStatus
-emogi_cuda_similarity_load(EmogiError *error)
-{
-	TRY(load_prefix_sum<uint64_t>(error));
-	TRY(emogi_similarity_all_load(error));
-	return LOAD_KERNELS(kernels);
-}
 
 /* Take all device memory, and copy the pairs. */
 static EmogiStatus
@@ -412,7 +397,8 @@ emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query
 	if (query->pairs == NULL)
 		return emogi_similarity_all(run, graph, query, result, error);
 	TRY(take_arrays(run, query, &all, error));
-	TRY(emogi_run_place(run, graph, query, 0, kernels, EDGE_KERNELS, sizeof(Target), error));
+	TRY(emogi_run_place(run, graph, query, 0, edge_kernels, lengthof(edge_kernels), sizeof(Target),
+						error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(count_sizes(run, &all, error));
 	TRY(count_pairs(run, &all, error));

@@ -30,7 +30,4 @@ extern EmogiStatus emogi_similarity_count_sets(Run *run, const uint32_t *marked,
 extern EmogiStatus emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 										EmogiResult *result, EmogiError *error);
 
-/* Load the kernels of similarity_all.cu. */
-extern EmogiStatus emogi_similarity_all_load(EmogiError *error);
-
 #endif							/* EMOGI_SIMILARITY_CUH */

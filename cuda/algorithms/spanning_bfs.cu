@@ -123,18 +123,6 @@ spanning_bfs_order_kernel(SpanningBfs spanning, bool writes)
 }
 
 EmogiStatus
-emogi_spanning_bfs_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) push_words_kernel<FindParent>, (const void *) push_slices_kernel<FindParent>,
-		(const void *) spanning_bfs_roots_kernel, (const void *) spanning_bfs_order_kernel
-	};
-
-	TRY(load_prefix_sum<uint32_t>(error));
-	return LOAD_KERNELS(kernels);
-}
-
-EmogiStatus
 emogi_spanning_bfs_open(Run *run, SpanningBfs *spanning, EmogiError *error)
 {
 	const uint64_t n = run->nvertices;

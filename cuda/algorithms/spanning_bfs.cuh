@@ -36,9 +36,6 @@ extern EmogiStatus emogi_spanning_bfs_build(Run *run, const EmogiGraph *graph,
 										   const EmogiQuery *query, SpanningBfs *spanning,
 										   EmogiResult *result, EmogiError *error);
 
-/* Load the kernels. */
-extern EmogiStatus emogi_spanning_bfs_load(EmogiError *error);
-
 /*
  * Visit the vertices of a level: visit(vertex). Bytes: 4 a vertex of the level, and those of the
  * visits.

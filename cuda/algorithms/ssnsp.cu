@@ -410,18 +410,6 @@ ssnsp_count_chain_kernel(Lists<Target> lists, Counting counting, uint32_t level,
 	block_add(&step.counters->entries, entries);
 }
 
-static const void *const kernels[] = {
-	(const void *) ssnsp_count_paths_kernel, (const void *) ssnsp_count_slices_kernel,
-	(const void *) ssnsp_add_slices_kernel, (const void *) ssnsp_count_levels_kernel,
-	(const void *) ssnsp_order_levels_kernel, (const void *) ssnsp_count_chain_kernel
-};
-
-EmogiStatus
-emogi_cuda_ssnsp_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
-
 /* A level, on the host. */
 typedef struct Level
 {

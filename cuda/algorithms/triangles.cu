@@ -413,15 +413,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 triangles_divide_kernel(const unsigned long long *count, const uint32_t *degree, uint64_t nvertices,
 						unsigned long long each, double *coefficient)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t v) {
 		const double pairs = (double) degree[v] * ((double) degree[v] - 1.0);
 
 		coefficient[v] = pairs > 0.0 ? (double) (each * count[v]) / pairs : 0.0;
-	}
+	});
 }
 
 /* Count all triangles. */
@@ -467,19 +463,6 @@ run_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query, bool i
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
 	return EMOGI_OK;
-}
-
-EmogiStatus
-emogi_cuda_triangles_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) triangles_short_kernel<false>, (const void *) triangles_short_kernel<true>,
-		(const void *) triangles_long_kernel<false>, (const void *) triangles_long_kernel<true>,
-		(const void *) triangles_divide_kernel
-	};
-
-	TRY(emogi_degree_dag_load(error));
-	return LOAD_KERNELS(kernels);
 }
 
 EmogiStatus

@@ -153,12 +153,8 @@ extern EmogiStatus emogi_cuda_copy(EmogiEngineState *state, void *to, const void
 								   uint64_t bytes, cudaMemcpyKind kind, EmogiControl *control,
 								   EmogiError *error);
 
-/* Load kernels to the device. */
-extern EmogiStatus emogi_device_load_kernels(const void *const *kernels, size_t nkernels,
-											 EmogiError *error);
-
-#define LOAD_KERNELS(kernels) \
-	emogi_device_load_kernels(kernels, sizeof kernels / sizeof kernels[0], error)
+/* Return the number of elements of an array. */
+#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
  * Allocate device memory, uninitialized; `what` names it in the error. This evicts idle copies as

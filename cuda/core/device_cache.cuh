@@ -49,7 +49,8 @@ typedef enum EmogiCopyKind
 	/* some pieces of a CopyPipeline; length: how many, and of what share (copy_pipeline.cu) */
 	EMOGI_COPY_PART,
 	EMOGI_COPY_SEGMENTED,				/* targets for sweeps; length: segments */
-	EMOGI_COPY_PROPAGATION_BLOCKS				/* edges for sweeps, and the sweeps' output buffers; length: 1 */
+	/* edges for sweeps, and the sweeps' output buffers; length: 1 */
+	EMOGI_COPY_PROPAGATION_BLOCKS
 } EmogiCopyKind;
 
 typedef struct DeviceCacheEntry

@@ -32,6 +32,12 @@ static const RunAlgorithm algorithms[] = {
 #undef SUM
 };
 
+/* A kernel that is never launched: see check_build. */
+static __global__ void
+build_probe_kernel(void)
+{
+}
+
 /* Explain why CUDA does not start on this machine. */
 static EmogiStatus
 explain_start(EmogiError *error, cudaError_t code)
@@ -195,33 +201,16 @@ close_engine(EmogiEngineState *state)
 }
 
 /*
- * Load all kernels to the device, so that no run pays for it and a missing build is detected here.
+ * Check that the module has code for the device. The driver loads all kernels when it creates the
+ * context, but reports a missing build only when a kernel is used.
  */
 static EmogiStatus
-load_kernels(const EmogiEngineState *state, EmogiError *error)
+check_build(EmogiError *error)
 {
-	TRY(emogi_incremental_copy_load(error));
-	TRY(emogi_aggregates_load(error));
-	TRY(emogi_shared_step_load(error));
-	TRY(emogi_cuda_bfs_load(error));
-	TRY(emogi_cuda_path_load(error));
-	TRY(emogi_cuda_ssnsp_load(error));
-	TRY(emogi_cuda_cc_load(error));
-	TRY(emogi_cuda_gather_load(state, error));
-	TRY(emogi_cuda_degree_load(error));
-	TRY(emogi_cuda_triangles_load(error));
-	TRY(emogi_cuda_scc_load(error));
-	TRY(emogi_cuda_core_load(error));
-	TRY(emogi_cuda_cdlp_load(error));
-	TRY(emogi_cuda_betweenness_load(error));
-	TRY(emogi_cuda_closeness_load(error));
-	TRY(emogi_cuda_powers_load(error));
-	TRY(emogi_cuda_spanning_forest_load(error));
-	TRY(emogi_cuda_blocks_load(error));
-	TRY(emogi_cuda_random_walk_load(error));
-	TRY(emogi_cuda_communities_load(error));
-	TRY(emogi_cuda_modularity_load(error));
-	return emogi_cuda_similarity_load(error);
+	cudaFuncAttributes attributes;
+
+	CUDA_TRY(cudaFuncGetAttributes(&attributes, (const void *) build_probe_kernel));
+	return EMOGI_OK;
 }
 
 static EmogiStatus
@@ -247,7 +236,7 @@ open_engine(const EmogiEngineOptions *options, EmogiEngineState **out, EmogiErro
 	if (status == EMOGI_OK)
 		status = make_channels(state, error);
 	if (status == EMOGI_OK)
-		status = load_kernels(state, error);
+		status = check_build(error);
 	if (status == EMOGI_OK)
 		status = measure_link(state, error);
 	if (status != EMOGI_OK)

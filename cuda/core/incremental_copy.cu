@@ -172,22 +172,6 @@ derive_entries_kernel(Entry *to, const Entry *from, uint64_t count, uint64_t roo
 	}
 }
 
-static const void *const kernels[] = {
-	(const void *) derive_numbers_kernel, (const void *) derive_offsets_kernel,
-	(const void *) derive_entries_kernel<uint32_t, Targets>,
-	(const void *) derive_entries_kernel<uint8_t, Weights<uint8_t> >,
-	(const void *) derive_entries_kernel<uint16_t, Weights<uint16_t> >,
-	(const void *) derive_entries_kernel<uint32_t, Weights<uint32_t> >,
-	(const void *) derive_entries_kernel<float, Weights<float> >,
-	(const void *) derive_entries_kernel<double, Weights<double> >
-};
-
-EmogiStatus
-emogi_incremental_copy_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
-
 /* ---- plan ---- */
 
 typedef enum DerivedKind

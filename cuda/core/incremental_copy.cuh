@@ -13,7 +13,4 @@ extern EmogiStatus emogi_incremental_copy(EmogiEngineState *state, const EmogiGr
 										  const EmogiDerivation *derivation, EmogiControl *control,
 										  EmogiError *error);
 
-/* Load the kernels to the device. */
-extern EmogiStatus emogi_incremental_copy_load(EmogiError *error);
-
 #endif							/* EMOGI_INCREMENTAL_COPY_CUH */

@@ -162,18 +162,6 @@ emogi_run_size_grids(Run *run, const EmogiGraph *graph, const void *const *kerne
 }
 
 EmogiStatus
-emogi_device_load_kernels(const void *const *kernels, size_t nkernels, EmogiError *error)
-{
-	for (size_t i = 0; i < nkernels; i++)
-	{
-		cudaFuncAttributes attributes;
-
-		CUDA_TRY(cudaFuncGetAttributes(&attributes, kernels[i]));
-	}
-	return EMOGI_OK;
-}
-
-EmogiStatus
 emogi_run_place(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 				const void *const *kernels, size_t nkernels, uint32_t edge_bytes, EmogiError *error)
 {

@@ -113,10 +113,7 @@ extern EmogiStatus emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult
 /* Add the lines and edges that the device counted to the result. */
 extern void emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result);
 
-/*
- * Algorithms: a RunAlgorithm each, and a function that loads its kernels, so that no run pays for
- * loading.
- */
+/* Algorithms: a RunAlgorithm each. */
 extern EmogiStatus emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 								  EmogiResult *result, EmogiError *error);
 extern EmogiStatus emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
@@ -168,25 +165,6 @@ extern EmogiStatus emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const Em
 									 EmogiResult *result, EmogiError *error);
 extern EmogiStatus emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 										 EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_bfs_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_path_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_ssnsp_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_cc_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_gather_load(const EmogiEngineState *state, EmogiError *error);
-extern EmogiStatus emogi_cuda_degree_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_triangles_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_scc_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_core_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_cdlp_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_similarity_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_betweenness_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_closeness_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_powers_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_spanning_forest_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_blocks_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_random_walk_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_communities_load(EmogiError *error);
-extern EmogiStatus emogi_cuda_modularity_load(EmogiError *error);
 
 /*
  * Run a BFS that leaves the levels on the device: (*level)[nvertices], allocated from run->memory.

@@ -179,18 +179,6 @@ segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *ver
 	});
 }
 
-EmogiStatus
-emogi_cache_blocking_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) segments_rename_kernel, (const void *) segments_count_kernel,
-		(const void *) segments_copy_kernel
-	};
-
-	TRY(load_prefix_sum<uint64_t>(error));
-	return LOAD_KERNELS(kernels);
-}
-
 /* Return the size of a SegmentedGraph in words of device memory. */
 static uint64_t
 segmented_words(const Run *run, uint32_t nsegments)
@@ -241,8 +229,8 @@ use_kept(Run *run, const Target *array, uint32_t *nsegments)
 	const void *memory = NULL;
 
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
-		memory = emogi_device_cache_use_derived(run->state, array, EMOGI_COPY_SEGMENTED, 1, MAX_SEGMENTS,
-											 &length);
+		memory = emogi_device_cache_use_derived(run->state, array, EMOGI_COPY_SEGMENTED, 1,
+												MAX_SEGMENTS, &length);
 	*nsegments = (uint32_t) length;
 	return memory;
 }
@@ -376,7 +364,8 @@ build(Run *run, const Target *array, const ListIndex *outline, const Degrees *de
 		TRY(sort_by_segment(run, outline, segmented, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	emogi_memory_release(&run->memory, nblocks);
-	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_SEGMENTED, segmented->nsegments);
+	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_SEGMENTED,
+							segmented->nsegments);
 	return take_sums(run, segmented, error);
 }
 

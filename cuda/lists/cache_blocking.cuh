@@ -54,7 +54,4 @@ extern EmogiStatus emogi_cache_blocking_make(Run *run, const Target *array,
 											 uint64_t nsweeps, SegmentedGraph *segmented,
 											 EmogiError *error);
 
-/* Load the kernels to the device. */
-extern EmogiStatus emogi_cache_blocking_load(EmogiError *error);
-
 #endif							/* EMOGI_CACHE_BLOCKING_CUH */

@@ -82,11 +82,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 dag_degrees_kernel(Csr forward, Csr backward, Selection shared, uint64_t nvertices,
 				   uint32_t *degree)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t v) {
 		const Span	own = {forward.offsets[v], forward.offsets[v + 1]};
 		uint64_t	count = own.end - own.start;
 
@@ -94,7 +90,7 @@ dag_degrees_kernel(Csr forward, Csr backward, Selection shared, uint64_t nvertic
 			count += backward.offsets[v + 1] - backward.offsets[v] -
 				(count_before(shared, own.end) - count_before(shared, own.start));
 		degree[v] = (uint32_t) count;
-	}
+	});
 }
 
 /* Add the offsets of both parts. Bytes: 24 per vertex. */
@@ -250,15 +246,3 @@ emogi_degree_dag_make(Run *run, const EmogiGraph *graph, bool with_ways, DegreeD
 	return make_merged(run, with_ways, &forward, &backward, dag, error);
 }
 
-EmogiStatus
-emogi_degree_dag_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) select_kernel<ChooseShared>, (const void *) select_kernel<ChooseHigher>,
-		(const void *) select_kernel<ChooseRest>, (const void *) dag_degrees_kernel,
-		(const void *) dag_offsets_kernel, (const void *) dag_merge_kernel
-	};
-
-	TRY(emogi_simple_graph_load(error));
-	return LOAD_KERNELS(kernels);
-}

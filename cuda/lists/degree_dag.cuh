@@ -31,7 +31,4 @@ extern uint64_t emogi_degree_dag_bytes(const EmogiGraph *graph);
 extern EmogiStatus emogi_degree_dag_make(Run *run, const EmogiGraph *graph, bool with_ways,
 										 DegreeDag *dag, EmogiResult *result, EmogiError *error);
 
-/* Load the kernels to the device. */
-extern EmogiStatus emogi_degree_dag_load(EmogiError *error);
-
 #endif							/* EMOGI_DEGREE_DAG_CUH */

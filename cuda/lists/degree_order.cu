@@ -43,14 +43,13 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 labels_count_classes_kernel(Degrees degrees, uint64_t nvertices, Survey *survey)
 {
 	__shared__ uint32_t count[DEGREE_CLASSES];
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	for (uint32_t i = threadIdx.x; i < DEGREE_CLASSES; i += BLOCK_THREADS)
 		count[i] = 0;
 	__syncthreads();
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		atomicAdd(&count[class_of(degree_of(degrees, v))], 1u);
+	});
 	__syncthreads();
 	for (uint32_t i = threadIdx.x; i < DEGREE_CLASSES; i += BLOCK_THREADS)
 		if (count[i] > 0)
@@ -107,17 +106,6 @@ labels_take_kernel(Degrees degrees, uint64_t nvertices, unsigned long long *next
 		if (v < nvertices)
 			label[v] = (uint32_t) first + __popc(lanes & lanes_below());
 	}
-}
-
-EmogiStatus
-emogi_degree_order_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) labels_count_classes_kernel, (const void *) labels_compare_kernel,
-		(const void *) labels_take_kernel
-	};
-
-	return LOAD_KERNELS(kernels);
 }
 
 EmogiStatus

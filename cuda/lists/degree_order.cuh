@@ -55,7 +55,4 @@ extern uint64_t emogi_degree_order_top(const Survey *survey, uint64_t max_vertic
 extern EmogiStatus emogi_degree_order_make(Run *run, const Degrees *degrees, const Survey *survey,
 										   uint32_t *label, EmogiError *error);
 
-/* Load the kernels to the device. */
-extern EmogiStatus emogi_degree_order_load(EmogiError *error);
-
 #endif							/* EMOGI_DEGREE_ORDER_CUH */

@@ -53,13 +53,6 @@ csr_lists(const Csr &csr)
 	return Lists<Target>{csr.offsets, csr.targets, NULL, csr.nedges, NULL, 0, false};
 }
 
-/* Return whether an edge is selected. */
-static __device__ __forceinline__ bool
-is_selected(const Selection &selection, uint64_t entry)
-{
-	return __ldg(&selection.bits[entry / 32]) >> entry % 32 & 1;
-}
-
 /* Return the number of selected edges before an edge. */
 static __device__ __forceinline__ uint64_t
 count_before(const Selection &selection, uint64_t entry)

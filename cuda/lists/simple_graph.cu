@@ -42,8 +42,8 @@ select_write_kernel(Lists<Target> lists, uint64_t nchunks, Selection selection, 
 			const uint32_t upto = warp_prefix_sum(__popc(wanted));
 			const uint32_t twice = ways != NULL ?
 				__ldcs((const uint8_t *) both.bits + entry / LANE_ENTRIES) : 0;
-			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, wanted != 0 ?
-															   edge_vector_length(lists, entry) : 0);
+			const uint32_t length = wanted != 0 ? edge_vector_length(lists, entry) : 0;
+			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
 			uint64_t	to = __ldg(&selection.before[chunk * CHUNK_ROUNDS + r]) + upto -
 				__popc(wanted);
 
@@ -240,15 +240,3 @@ emogi_simple_graph_make(Run *run, const Lists<Target> &lists, Csr *simple, Emogi
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_simple_graph_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) select_kernel<ChooseSimple>, (const void *) select_offsets_kernel,
-		(const void *) select_write_kernel
-	};
-
-	TRY(emogi_edge_chunks_load(error));
-	TRY(load_prefix_sum<uint64_t>(error));
-	return LOAD_KERNELS(kernels);
-}

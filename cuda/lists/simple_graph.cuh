@@ -65,7 +65,4 @@ extern EmogiStatus emogi_simple_graph_make(Run *run, const Lists<Target> &lists,
 /* Return whether the backward lists differ from the forward lists. */
 extern bool emogi_simple_graph_is_directed(const EmogiGraph *graph);
 
-/* Load the kernels to the device. */
-extern EmogiStatus emogi_simple_graph_load(EmogiError *error);
-
 #endif							/* EMOGI_SIMPLE_GRAPH_CUH */

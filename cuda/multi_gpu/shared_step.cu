@@ -71,17 +71,6 @@ shared_step_merge_kernel(uint32_t *into, const uint32_t *from, uint64_t nwords)
 	}
 }
 
-EmogiStatus
-emogi_shared_step_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) shared_step_share_kernel, (const void *) shared_step_begin_kernel,
-		(const void *) shared_step_merge_kernel
-	};
-
-	return LOAD_KERNELS(kernels);
-}
-
 /* Place the graph for a helper in the leader's way. */
 static EmogiStatus
 place_helper(Run *run, const Run *leader, const EmogiGraph *graph, const EmogiQuery *query,

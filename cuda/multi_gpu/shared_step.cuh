@@ -114,6 +114,4 @@ extern void emogi_shared_step_report_left_out(const SharedStep *shared, EmogiRes
  */
 extern bool emogi_shared_step_has_peer_atomics(int device, int leader);
 
-extern EmogiStatus emogi_shared_step_load(EmogiError *error);
-
 #endif							/* EMOGI_SHARED_STEP_CUH */

@@ -58,11 +58,9 @@ struct Counting
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 counts_start_kernel(Counts counts, uint64_t nvertices)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		counts.paths[v] = counts.level[v] == 0 ? 1.0 : 0.0;
+	});
 }
 
 /* Mark the vertices of level `above` + 1. Bytes: 4 per vertex. */
@@ -90,14 +88,9 @@ count_levels(Sweeps *sweeps, Counts *counts, uint32_t *bitmap, EmogiResult *resu
 {
 	const SweepKernel<Counts> kernel = choose_mapping<Counting, NoWeight>(sweeps->mapping);
 	const AddKernel<Counts> add = mapping_add_parts_kernel<Counting>;
-	const void *const kernels[] = {
-		(const void *) counts_start_kernel, (const void *) counts_mark_level_kernel,
-		(const void *) add
-	};
 	Run		   *run = sweeps->run;
 	cudaStream_t stream = run->state->stream;
 
-	TRY(LOAD_KERNELS(kernels));
 	TRY(emogi_sweeps_fit(sweeps, (const void *) kernel, error));
 	TRY(emogi_run_start_clock(run, error));
 	CUDA_LAUNCH(counts_start_kernel, run->full_blocks, BLOCK_THREADS, stream, *counts,

@@ -25,12 +25,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 items_mark_all_kernel(uint32_t *bitmap, uint64_t nvertices)
 {
 	const uint64_t nwords = (nvertices + 31) / 32;
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
-	for (uint64_t word = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; word < nwords;
-		 word += nthreads)
+	for_each(nwords, [&](uint64_t word) {
 		bitmap[word] = word + 1 < nwords ||
 			nvertices % 32 == 0 ? FULL_WARP : (1u << nvertices % 32) - 1;
+	});
 }
 
 /*

@@ -145,7 +145,6 @@ extern void emogi_staged_close(Sweeps *sweeps);
  * STAGED: load the kernels to the device; list Items in ascending order (called by
  * emogi_papers_list).
  */
-extern EmogiStatus emogi_staged_load(EmogiError *error);
 extern EmogiStatus emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists,
 									 const uint32_t *bitmap, uint64_t *nmarked, EmogiError *error);
 
@@ -162,7 +161,7 @@ extern EmogiStatus emogi_staged_bring(Sweeps *sweeps, const Lists<Target> &lists
 extern EmogiStatus emogi_staged_again(Sweeps *sweeps, const Lists<Target> &there, Items *items,
 									  EmogiError *error);
 
-/* Load a kernel to the device and choose a grid that fills the device, as the papers do. */
+/* Choose a grid for a kernel that fills the device, as the papers do. */
 extern EmogiStatus emogi_sweeps_fit(Sweeps *sweeps, const void *kernel, EmogiError *error);
 
 /* Mark all vertices in a bitmap [nwords]. */

@@ -114,17 +114,14 @@ template <class Semiring, typename Out>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 relax_write_kernel(const unsigned long long *key, void *out, uint64_t nvertices, Counters *counters)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long reached = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t v) {
 		const unsigned long long its_key = key[v];
 
 		reached += its_key != KEY_NONE;
 		write_value((Out *) out + v, Semiring::decode(its_key));
-	}
+	});
 	block_add(&counters->claimed, reached);
 }
 
@@ -132,11 +129,9 @@ relax_write_kernel(const unsigned long long *key, void *out, uint64_t nvertices,
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 relax_start_labels_kernel(unsigned long long *key, uint64_t nvertices)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		key[v] = Label::encode((double) v);
+	});
 }
 
 /* Properties of an application, a mapping and a weight type. */
@@ -200,8 +195,8 @@ choose_method(const EmogiQuery *query, EmogiWeightType type, bool mutual)
 #define PATH(NAME, name, column, order, source, traits, candidate) \
 		case EMOGI_##NAME: \
 			return make_method<PathSemiring<EMOGI_##NAME>, double, false>( \
-				choose_kernel<Offer<PathSemiring<EMOGI_##NAME>, false>>(mapping, type, wide), true, \
-				false, source);
+				choose_kernel<Offer<PathSemiring<EMOGI_##NAME>, false>>(mapping, type, wide), \
+				true, false, source);
 			EMOGI_ALGORITHMS(EMOGI_LEAVE, PATH, EMOGI_LEAVE)
 #undef PATH
 	}
@@ -244,19 +239,6 @@ take_arrays(Traversal *traversal, const uint32_t *sources, EmogiError *error)
 							  "values", error));
 	return emogi_run_send(run, traversal->sources, sources, traversal->nsources * sizeof *sources,
 						  error);
-}
-
-/* Load the kernels to the device. */
-static EmogiStatus
-load_kernels(Traversal *traversal, EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) push_mark_sources_kernel, (const void *) best_paths_start_kernel,
-		(const void *) relax_start_labels_kernel, (const void *) traversal->method.write
-	};
-
-	TRY(LOAD_KERNELS(kernels));
-	return emogi_sweeps_fit(traversal->sweeps, (const void *) traversal->method.sweep, error);
 }
 
 /* Initialize the keys of the vertices, and mark the active ones. */
@@ -389,7 +371,7 @@ traverse(Traversal *traversal, Run *run, const EmogiGraph *graph, const EmogiQue
 	set_bounds(traversal, query);
 	TRY(take_arrays(traversal, query->sources, error));
 	TRY(emogi_sweeps_place(traversal->sweeps, graph, query, wants, error));
-	TRY(load_kernels(traversal, error));
+	TRY(emogi_sweeps_fit(traversal->sweeps, (const void *) traversal->method.sweep, error));
 	TRY(run_timed(traversal, result, error));
 	result->nlevels = (uint32_t) traversal->niterations + (traversal->active > 0);
 	return EMOGI_OK;

@@ -66,7 +66,6 @@ emogi_shards_fit(const Run *run, const Shards *shards, const void *kernel, uint3
 	int			fits;
 	uint64_t	all;
 
-	TRY(emogi_device_load_kernels(&kernel, 1, error));
 	CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
 								  (int) shared_bytes));
 	CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fits, kernel, SHARD_THREADS,

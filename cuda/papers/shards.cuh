@@ -89,9 +89,7 @@ extern EmogiStatus emogi_shards_build(Run *run, const EmogiGraph *graph, const E
 									  const ShardWants *wants, Shards *shards, uint64_t *link_bytes,
 									  EmogiError *error);
 
-/*
- * Load a kernel to the device, and set its shared memory per block. Called before the clock starts.
- */
+/* Set a kernel's shared memory per block, and choose its grid. Called before the clock starts. */
 extern EmogiStatus emogi_shards_fit(const Run *run, const Shards *shards, const void *kernel,
 									uint32_t shared_bytes, ShardGrid *grid, EmogiError *error);
 

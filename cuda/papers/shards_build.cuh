@@ -208,11 +208,9 @@ copy_weight(void *to, uint64_t i, const void *from, uint64_t j, uint32_t bytes)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_fill_again_kernel(Shards shards, const uint32_t *source, Span span, Transit transit)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t count = span.end - span.start;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
-	{
+	for_each(count, [&](uint64_t i) {
 		const uint64_t e = span.start + i;
 		const uint32_t shard = shards.dest[e] / shards.shape.width;
 
@@ -221,24 +219,22 @@ shards_fill_again_kernel(Shards shards, const uint32_t *source, Span span, Trans
 		transit.source[i] = source[e];
 		transit.dest[i] = shards.dest[e];
 		copy_weight(transit.weight, i, shards.weight, e, shards.shape.weight_bytes);
-	}
+	});
 }
 
 /* Fill a piece with the sources of entries, keyed by the sources' shards. Bytes: 20 per entry. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_fill_sources_kernel(const uint32_t *source, uint32_t width, Span span, Transit transit)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	const uint64_t count = span.end - span.start;
 
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
-	{
+	for_each(count, [&](uint64_t i) {
 		const uint32_t its = source[span.start + i];
 
 		transit.key[0][i] = (unsigned long long) (its / width) << SOURCE_BITS;
 		transit.index[0][i] = (uint32_t) i;
 		transit.source[i] = its;
-	}
+	});
 }
 
 /*
@@ -249,17 +245,15 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_find_shifts_kernel(const unsigned long long *key, uint64_t count, const uint64_t *cursor,
 						  uint64_t *shift, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (is_halted(step))
 		return;					/* the piece was not filled: its keys are not valid shards */
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
-	{
+	for_each(count, [&](uint64_t i) {
 		const uint32_t shard = (uint32_t) (key[i] >> SOURCE_BITS);
 
 		if (i == 0 || (uint32_t) (key[i - 1] >> SOURCE_BITS) != shard)
 			shift[shard] = cursor[shard] - i;	/* may wrap */
-	}
+	});
 }
 
 /*
@@ -271,19 +265,17 @@ static __device__ __forceinline__ void
 move_entries(const Transit &transit, const unsigned long long *key, const uint32_t *index,
 			 uint64_t count, const Step &step, Use use)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 
 	if (is_halted(step))
 		return;
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
-	{
+	for_each(count, [&](uint64_t i) {
 		const uint32_t shard = (uint32_t) (key[i] >> SOURCE_BITS);
 		const uint64_t entry = i + transit.shift[shard];
 
 		if (i + 1 == count || (uint32_t) (key[i + 1] >> SOURCE_BITS) != shard)
 			transit.cursor[shard] = entry + 1;
 		use(index[i], entry);
-	}
+	});
 }
 
 /*

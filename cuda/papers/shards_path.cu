@@ -154,47 +154,38 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_enter_sources_kernel(const uint32_t *sources, uint64_t nsources, Key *key, Key source_key,
 							uint32_t width, uint32_t *changed)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < nsources;
-		 i += nthreads)
-	{
+	for_each(nsources, [&](uint64_t i) {
 		key[sources[i]] = source_key;
 		changed[sources[i] / width] = 1;
-	}
+	});
 }
 
 /* Set every vertex's key to its own number, and mark all shards. Bytes: 4 per vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_enter_all_kernel(uint64_t nvertices, uint32_t *key, uint32_t width, uint32_t *changed)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t v) {
 		key[v] = (uint32_t) v;
 		if (v % width == 0)
 			changed[v / width] = 1;
-	}
+	});
 }
 
 /* Count the vertices reached, and find the last level. Bytes: 4 per vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_survey_kernel(const uint32_t *level, uint64_t nvertices, Counters *counters)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	unsigned long long reached = 0;
 	unsigned long long last = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		if (level[v] != EMOGI_NO_VERTEX)
 		{
 			reached++;
 			last = level[v] > last ? level[v] : last;
 		}
 	block_add(&counters->claimed, reached);
+	});
 	if (last > *(volatile unsigned long long *) &counters->nearest)
 		atomicMax(&counters->nearest, last);
 }
@@ -236,24 +227,6 @@ choose_finish(EmogiAlgorithm algorithm)
 	});
 }
 
-/* Load the kernels that run before and after the iterations to the device. */
-static EmogiStatus
-load_ends(EmogiAlgorithm algorithm, EmogiError *error)
-{
-	const void *const labels[] = {(const void *) shards_enter_all_kernel};
-	const void *const levels[] = {
-		(const void *) shards_enter_sources_kernel<uint32_t>, (const void *) shards_survey_kernel
-	};
-	const void *const values[] = {
-		(const void *) shards_enter_sources_kernel<unsigned long long>,
-		(const void *) choose_finish(algorithm)
-	};
-
-	if (emogi_is_path(algorithm))
-		return LOAD_KERNELS(values);
-	return algorithm == EMOGI_CC ? LOAD_KERNELS(labels) : LOAD_KERNELS(levels);
-}
-
 EmogiStatus
 emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiWeightType type,
 						EmogiError *error)
@@ -261,7 +234,6 @@ emogi_shards_open_paths(ShardPaths *paths, EmogiAlgorithm algorithm, EmogiWeight
 	const EmogiShardShape *shape = &paths->shards.shape;
 
 	paths->relax = choose_relax(algorithm, type);
-	TRY(load_ends(algorithm, error));
 	TRY(emogi_shards_fit_write(paths->run, &paths->shards, &paths->write_grid, error));
 	return emogi_shards_fit(paths->run, &paths->shards, (const void *) paths->relax,
 							shape->width * shape->value_bytes, &paths->relax_grid, error);

@@ -38,7 +38,7 @@ typedef struct SumSweep
 {
 	SumKernel	kernel;
 	uint32_t	(*bytes) (uint32_t width);	/* of shared memory */
-	ShardGrid	grid;			/* set by load_kernels */
+	ShardGrid	grid;			/* set by size_grids */
 } SumSweep;
 
 /* Properties of an application and a weight type. */
@@ -122,25 +122,24 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 	return SumMethod{};
 }
 
-/* Load the kernel of a sweep to the device. */
+/* Choose the grid of a sweep. */
 static EmogiStatus
-load_sweep(const Sum *sum, SumSweep *sweep, EmogiError *error)
+size_sweep(const Sum *sum, SumSweep *sweep, EmogiError *error)
 {
 	return emogi_shards_fit(sum->run, &sum->shards, (const void *) sweep->kernel,
 							sweep->bytes(sum->shards.shape.width), &sweep->grid, error);
 }
 
-/* Load the kernels to the device, including those that run before and after the iterations. */
+/* Choose the grids of the kernels. */
 static EmogiStatus
-load_kernels(Sum *sum, const void *const *ends, size_t nends, EmogiError *error)
+size_grids(Sum *sum, EmogiError *error)
 {
 	const uint32_t width = sum->shards.shape.width;
 
-	TRY(emogi_device_load_kernels(ends, nends, error));
 	TRY(emogi_shards_fit_write(sum->run, &sum->shards, &sum->write_grid, error));
-	TRY(load_sweep(sum, &sum->method.gather, error));
+	TRY(size_sweep(sum, &sum->method.gather, error));
 	if (sum->method.weigh.kernel != NULL)
-		TRY(load_sweep(sum, &sum->method.weigh, error));
+		TRY(size_sweep(sum, &sum->method.weigh, error));
 	if (sum->method.measure == NULL)
 		return EMOGI_OK;
 	return emogi_shards_fit(sum->run, &sum->shards, (const void *) sum->method.measure,
@@ -323,12 +322,6 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 				 EmogiError *error)
 {
 	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
-	const void *const ends[] = {
-		(const void *) shards_find_peak_kernel, ranks ? (const void *) gather_reduce_kernel<true> :
-			(const void *) gather_reduce_kernel<false>,
-			(const void *) gather_finish_kernel<PageRank, true>,
-			(const void *) gather_collect_ranks_kernel
-	};
 	ShardWants	wants = {sizeof(double), 0, !ranks, true, false, NULL, NULL};
 	Sum			sum = {};
 
@@ -342,7 +335,7 @@ emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	wants.degree = sum.field.degrees.counted;
 	wants.filled = const_cast<uint32_t *>(sum.sums.filled);
 	TRY(open_shards(&sum, graph, query, &wants, result, error));
-	TRY(load_kernels(&sum, ends, ranks ? 4 : 2, error));
+	TRY(size_grids(&sum, error));
 
 	TRY(emogi_run_start_clock(run, error));
 	TRY(start_values(&sum, query, result, error));
@@ -389,7 +382,6 @@ EmogiStatus
 emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 				   EmogiError *error)
 {
-	const void *const ends[] = {(const void *) shards_start_counts_kernel};
 	ShardWants	wants = {sizeof(double), 0, false, false, false, NULL, NULL};
 	Sum			sum = {};
 	ShardPaths	paths = {};
@@ -404,7 +396,7 @@ emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, E
 	TRY(emogi_run_send(run, sources, query->sources, query->nsources * sizeof *sources, error));
 	wants.vertex_bytes = (sum.method.gather.bytes(SHARD_UNIT) + SHARD_UNIT - 1) / SHARD_UNIT;
 	TRY(open_shards(&sum, graph, query, &wants, result, error));
-	TRY(load_kernels(&sum, ends, 1, error));
+	TRY(size_grids(&sum, error));
 	paths = ShardPaths{run, sum.shards, NULL, {}, {}, sources, query->nsources, level,
 		sum.sums.changed, emogi_shards_depth(query)};
 	paths.shards.shape.value_bytes = sizeof *level;

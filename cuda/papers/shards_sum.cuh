@@ -5,7 +5,7 @@
 #ifndef EMOGI_SHARDS_SUM_CUH
 #define EMOGI_SHARDS_SUM_CUH
 
-#include "cuda/algorithms/gather.cuh"
+#include "cuda/algorithms/gather_finish.cuh"
 #include "cuda/papers/shards.cuh"
 #include "cuda/papers/shards_fixed.cuh"
 
@@ -365,12 +365,11 @@ shards_measure_kernel(Shards shards, int *reach, Step step)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_find_peak_kernel(const double *value, uint64_t nvertices, unsigned long long *peak)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	double		own = 0;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
+	for_each(nvertices, [&](uint64_t v) {
 		own = larger_finite(own, fabs(value[v]));
+	});
 	raise_peak(peak, own);
 }
 
@@ -379,15 +378,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_start_counts_kernel(const uint32_t *level, uint64_t nvertices, double *paths, uint32_t width,
 						   uint32_t *changed)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < nvertices;
-		 v += nthreads)
-	{
+	for_each(nvertices, [&](uint64_t v) {
 		paths[v] = level[v] == 0 ? 1.0 : 0.0;
 		if (level[v] == 0)
 			changed[v / width] = 1;
-	}
+	});
 }
 
 #endif							/* EMOGI_SHARDS_SUM_CUH */

@@ -140,19 +140,6 @@ staged_take_improved_kernel(Lists<Target> lists, Items items, uint32_t *pending,
 }
 
 EmogiStatus
-emogi_staged_load(EmogiError *error)
-{
-	const void *const kernels[] = {
-		(const void *) staged_count_kernel, (const void *) staged_list_kernel,
-		(const void *) staged_take_improved_kernel
-	};
-
-	TRY(LOAD_KERNELS(kernels));
-	TRY(load_prefix_sum<uint32_t>(error));
-	return load_prefix_sum<uint64_t>(error);
-}
-
-EmogiStatus
 emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists, const uint32_t *bitmap,
 				  uint64_t *nmarked, EmogiError *error)
 {

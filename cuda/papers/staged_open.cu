@@ -172,7 +172,6 @@ emogi_papers_place_staged(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQu
 		TRY(take_lists(sweeps, query->papers.asynchronous, error));
 	TRY(take_buffers(sweeps->staged, error));
 	TRY(make_channels(sweeps->staged, error));
-	TRY(emogi_staged_load(error));
 	sweeps->run->graph.placement = EMOGI_PLACEMENT_STAGED;
 	sweeps->requests = NULL;	/* lists cross the link, not lines */
 	return EMOGI_OK;

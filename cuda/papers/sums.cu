@@ -17,7 +17,7 @@
  * [1] F. Khorasani, K. Vora, R. Gupta, L. N. Bhuyan: CuSha: Vertex-Centric Graph Processing on
  * GPUs. HPDC 2014.
  */
-#include "cuda/algorithms/gather.cuh"
+#include "cuda/algorithms/gather_finish.cuh"
 #include "cuda/papers/mapping.cuh"
 
 /* The Work of a term of the sum semiring. */
@@ -214,23 +214,6 @@ take_arrays(Iteration *iteration, const EmogiGraph *graph, const EmogiQuery *que
 						  error);
 }
 
-/* Load the kernels to the device. */
-static EmogiStatus
-load_kernels(Iteration *iteration, EmogiError *error)
-{
-	const SumMethod *method = &iteration->method;
-	const void *const kernels[] = {
-		(const void *) sums_count_targets_kernel, (const void *) sums_start_free_kernel,
-		(const void *) gather_collect_ranks_kernel,
-		(const void *) sums_finish_kernel<PageRank, true>, (const void *) method->add,
-		(const void *) method->finish, (const void *) method->reduce,
-		(const void *) (method->weigh != NULL ? method->weigh : method->sum)
-	};
-
-	TRY(LOAD_KERNELS(kernels));
-	return emogi_sweeps_fit(iteration->sweeps, (const void *) method->sum, error);
-}
-
 /* Set the vertices' new or initial values, and reduce the outcomes of the blocks. */
 static EmogiStatus
 give_values(Iteration *iteration, void (*kernel) (const uint64_t *, Field), EmogiError *error)
@@ -350,7 +333,7 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 	TRY(emogi_sweeps_open(sweeps, run, graph, query, does, error));
 	TRY(take_arrays(&iteration, graph, query, error));
 	TRY(emogi_sweeps_place(sweeps, graph, query, ranks ? PLACE_BACKWARD_OFFSETS : 0, error));
-	TRY(load_kernels(&iteration, error));
+	TRY(emogi_sweeps_fit(iteration.sweeps, (const void *) iteration.method.sum, error));
 
 	TRY(emogi_run_start_clock(run, error));
 	TRY(start(&iteration, error));

@@ -73,7 +73,6 @@ emogi_sweeps_fit(Sweeps *sweeps, const void *kernel, EmogiError *error)
 {
 	int			fits;
 
-	TRY(emogi_device_load_kernels(&kernel, 1, error));
 	CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fits, kernel, sweeps->nthreads, 0));
 	sweeps->nblocks = (fits > 0 ? fits : 1) * sweeps->run->state->units;
 	return EMOGI_OK;

@@ -300,7 +300,8 @@ emogi_copy_pipeline_open(CopyPipeline *pipeline, Run *run, const EmogiAdjacency 
 	if (run->graph.placement == EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	pipeline->piece_chunks = PIPELINE_MIN_CHUNKS;
-	while (pipeline->piece_chunks < PIPELINE_MAX_CHUNKS && pipeline->nchunks / pipeline->piece_chunks >=
+	while (pipeline->piece_chunks < PIPELINE_MAX_CHUNKS &&
+		   pipeline->nchunks / pipeline->piece_chunks >=
 		   2 * (pipeline->nmembers == 1 ? PIPELINE_PIECES : SHARE_PIECES * pipeline->nmembers))
 		pipeline->piece_chunks *= 2;
 	if (pipeline->nchunks > PIPELINE_MIN_CHUNKS)

@@ -3,9 +3,9 @@
  * overlapped with the kernels that read the previous pieces.
  *
  * This is for algorithms that read all edges in order, repeatedly: the copy engine gets 55 GB/s out
- * of the link, whereas kernels that read in place get 50. A CopyPipeline has PIPELINE_BUFFERS buffers
- * in device memory and a stream of its own for copies, and runs ahead of the kernels, into the next
- * sweep too.
+ * of the link, whereas kernels that read in place get 50. A CopyPipeline has PIPELINE_BUFFERS
+ * buffers in device memory and a stream of its own for copies, and runs ahead of the kernels, into
+ * the next sweep too.
  *
  * If the machine has other GPUs and the query names them, their copy engines transfer pieces too,
  * each over its own link into the buffers of this GPU: pieces are assigned to links round-robin,
@@ -44,7 +44,8 @@
 /* chunks per piece: 2 MB of targets; smaller ones are not worth a copy */
 #define PIPELINE_MIN_CHUNKS UINT64_C(256)
 #define PIPELINE_MAX_CHUNKS UINT64_C(2048)	/* 16 MB, 0.3 ms of the link */
-#define PIPELINE_SLEEP_US 20	/* between polls of a buffer: a piece takes at least twice as long */
+/* between polls of a buffer: a piece takes at least twice as long */
+#define PIPELINE_SLEEP_US 20
 
 #define PIPELINE_MAX_LINKS 16
 
@@ -82,8 +83,9 @@ typedef struct CopyPipeline
 	/* link[0] is that of the run's own GPU; buffer b is filled over link b % nlinks */
 	CopyPipelineLink link[PIPELINE_MAX_LINKS];
 	uint64_t	nbuffers;
-	cudaEvent_t filled[PIPELINE_MAX_LINKS * PIPELINE_BUFFERS];	/* the copies of a piece have finished */
-	cudaEvent_t emptied[PIPELINE_MAX_LINKS * PIPELINE_BUFFERS];	/* the kernel on a piece has finished */
+	/* the copies of a piece have finished; the kernel on a piece has finished */
+	cudaEvent_t filled[PIPELINE_MAX_LINKS * PIPELINE_BUFFERS];
+	cudaEvent_t emptied[PIPELINE_MAX_LINKS * PIPELINE_BUFFERS];
 	/* [nbuffers], each the targets, then the weights of a piece; belongs to run->memory */
 	char	   *buffer;
 	uint64_t	piece;			/* the next one for kernels; npieces = end of the sweep */

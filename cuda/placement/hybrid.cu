@@ -74,14 +74,6 @@ hybrid_choose_kernel(const uint64_t *offsets, const Target *stage, Span staged, 
 	}
 }
 
-static const void *const kernels[] = {(const void *) hybrid_choose_kernel};
-
-EmogiStatus
-emogi_hybrid_load(EmogiError *error)
-{
-	return LOAD_KERNELS(kernels);
-}
-
 /* Launch the selection for a range of vertices whose edges are staged. */
 static EmogiStatus
 launch(const PrefixChoice *choice, const Target *stage, Span staged, Span vertices,

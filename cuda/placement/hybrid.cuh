@@ -65,6 +65,4 @@ extern EmogiStatus emogi_hybrid_choose_near(const PrefixChoice *choice,
 											const Lists<uint32_t> *lists, EmogiError *error);
 
 /* Load the kernel to the device. */
-extern EmogiStatus emogi_hybrid_load(EmogiError *error);
-
 #endif							/* EMOGI_HYBRID_CUH */

@@ -52,9 +52,10 @@ emogi_placement_use_prefixes(const Placing *placing, uint32_t *length)
 {
 	uint64_t	kept_length;
 	const void *array = emogi_placement_wanted_prefixes(placing)->targets;
-	const void *prefixes = emogi_device_cache_use_derived(placing->state, array, EMOGI_COPY_PREFIXES,
-													   (placing->prefix_length + 1) / 2,
-													   placing->prefix_length, &kept_length);
+	const void *prefixes = emogi_device_cache_use_derived(placing->state, array,
+														  EMOGI_COPY_PREFIXES,
+														  (placing->prefix_length + 1) / 2,
+														  placing->prefix_length, &kept_length);
 
 	if (prefixes != NULL)
 		*length = (uint32_t) kept_length;

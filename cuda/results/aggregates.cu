@@ -68,9 +68,3 @@ emogi_aggregates_make(Run *run, const EmogiQuery *query, EmogiResult *result, Em
 	return EMOGI_OK;
 }
 
-EmogiStatus
-emogi_aggregates_load(EmogiError *error)
-{
-	TRY(emogi_aggregates_groups_load(error));
-	return emogi_aggregates_first_load(error);
-}

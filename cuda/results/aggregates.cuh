@@ -12,6 +12,4 @@
  */
 extern EmogiStatus emogi_aggregates_make(Run *run, const EmogiQuery *query, EmogiResult *result,
 										 EmogiError *error);
-extern EmogiStatus emogi_aggregates_load(EmogiError *error);
-
 #endif							/* EMOGI_AGGREGATES_CUH */

@@ -110,10 +110,9 @@ template <typename Word>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_values_kernel(const Word *column, const uint32_t *picked, uint64_t count, Word *values)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
+	for_each(count, [&](uint64_t i) {
 		values[i] = column[picked[i]];
+	});
 }
 
 /* Find a bound that at least `count` rows reach, or 0, which all reach. */
@@ -215,13 +214,3 @@ emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary, 
 	return fetch_rows(run, rows, picked, seen.count, summary, result, error);
 }
 
-EmogiStatus
-emogi_aggregates_first_load(EmogiError *error)
-{
-	static const void *const kernels[] = {
-		(const void *) summary_largest_kernel, (const void *) summary_pick_kernel,
-		(const void *) summary_values_kernel<uint32_t>, (const void *) summary_values_kernel<Key>
-	};
-
-	return LOAD_KERNELS(kernels);
-}

@@ -43,12 +43,10 @@ typedef struct Groups
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_bounds_kernel(Rows rows, int column, Found *found)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
 	long long	least = INT64_MAX;
 	long long	most = INT64_MIN;
 
-	for (uint64_t v = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; v < rows.nvertices;
-		 v += nthreads)
+	for_each(rows.nvertices, [&](uint64_t v) {
 		if (is_wanted(rows, v))
 		{
 			const long long value = integer_at(rows, column, v);
@@ -56,6 +54,7 @@ summary_bounds_kernel(Rows rows, int column, Found *found)
 			least = value < least ? value : least;
 			most = value > most ? value : most;
 		}
+	});
 #pragma unroll
 	for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
 	{
@@ -95,15 +94,11 @@ fold_value(EmogiFoldKind kind, Key *folded, Key key)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_clear_kernel(Table table)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < table.nvalues;
-		 i += nthreads)
-	{
+	for_each(table.nvalues, [&](uint64_t i) {
 		table.counts[i] = 0;
 		for (int f = 0; f < table.nfolds; f++)
 			table.folded[f * table.nvalues + i] = begin_fold(table.folds[f].kind);
-	}
+	});
 }
 
 /*
@@ -364,13 +359,3 @@ emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary,
 	return fetch_groups(run, &table, &groups, seen.count, summary, error);
 }
 
-EmogiStatus
-emogi_aggregates_groups_load(EmogiError *error)
-{
-	static const void *const kernels[] = {
-		(const void *) summary_bounds_kernel, (const void *) summary_clear_kernel,
-		(const void *) summary_group_kernel, (const void *) summary_gather_groups_kernel
-	};
-
-	return LOAD_KERNELS(kernels);
-}

@@ -112,8 +112,6 @@ take_found(Run *run, Found **found, EmogiError *error)
 /* Group the rows; *fits is false if there are more groups than the caller has room for. */
 extern EmogiStatus emogi_aggregates_groups(Run *run, const Rows *rows, const EmogiSummary *summary,
 										   uint64_t *count, bool *fits, EmogiError *error);
-extern EmogiStatus emogi_aggregates_groups_load(EmogiError *error);
-
 /*
  * Select the rows that may be among the first; *fits is false if there are more than the caller has
  * room for.
@@ -121,6 +119,4 @@ extern EmogiStatus emogi_aggregates_groups_load(EmogiError *error);
 extern EmogiStatus emogi_aggregates_first(Run *run, const Rows *rows, const EmogiSummary *summary,
 										  EmogiResult *result, uint64_t *count, bool *fits,
 										  EmogiError *error);
-extern EmogiStatus emogi_aggregates_first_load(EmogiError *error);
-
 #endif							/* EMOGI_AGGREGATES_ROWS_CUH */

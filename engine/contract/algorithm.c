@@ -22,7 +22,8 @@ static const EmogiAlgorithmRow rows[] = {
 				((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? (double) INFINITY : EMOGI_OUT}, \
 			{((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_DIRECTION : EMOGI_NO_PARAMETER, \
 				EMOGI_OUT}}, \
-		.columns = {{#column, EMOGI_FLOAT64, (order) == EMOGI_MAXIMIZE ? -1.0 : (double) INFINITY}}},
+		.columns = {{#column, EMOGI_FLOAT64, \
+			(order) == EMOGI_MAXIMIZE ? -1.0 : (double) INFINITY}}},
 #define SUM(NAME, its_name, direction, its_weights, its_traits, contribution, finish, lipschitz) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "gather", .papers = "sum", \
 		.lists = EMOGI_LISTS_AGAINST, .weights = its_weights, \

@@ -34,8 +34,8 @@
  *
  *   PATH(NAME, name, column, order, source, traits, candidate)
  *
- * order       EMOGI_MINIMIZE: smaller values are better, +inf = not reached; EMOGI_MAXIMIZE: larger values
- *             are better, -1 = not reached
+ * order       EMOGI_MINIMIZE: smaller values are better, +inf = not reached; EMOGI_MAXIMIZE: larger
+ *             values are better, -1 = not reached
  * source      value of the empty path
  * traits      EMOGI_PATH_ADDITIVE or 0; EMOGI_PATH_ADDITIVE requires EMOGI_MINIMIZE and a finite
  *             source
@@ -352,7 +352,8 @@ typedef struct EmogiResultColumn
 	OTHER(BFS_SUMS, bfs_sums, bfs_sums, bfs_sums, none, bfs_sums, \
 		  EMOGI_SHAPE_AGGREGATES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
-		  ({"count", EMOGI_INT64, NAN}, {"sum", EMOGI_INT64, NAN}, {"least", EMOGI_INT32, NAN}, {"most", EMOGI_INT32, NAN}, \
+		  ({"count", EMOGI_INT64, NAN}, {"sum", EMOGI_INT64, NAN}, {"least", EMOGI_INT32, NAN}, \
+		   {"most", EMOGI_INT32, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
 	PATH(SSSP, sssp, distance, EMOGI_MINIMIZE, 0.0, EMOGI_PATH_ADDITIVE, value + weight) \
 	PATH(SSWP, sswp, width, EMOGI_MAXIMIZE, (double) INFINITY, 0, \
@@ -360,11 +361,14 @@ typedef struct EmogiResultColumn
 	OTHER(BFS_TREE, bfs_tree, trees, none, none, trees, \
 		  EMOGI_SHAPE_BFS_TREE, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
-		  ({"level", EMOGI_INT32, -1}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
+		  ({"level", EMOGI_INT32, -1}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
+		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SHORTEST_PATH_TREE, shortest_path_tree, trees, none, none, trees, \
 		  EMOGI_SHAPE_PATH_TREE, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, 0, \
-		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DISTANCE, (double) INFINITY}, {EMOGI_DIRECTION, EMOGI_OUT}), \
-		  ({"distance", EMOGI_FLOAT64, (double) INFINITY}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DISTANCE, (double) INFINITY}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"distance", EMOGI_FLOAT64, (double) INFINITY}, \
+		   {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
 		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
@@ -400,11 +404,13 @@ typedef struct EmogiResultColumn
 		  ({"label", EMOGI_VERTEX, NAN})) \
 	OTHER(LOUVAIN, louvain, louvain, louvain, none, communities, \
 		  EMOGI_SHAPE_HIERARCHY, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
-		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, {EMOGI_SEED, 0}), \
+		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, \
+		   {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(LEIDEN, leiden, leiden, leiden, none, communities, \
 		  EMOGI_SHAPE_HIERARCHY, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
-		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
+		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, \
+		   {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(MODULARITY, modularity, modularity, modularity, none, modularity, \
 		  EMOGI_SHAPE_SCALAR, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
@@ -417,11 +423,13 @@ typedef struct EmogiResultColumn
 	OTHER(CLOSENESS, closeness, closeness, closeness, none, closeness, \
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
-		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, {"closeness", EMOGI_FLOAT64, NAN}, \
+		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, \
+		   {"closeness", EMOGI_FLOAT64, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
 	OTHER(BETWEENNESS, betweenness, betweenness, betweenness, none, betweenness, \
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
-		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(TOPOLOGICAL_ORDER, topological_order, topological_order, none, none, topological_order, \
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
@@ -433,11 +441,13 @@ typedef struct EmogiResultColumn
 		  ({"distance", EMOGI_FLOAT64, NAN})) \
 	OTHER(SIMILARITY, similarity, similarity, similarity, none, similarity, \
 		  EMOGI_SHAPE_SIMILARITIES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
-		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"vertex2", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"similarity", EMOGI_FLOAT64, 0})) \
 	OTHER(RANDOM_WALK, random_walk, random_walk, random_walk, none, random_walk, \
 		  EMOGI_SHAPE_WALKS, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
-		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, \
+		   {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}, {EMOGI_WEIGHTED, 0}), \
 		  ({"vertex", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(DISTANCE_MATRIX, distance_matrix, distance_matrix, none, none, distance_matrix, \
@@ -462,21 +472,25 @@ typedef struct EmogiResultColumn
 		  ({"component", EMOGI_INT64, -1}, {"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_WEIGHS_BACKWARD, \
-		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_TELEPORT, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
+		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, \
+		   {EMOGI_TELEPORT, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
 		   {EMOGI_WEIGHTED, 0}), \
 		  ({"rank", EMOGI_FLOAT64, NAN})) \
 	OTHER(EIGENVECTOR, eigenvector, eigenvector, powers, none, eigenvector, \
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
-		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_WEIGHTED, 0}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(KATZ, katz, katz, powers, none, katz, \
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_MAY_DIVERGE, \
-		  ({EMOGI_ALPHA, 0.1}, {EMOGI_BETA, 1}, {EMOGI_MAX_ITERATIONS, 1000}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_NORMALIZED, 1}, \
+		  ({EMOGI_ALPHA, 0.1}, {EMOGI_BETA, 1}, {EMOGI_MAX_ITERATIONS, 1000}, \
+		   {EMOGI_TOLERANCE, 1e-6}, {EMOGI_NORMALIZED, 1}, \
 		   {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(HITS, hits, hits, powers, none, hits, \
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
-		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-8}, {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-8}, {EMOGI_WEIGHTED, 0}, \
+		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"hub", EMOGI_FLOAT64, NAN}, {"authority", EMOGI_FLOAT64, NAN})) \
 	SUM(HEAT, heat, EMOGI_BOTH, EMOGI_WEIGHTS_FACTORS, EMOGI_SUM_USES_OWN_VALUE, \
 		weight * (other - own), own + sum, fabs(1.0 - total) + magnitude) \

@@ -222,8 +222,8 @@ emogi_communities_limits_requests(uint64_t sweep, uint64_t nidle)
 /*
  * Check whether a node may request to move in a sweep in which only a fraction of the nodes may:
  * fewer requests at a time succeed where many would block each other. few: as returned by
- * emogi_communities_limits_requests; before that, only nodes that want to be alone are restricted in this
- * way.
+ * emogi_communities_limits_requests; before that, only nodes that want to be alone are restricted
+ * in this way.
  */
 EMOGI_INLINE bool
 emogi_communities_requests_move(uint64_t salt, uint64_t i, uint64_t sweep, bool few)
@@ -364,9 +364,8 @@ emogi_communities_offer_randomly(EmogiBest *best, const EmogiGains *gains, uint6
 		if (!emogi_communities_may_win(best, gains, value))
 			return;
 		value = value +
-			emogi_communities_product(gains->theta,
-									  emogi_communities_gumbel(emogi_communities_random(salt,
-																						community)));
+			emogi_communities_product(gains->theta, emogi_communities_gumbel(
+									  emogi_communities_random(salt, community)));
 	}
 	emogi_communities_offer(best, salt, value, community, weight);
 }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "algorithms.h"
 #include "papers.h"
@@ -361,7 +362,8 @@ typedef struct EmogiEngine
 {
 	uint32_t	abi;			/* EMOGI_ENGINE_ABI */
 	const char *name;			/* "cpu" or "cuda" */
-	EmogiStatus (*open) (const EmogiEngineOptions *options, EmogiEngineState **state, EmogiError *error);
+	EmogiStatus (*open) (const EmogiEngineOptions *options, EmogiEngineState **state,
+						 EmogiError *error);
 	void		(*close) (EmogiEngineState *state);
 	int32_t		(*ndevices) (void);	/* number of devices for open(); may be 0, and open() then
 									 * returns the reason */
@@ -374,7 +376,8 @@ typedef struct EmogiEngine
 	 * memory. For an idle state, in any thread. And: let helpers participate in the next run of a
 	 * state, which then uses their states, too. NULL = GPUs do not cooperate.
 	 */
-	bool		(*wants_help) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query);
+	bool		(*wants_help) (EmogiEngineState *state, const EmogiGraph *graph,
+							   const EmogiQuery *query);
 	void		(*help) (EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelpers);
 
 	/*
@@ -392,17 +395,30 @@ typedef struct EmogiEngine
 	 * thread at a time, and never during run() or forget(). NULL = this engine caches nothing.
 	 */
 	EmogiStatus (*derive) (EmogiEngineState *state, const EmogiGraph *old, const EmogiGraph *graph,
-						   const EmogiDerivation *derivation, EmogiControl *control, EmogiError *error);
+						   const EmogiDerivation *derivation, EmogiControl *control,
+						   EmogiError *error);
 
 	/*
 	 * Tests: get the cached copy of a whole array of a graph, including its last line; UNSUPPORTED
 	 * if there is none.
 	 */
-	EmogiStatus (*fetch) (EmogiEngineState *state, uint64_t graph_id, const void *array, void *to, uint64_t bytes, EmogiError *error);
+	EmogiStatus (*fetch) (EmogiEngineState *state, uint64_t graph_id, const void *array, void *to,
+						  uint64_t bytes, EmogiError *error);
 } EmogiEngine;
 
 /* The engine of the host processor, linked statically. */
 extern const EmogiEngine *emogi_cpu_engine(void);
+
+/*
+ * Make the CUDA driver load all kernels when a device is opened, so that no run pays for loading;
+ * by default it loads each at its first launch. The user's own setting takes precedence. Call this
+ * before the driver is used, while no other thread reads the environment.
+ */
+static inline void
+emogi_cuda_load_eagerly(void)
+{
+	(void) setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+}
 
 /*
  * Exported by emogi_cuda.so and looked up by dlsym. Returns without using the driver; open() does

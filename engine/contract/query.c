@@ -18,14 +18,16 @@ refuse(EmogiError *error, const char *message)
 
 /* Check that all numbers are vertices. */
 static EmogiStatus
-check_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count, const char *what, EmogiError *error)
+check_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count, const char *what,
+			   EmogiError *error)
 {
 	for (uint64_t i = 0; i < count; i++)
 	{
 		if (numbers[i] < graph->nvertices)
 			continue;
 		snprintf(error->message, sizeof error->message, "a %s is not a vertex of the graph", what);
-		snprintf(error->detail, sizeof error->detail, "number %u of %llu", numbers[i], (unsigned long long) graph->nvertices);
+		snprintf(error->detail, sizeof error->detail, "number %u of %llu", numbers[i],
+				 (unsigned long long) graph->nvertices);
 		return EMOGI_BAD_INPUT;
 	}
 	return EMOGI_OK;
@@ -68,7 +70,8 @@ emogi_query_needs_backward(const EmogiQuery *query)
 
 	if (query->algorithm == EMOGI_SIMILARITY)
 		return query->pairs == NULL;
-	return (row->traits & EMOGI_NEEDS_BACKWARD) != 0 || (query->is_weighted && (row->traits & EMOGI_WEIGHS_BACKWARD) != 0);
+	return (row->traits & EMOGI_NEEDS_BACKWARD) != 0 ||
+		(query->is_weighted && (row->traits & EMOGI_WEIGHS_BACKWARD) != 0);
 }
 
 bool
@@ -95,7 +98,8 @@ check_ranges(const EmogiAlgorithmRow *row, const EmogiQuery *query, EmogiError *
 			(value >= parameter->min && value <= parameter->max) || value == parameter->none)
 			continue;
 		snprintf(error->message, sizeof error->message, "%s is out of range", parameter->name);
-		snprintf(error->detail, sizeof error->detail, "%g, of %g to %g", value, parameter->min, parameter->max);
+		snprintf(error->detail, sizeof error->detail, "%g, of %g to %g", value,
+				 parameter->min, parameter->max);
 		return EMOGI_BAD_INPUT;
 	}
 	return EMOGI_OK;
@@ -107,7 +111,8 @@ check_similarity(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *e
 {
 	if ((unsigned int) query->measure > EMOGI_COSINE)
 		return refuse(error, "unknown measure");
-	return check_vertices(graph, query->pairs, query->pairs != NULL ? 2 * query->npairs : 0, "vertex of a pair", error);
+	return check_vertices(graph, query->pairs, query->pairs != NULL ? 2 * query->npairs : 0,
+						  "vertex of a pair", error);
 }
 
 EmogiStatus
@@ -126,11 +131,14 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 	status = check_ranges(row, query, error);
 	if (status != EMOGI_OK)
 		return status;
-	if (emogi_algorithm_takes(row, EMOGI_COMMUNITIES) >= 0 && query->values == NULL && graph->nvertices > 0)
+	if (emogi_algorithm_takes(row, EMOGI_COMMUNITIES) >= 0 && query->values == NULL &&
+		graph->nvertices > 0)
 		return refuse(error, "communities are needed");
-	if (emogi_algorithm_takes(row, EMOGI_START) >= 0 && query->values == NULL && graph->nvertices > 0)
+	if (emogi_algorithm_takes(row, EMOGI_START) >= 0 && query->values == NULL &&
+		graph->nvertices > 0)
 		return refuse(error, "start values are needed");
-	if (emogi_query_needs_backward(query) && graph->backward.offsets == NULL && graph->nvertices > 0)
+	if (emogi_query_needs_backward(query) && graph->backward.offsets == NULL &&
+		graph->nvertices > 0)
 		return refuse(error, "the lists against the edges are needed, too");
 	if (query->algorithm == EMOGI_SIMILARITY)
 		status = check_similarity(graph, query, error);
@@ -140,8 +148,9 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "the answer would be too long");
 	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
 		status = check_vertices(graph, query->sources, query->nsources, "source", error);
-	if (status == EMOGI_OK && ((row->traits & EMOGI_STOPS) != 0 || query->algorithm == EMOGI_SIMILARITY ||
-							   emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0))
+	if (status == EMOGI_OK &&
+		((row->traits & EMOGI_STOPS) != 0 || query->algorithm == EMOGI_SIMILARITY ||
+		 emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0))
 		status = check_vertices(graph, query->targets, query->ntargets, "target", error);
 	return status;
 }

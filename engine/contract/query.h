@@ -18,7 +18,8 @@ extern "C" {
  * Check the parameters of a query against the row of its algorithm; BAD_INPUT if one is missing or
  * out of range.
  */
-extern EmogiStatus emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error);
+extern EmogiStatus emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query,
+									 EmogiError *error);
 
 /*
  * Get the length of the result columns: nvertices or, for shapes that are lists, as the arguments specify;

@@ -2,8 +2,8 @@
  * best_paths.c: best paths on the CPU, for all algorithms of the path semiring (algorithms.h).
  *
  * Fills distance[nvertices]: the best value of a path from a source, +inf (EMOGI_MINIMIZE) or -1
- * (EMOGI_MAXIMIZE) = not reached, or beyond max_distance. The result is the fixpoint that every order
- * of relaxations reaches (algorithms.h), bit for bit.
+ * (EMOGI_MAXIMIZE) = not reached, or beyond max_distance. The result is the fixpoint that every
+ * order of relaxations reaches (algorithms.h), bit for bit.
  *
  * Delta-stepping [1] with thread-local bins and bucket fusion [2]. Work is sorted by value into
  * bins. All threads empty the lowest bin together, round by round, until nothing more falls into

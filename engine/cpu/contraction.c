@@ -77,24 +77,13 @@ is_before(const Queue *queue, uint32_t a, uint32_t b)
 	return queue->keys[a] < queue->keys[b] || (queue->keys[a] == queue->keys[b] && a < b);
 }
 
-/* Sift down the vertex at a position of the heap. */
-static void
-sink(Queue *queue, uint64_t i)
-{
-	const uint32_t v = queue->heap[i];
-
-	for (uint64_t child = 2 * i + 1; child < queue->count; child = 2 * i + 1)
-	{
-		if (child + 1 < queue->count &&
-			is_before(queue, queue->heap[child + 1], queue->heap[child]))
-			child++;
-		if (!is_before(queue, queue->heap[child], v))
-			break;
-		queue->heap[i] = queue->heap[child];
-		i = child;
-	}
-	queue->heap[i] = v;
-}
+#define HEAP_PREFIX queue
+#define HEAP_ELEMENT uint32_t
+#define HEAP_TYPE Queue *
+#define HEAP_BEFORE(queue, a, b) is_before(queue, a, b)
+#define HEAP_GET(queue, i) (queue)->heap[i]
+#define HEAP_SET(queue, i, v) ((queue)->heap[i] = (v))
+#include "containers/heap.h"
 
 /*
  * Evaluate the present cost of contracting a vertex; false if it cannot be contracted or the job
@@ -136,7 +125,7 @@ fill_queue(Queue *queue)
 			return false;
 	}
 	for (uint64_t i = queue->count / 2; i-- > 0;)
-		sink(queue, i);
+		queue_sift_down(queue, queue->count, i, queue->heap[i]);
 	return true;
 }
 
@@ -208,7 +197,7 @@ contract(Queue *queue)
 
 		if (!weigh(queue, v))
 			return false;
-		sink(queue, 0);
+		queue_sift_down(queue, queue->count, 0, v);
 		if (queue->heap[0] != v && queue->keys[v] > before)
 			continue;
 		if (is_too_much(queue, &limits))
@@ -218,9 +207,7 @@ contract(Queue *queue)
 		}
 		if (queue->heap[0] != v)
 			continue;
-		queue->heap[0] = queue->heap[--queue->count];
-		if (queue->count > 0)
-			sink(queue, 0);
+		(void) queue_pop(queue, &queue->count);
 		if (!emogi_contraction_make_shortcuts(work, v, true, &count))
 			return false;
 		emogi_contraction_make_remove(work, v);

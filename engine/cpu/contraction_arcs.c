@@ -90,11 +90,13 @@ append(EmogiContractionBuild *work, int side, uint32_t v, EmogiArc arc)
 
 /* Add an alternative, equal but for rounding, to an arc; *ways: the arc's new `over`. */
 static bool
-add_way(EmogiContractionBuild *work, const EmogiArc *arc, uint32_t over, double weight, uint32_t *ways)
+add_way(EmogiContractionBuild *work, const EmogiArc *arc, uint32_t over, double weight,
+		uint32_t *ways)
 {
 	uint32_t	next = arc->over & ~EMOGI_ARC_WAYS;
 
-	if (!reserve(work, (void **) &work->ways, work->nways, &work->way_room, 2, sizeof(EmogiArcAlternative)))
+	if (!reserve(work, (void **) &work->ways, work->nways, &work->way_room, 2,
+				 sizeof(EmogiArcAlternative)))
 		return false;
 	if ((arc->over & EMOGI_ARC_WAYS) == 0)
 	{
@@ -299,8 +301,9 @@ emogi_contraction_make_pack(EmogiContractionBuild *work, const uint32_t *order)
 		pack_arcs(work, order, ranks, side, (uint64_t *) emogi_contraction_firsts(made, side),
 				  (EmogiArc *) emogi_contraction_arcs(made, side));
 	for (uint64_t i = 0; i < work->nways; i++)
-		((EmogiArcAlternative *) emogi_contraction_ways(made))[i] = (EmogiArcAlternative) {work->ways[i].weight,
-			rank_over(work->ways[i].over, ranks), work->ways[i].next};
+		((EmogiArcAlternative *) emogi_contraction_ways(made))[i] =
+			(EmogiArcAlternative) {work->ways[i].weight, rank_over(work->ways[i].over, ranks),
+			work->ways[i].next};
 	return made;
 }
 

@@ -12,7 +12,6 @@
  * faster
  */
 #define MAX_EDGES ((uint64_t) 1 << 17)
-#define MIN_BITS 12
 #define MIN_ITEMS 256
 #define POLL 4096				/* arcs */
 #define AHEAD 6					/* prefetch distance, arcs */
@@ -39,42 +38,24 @@ emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, siz
 	return true;
 }
 
-/* Find the slot of an arc in the table of unpacked arcs. */
-static EmogiUnpacked *
-find_unpacked(const EmogiUnpacked *unpacked, int bits, uint64_t arc)
-{
-	const uint64_t mask = (UINT64_C(1) << bits) - 1;
-	uint64_t	i = arc * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits);
-
-	while (unpacked[i].arc != arc && unpacked[i].arc != 0)
-		i = (i + 1) & mask;
-	return (EmogiUnpacked *) &unpacked[i];
-}
+#define HASH_PREFIX unpacked
+#define HASH_ENTRY EmogiUnpacked
+#define HASH_STORED(unpacked) (unpacked)->arc
+#define HASH_MIN_BITS 12
+#include "containers/hash_table.h"
 
 /* Make room for one more arc; false, with the job failed, if out of memory. */
 static bool
 reserve_unpacked(EmogiCorridor *corridor)
 {
-	const int	bits = corridor->unpacked == NULL ? MIN_BITS : corridor->bits + 1;
-	EmogiUnpacked *larger = NULL;
+	const uint64_t count = corridor->nunpacked + 1;
 
-	if (corridor->unpacked != NULL && 2 * (corridor->nunpacked + 1) <=
-		UINT64_C(1) << corridor->bits)
+	if (unpacked_fits(corridor->unpacked, corridor->bits, count) ||
+		(emogi_job_may_allocate(corridor->job) &&
+		 unpacked_grow(&corridor->unpacked, &corridor->bits, count)))
 		return true;
-	if (emogi_job_may_allocate(corridor->job))
-		larger = calloc((size_t) 1 << bits, sizeof *larger);
-	if (larger == NULL)
-	{
-		emogi_job_fail(corridor->job, EMOGI_NO_MEMORY);
-		return false;
-	}
-	for (uint64_t i = 0; corridor->unpacked != NULL && i < UINT64_C(1) << corridor->bits; i++)
-		if (corridor->unpacked[i].arc != 0)
-			*find_unpacked(larger, bits, corridor->unpacked[i].arc) = corridor->unpacked[i];
-	free(corridor->unpacked);
-	corridor->unpacked = larger;
-	corridor->bits = bits;
-	return true;
+	emogi_job_fail(corridor->job, EMOGI_NO_MEMORY);
+	return false;
 }
 
 /* Get the middle vertex of an arc; EMOGI_ARC_OWN if it is an edge or has alternatives. */
@@ -109,7 +90,7 @@ emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t low, uint64_t 
 	if (!reserve_unpacked(corridor) ||
 		!emogi_contraction_reserve(corridor->job, &corridor->queue, 1, sizeof(EmogiUnpacking)))
 		return false;
-	unpacked = find_unpacked(corridor->unpacked, corridor->bits, 2 * arc + (uint64_t) side + 1);
+	unpacked = unpacked_find(corridor->unpacked, corridor->bits, 2 * arc + (uint64_t) side);
 	if (unpacked->arc != 0 && unpacked->budget >= budget)
 		return true;
 	budget += corridor->slack;

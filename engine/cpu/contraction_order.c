@@ -62,8 +62,8 @@ order_level(const EmogiContractionBuild *work, uint64_t *places, uint64_t count,
  * 1], zeroed.
  */
 void
-emogi_contraction_make_order(const EmogiContractionBuild *work, const uint32_t *levels, uint32_t *order,
-							 uint64_t *places, uint32_t *ranks, uint64_t *starts)
+emogi_contraction_make_order(const EmogiContractionBuild *work, const uint32_t *levels,
+							 uint32_t *order, uint64_t *places, uint32_t *ranks, uint64_t *starts)
 {
 	const uint64_t n = work->nvertices;
 

@@ -77,7 +77,8 @@ extern bool emogi_contraction_make_read(EmogiContractionBuild *work, const Emogi
 extern bool emogi_contraction_make_add(EmogiContractionBuild *work, uint32_t from, uint32_t to,
 									   uint32_t over, double weight);
 extern void emogi_contraction_make_remove(EmogiContractionBuild *work, uint32_t v);
-extern EmogiContraction *emogi_contraction_make_pack(EmogiContractionBuild *work, const uint32_t *order);
+extern EmogiContraction *emogi_contraction_make_pack(EmogiContractionBuild *work,
+													 const uint32_t *order);
 extern void emogi_contraction_make_free(EmogiContractionBuild *work);
 
 /* contraction.c: check whether the job has been canceled or has failed; calls poll */

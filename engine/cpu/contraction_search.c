@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MIN_BITS 10
 #define POLL 1024				/* vertices */
 #define BATCH 64				/* targets of a matrix whose searches are kept, some 200 kB each */
 
@@ -29,6 +28,12 @@ typedef struct Node
 	uint32_t	offers;			/* index of the last offer + 1; 0 = none */
 	double		distance;		/* from the source, or to the target */
 } Node;
+
+#define HASH_PREFIX node
+#define HASH_ENTRY Node
+#define HASH_STORED(node) (node)->rank
+#define HASH_MIN_BITS 10
+#include "containers/hash_table.h"
 
 /* An arc that a search went up. */
 typedef struct Offer
@@ -59,6 +64,11 @@ typedef struct Entry
 	uint32_t	rank;
 } Entry;
 
+#define HEAP_PREFIX entry
+#define HEAP_ELEMENT Entry
+#define HEAP_BEFORE(heap, a, b) ((a).distance < (b).distance)
+#include "containers/heap.h"
+
 typedef struct Search
 {
 	EmogiJob   *job;
@@ -70,22 +80,10 @@ typedef struct Search
 	EmogiCorridor *corridor;	/* receives the unpacked arcs */
 } Search;
 
-/* Find the slot of a vertex in a hash table. */
-static inline Node *
-find_place(Node *nodes, int bits, uint32_t rank)
-{
-	const uint64_t mask = (UINT64_C(1) << bits) - 1;
-	uint64_t	i = rank * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits);
-
-	while (nodes[i].rank != rank + 1 && nodes[i].rank != 0)
-		i = (i + 1) & mask;
-	return &nodes[i];
-}
-
 static inline Node *
 find_node(const Side *side, uint32_t rank)
 {
-	return find_place(side->nodes, side->bits, rank);
+	return node_find(side->nodes, side->bits, rank);
 }
 
 /*
@@ -104,61 +102,13 @@ distance_of(const Side *side, uint32_t rank)
 static bool
 reserve_nodes(Search *search, Side *side, uint64_t more)
 {
-	int			bits = side->nodes == NULL ? MIN_BITS : side->bits;
-	Node	   *larger = NULL;
+	const uint64_t count = side->nnodes + more;
 
-	while (UINT64_C(1) << bits < 2 * (side->nnodes + more))
-		bits++;
-	if (side->nodes != NULL && bits == side->bits)
+	if (node_fits(side->nodes, side->bits, count) ||
+		(emogi_job_may_allocate(search->job) && node_grow(&side->nodes, &side->bits, count)))
 		return true;
-	if (emogi_job_may_allocate(search->job))
-		larger = calloc((size_t) 1 << bits, sizeof *larger);
-	if (larger == NULL)
-	{
-		emogi_job_fail(search->job, EMOGI_NO_MEMORY);
-		return false;
-	}
-	for (uint64_t i = 0; side->nodes != NULL && i < UINT64_C(1) << side->bits; i++)
-		if (side->nodes[i].rank != 0)
-			*find_place(larger, bits, side->nodes[i].rank - 1) = side->nodes[i];
-	free(side->nodes);
-	side->nodes = larger;
-	side->bits = bits;
-	return true;
-}
-
-/* Push an entry onto a heap, which has room for it. */
-static void
-push(EmogiGrowing *heap, Entry entry)
-{
-	Entry	   *entries = heap->items;
-	uint64_t	i = heap->count++;
-
-	for (; i > 0 && entry.distance < entries[(i - 1) / 2].distance; i = (i - 1) / 2)
-		entries[i] = entries[(i - 1) / 2];
-	entries[i] = entry;
-}
-
-/* Pop the nearest entry off a heap. */
-static Entry
-pop(EmogiGrowing *heap)
-{
-	Entry	   *entries = heap->items;
-	const Entry first = entries[0];
-	const Entry last = entries[--heap->count];
-	uint64_t	i = 0;
-
-	for (uint64_t child = 1; child < heap->count; child = 2 * i + 1)
-	{
-		if (child + 1 < heap->count && entries[child + 1].distance < entries[child].distance)
-			child++;
-		if (!(entries[child].distance < last.distance))
-			break;
-		entries[i] = entries[child];
-		i = child;
-	}
-	entries[i] = last;
-	return first;
+	emogi_job_fail(search->job, EMOGI_NO_MEMORY);
+	return false;
 }
 
 /*
@@ -207,7 +157,7 @@ offer(Search *search, int side, uint32_t low, uint64_t i, const EmogiArc *arc, d
 	from->nnodes += node->rank == 0;
 	node->rank = arc->to + 1;
 	node->distance = distance;
-	push(&from->heap, (Entry) {distance, arc->to});
+	entry_push(from->heap.items, &from->heap.count, (Entry) {distance, arc->to});
 	for (int i = 0; i < 2; i++)
 		__builtin_prefetch(&emogi_contraction_firsts(search->made, i)[arc->to]);
 	both = distance + distance_of(&search->sides[1 - side], arc->to);
@@ -220,7 +170,7 @@ static bool
 settle(Search *search, int side)
 {
 	Side	   *from = &search->sides[side];
-	const Entry entry = pop(&from->heap);
+	const Entry entry = entry_pop(from->heap.items, &from->heap.count);
 	const EmogiArc *arcs = emogi_contraction_arcs(search->made, side);
 	const uint64_t *firsts = emogi_contraction_firsts(search->made, side);
 	const uint64_t degree = firsts[entry.rank + 1] - firsts[entry.rank];
@@ -294,7 +244,7 @@ want(Search *search, Side *side, const Node *node, double budget)
 		return true;
 	if (!emogi_contraction_reserve(search->job, &side->back, 1, sizeof(Entry)))
 		return false;
-	push(&side->back, (Entry) {-(double) node->rank, node->rank - 1});
+	entry_push(side->back.items, &side->back.count, (Entry) {-(double) node->rank, node->rank - 1});
 	return true;
 }
 
@@ -331,7 +281,7 @@ follow_all(Search *search, int side)
 	EmogiGrowing *back = &search->sides[side].back;
 
 	while (back->count > 0)
-		if (!follow_back(search, side, pop(back).rank))
+		if (!follow_back(search, side, entry_pop(back->items, &back->count).rank))
 			return false;
 	return true;
 }
@@ -394,7 +344,7 @@ enter_end(Search *search, int s, uint32_t end)
 		return false;
 	*find_node(side, end) = (Node) {.rank = end + 1};
 	side->nnodes = 1;
-	push(&side->heap, (Entry) {0.0, end});
+	entry_push(side->heap.items, &side->heap.count, (Entry) {0.0, end});
 	return true;
 }
 

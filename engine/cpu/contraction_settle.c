@@ -27,6 +27,12 @@ typedef struct Entry
 	uint32_t	place;
 } Entry;
 
+#define HEAP_PREFIX entry
+#define HEAP_ELEMENT Entry
+#define HEAP_BEFORE(heap, a, b) \
+	((a).distance < (b).distance || ((a).distance == (b).distance && (a).hops < (b).hops))
+#include "containers/heap.h"
+
 typedef struct Settling
 {
 	EmogiCorridor *corridor;
@@ -98,44 +104,6 @@ make_places(Settling *settling)
 	return true;
 }
 
-/* Check whether entry a is settled before b. */
-static inline bool
-is_before(Entry a, Entry b)
-{
-	return a.distance < b.distance || (a.distance == b.distance && a.hops < b.hops);
-}
-
-static void
-push(Settling *settling, Entry entry)
-{
-	uint64_t	i = settling->end++;
-
-	for (; i > 0 && is_before(entry, settling->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		settling->heap[i] = settling->heap[(i - 1) / 2];
-	settling->heap[i] = entry;
-}
-
-static Entry
-pop(Settling *settling)
-{
-	Entry	   *heap = settling->heap;
-	const Entry first = heap[0];
-	const Entry last = heap[--settling->end];
-	uint64_t	i = 0;
-
-	for (uint64_t child = 1; child < settling->end; child = 2 * i + 1)
-	{
-		if (child + 1 < settling->end && is_before(heap[child + 1], heap[child]))
-			child++;
-		if (!is_before(heap[child], last))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = last;
-	return first;
-}
-
 /* Offer a vertex a distance over a parent. */
 static void
 offer(Settling *settling, uint32_t to, double distance, uint32_t hops, uint32_t parent)
@@ -147,7 +115,7 @@ offer(Settling *settling, uint32_t to, double distance, uint32_t hops, uint32_t 
 	if (distance < place->distance || hops < place->hops)
 	{
 		*place = (Place) {distance, hops, place->vertex, parent, place->rank};
-		push(settling, (Entry) {distance, hops, to});
+		entry_push(settling->heap, &settling->end, (Entry) {distance, hops, to});
 	}
 	else if (hops == place->hops && settling->places[parent].vertex <
 			 settling->places[place->parent].vertex)
@@ -164,10 +132,10 @@ settle(Settling *settling, uint32_t source, uint32_t target)
 
 	settling->places[source].distance = 0.0;
 	settling->places[source].parent = source;
-	push(settling, (Entry) {0.0, 0, source});
+	entry_push(settling->heap, &settling->end, (Entry) {0.0, 0, source});
 	while (settling->end > 0)
 	{
-		const Entry entry = pop(settling);
+		const Entry entry = entry_pop(settling->heap, &settling->end);
 		const Place *place = &settling->places[entry.place];
 
 		if (entry.distance != place->distance || entry.hops != place->hops)

@@ -61,6 +61,11 @@ typedef struct Entry
 	uint32_t	vertex;
 } Entry;
 
+#define HEAP_PREFIX entry
+#define HEAP_ELEMENT Entry
+#define HEAP_BEFORE(heap, a, b) ((a).distance < (b).distance)
+#include "containers/heap.h"
+
 /* The state of a vertex for one source. */
 typedef struct Sum
 {
@@ -112,38 +117,16 @@ is_stopped(Sweep *sweep)
 static bool
 push(Sweep *sweep, Entry entry)
 {
-	Entry	   *entries;
-	uint64_t	i;
-
 	if (!emogi_contraction_reserve(sweep->job, &sweep->heap, 1, sizeof(Entry)))
 		return false;
-	entries = sweep->heap.items;
-	for (i = sweep->heap.count++; i > 0 && entry.distance < entries[(i - 1) / 2].distance;
-		 i = (i - 1) / 2)
-		entries[i] = entries[(i - 1) / 2];
-	entries[i] = entry;
+	entry_push(sweep->heap.items, &sweep->heap.count, entry);
 	return true;
 }
 
 static Entry
 pop(Sweep *sweep)
 {
-	Entry	   *entries = sweep->heap.items;
-	const Entry first = entries[0];
-	const Entry last = entries[--sweep->heap.count];
-	uint64_t	i = 0;
-
-	for (uint64_t child = 1; child < sweep->heap.count; child = 2 * i + 1)
-	{
-		if (child + 1 < sweep->heap.count && entries[child + 1].distance < entries[child].distance)
-			child++;
-		if (!(entries[child].distance < last.distance))
-			break;
-		entries[i] = entries[child];
-		i = child;
-	}
-	entries[i] = last;
-	return first;
+	return entry_pop(sweep->heap.items, &sweep->heap.count);
 }
 
 /* Get the distances of a vertex that an upward search reaches. */

@@ -17,38 +17,10 @@
 #define POLL_SETTLED 65536		/* vertices between two polls */
 #define LATE_ARCS 12			/* ... at the vertex where the search begins */
 
-/* Push an entry onto the heap, which has room for it. */
-static inline void
-push(EmogiContractionBuild *work, EmogiWitnessEntry entry)
-{
-	uint64_t	i = work->heap_end++;
-
-	for (; i > 0 && entry.distance < work->heap[(i - 1) / 2].distance; i = (i - 1) / 2)
-		work->heap[i] = work->heap[(i - 1) / 2];
-	work->heap[i] = entry;
-}
-
-/* Pop the nearest entry off the heap. */
-static inline EmogiWitnessEntry
-pop(EmogiContractionBuild *work)
-{
-	EmogiWitnessEntry *heap = work->heap;
-	const EmogiWitnessEntry first = heap[0];
-	const EmogiWitnessEntry last = heap[--work->heap_end];
-	uint64_t	i = 0;
-
-	for (uint64_t child = 1; child < work->heap_end; child = 2 * i + 1)
-	{
-		if (child + 1 < work->heap_end && heap[child + 1].distance < heap[child].distance)
-			child++;
-		if (!(heap[child].distance < last.distance))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = last;
-	return first;
-}
+#define HEAP_PREFIX entry
+#define HEAP_ELEMENT EmogiWitnessEntry
+#define HEAP_BEFORE(heap, a, b) ((a).distance < (b).distance)
+#include "containers/heap.h"
 
 /*
  * Search from a vertex, avoiding another, up to a distance of `max`, until nwanted marked vertices
@@ -63,10 +35,10 @@ search_around(EmogiContractionBuild *work, uint32_t source, uint32_t around, dou
 	work->heap_end = 0;
 	work->nodes[source].distance = 0.0;
 	work->nodes[source].search = work->search;
-	push(work, (EmogiWitnessEntry) {0.0, source});
+	entry_push(work->heap, &work->heap_end, (EmogiWitnessEntry) {0.0, source});
 	for (uint64_t nsettled = 0; work->heap_end > 0 && nsettled < max_settled; nsettled++)
 	{
-		const EmogiWitnessEntry entry = pop(work);
+		const EmogiWitnessEntry entry = entry_pop(work->heap, &work->heap_end);
 		const EmogiArc *arcs = emogi_contraction_make_arcs(work, 0, entry.vertex);
 		const uint32_t count = work->lists[0][entry.vertex].count;
 
@@ -89,7 +61,7 @@ search_around(EmogiContractionBuild *work, uint32_t source, uint32_t around, dou
 				continue;
 			node->distance = distance;
 			node->search = work->search;
-			push(work, (EmogiWitnessEntry) {distance, arcs[i].to});
+			entry_push(work->heap, &work->heap_end, (EmogiWitnessEntry) {distance, arcs[i].to});
 		}
 	}
 	return farthest;
@@ -194,7 +166,8 @@ search_from(EmogiContractionBuild *work, EmogiArc from, uint32_t v, bool adds)
 }
 
 bool
-emogi_contraction_make_shortcuts(EmogiContractionBuild *work, uint32_t v, bool adds, uint64_t *count)
+emogi_contraction_make_shortcuts(EmogiContractionBuild *work, uint32_t v, bool adds,
+								 uint64_t *count)
 {
 	const EmogiArcList in = work->lists[1][v];
 	const EmogiArcList out = work->lists[0][v];

@@ -34,9 +34,7 @@ lay_out(EmogiLocalComponents *components, const EmogiOverlay *patch, uintptr_t p
 {
 	const uint64_t nadded = count_added(patch);
 
-	components->bits = 4;
-	while (UINT64_C(1) << components->bits < 4 * nadded)
-		components->bits++;
+	components->bits = emogi_hash_bits(4, 2 * nadded);
 	components->joined = emogi_carve(&place, sizeof(*components->joined) << components->bits);
 	components->moved = emogi_carve(&place, 2 * nadded * sizeof(*components->moved));
 	components->places = emogi_carve(&place,
@@ -66,12 +64,8 @@ label_of(const EmogiLocalComponents *components, uint32_t vertex)
 static uint32_t
 find_place(const EmogiLocalComponents *components, uint32_t vertex)
 {
-	const uint64_t mask = (UINT64_C(1) << components->bits) - 1;
-	uint64_t	i = vertex * UINT64_C(0x9E3779B97F4A7C15) >> (64 - components->bits);
-
-	while (components->joined[i].vertex != vertex + 1 && components->joined[i].vertex != 0)
-		i = (i + 1) & mask;
-	return (uint32_t) i;
+	return (uint32_t) (joined_find(components->joined, components->bits, vertex) -
+					   components->joined);
 }
 
 /* Find the root above a slot; halves the path to it. */

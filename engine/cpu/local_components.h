@@ -17,6 +17,11 @@ typedef struct EmogiJoined
 								 * slot = root */
 } EmogiJoined;
 
+#define HASH_PREFIX joined
+#define HASH_ENTRY EmogiJoined
+#define HASH_STORED(joined) (joined)->vertex
+#include "containers/hash_table.h"
+
 typedef struct EmogiLocalComponents
 {
 	const EmogiGraph *graph;	/* ids are not NULL */

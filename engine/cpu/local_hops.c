@@ -49,16 +49,16 @@ level_of(uint64_t entry)
 	return (uint32_t) entry;
 }
 
+#define HASH_PREFIX vertex
+#define HASH_ENTRY uint32_t
+#define HASH_STORED(vertex) *(vertex)
+#include "containers/hash_table.h"
+
 /* Find the slot of a vertex in the table, or a free one. */
 static inline uint32_t *
 find_place(const Hops *hops, uint32_t vertex)
 {
-	const uint64_t mask = (UINT64_C(1) << hops->bits) - 1;
-	uint64_t	i = vertex * UINT64_C(0x9E3779B97F4A7C15) >> (64 - hops->bits);
-
-	while (hops->table[i] != vertex + 1 && hops->table[i] != 0)
-		i = (i + 1) & mask;
-	return &hops->table[i];
+	return vertex_find(hops->table, hops->bits, vertex);
 }
 
 /*
@@ -70,10 +70,8 @@ grow(Hops *hops, uint64_t count)
 {
 	uint64_t   *before = hops->queue;
 	uint64_t   *after;
-	int			bits = hops->bits;
+	const int	bits = emogi_hash_bits(hops->bits, count);
 
-	while (UINT64_C(1) << bits < 2 * count)
-		bits++;
 	after = malloc(((sizeof(*hops->queue) + sizeof(*hops->table)) << bits) + sizeof(*hops->queue));
 	if (after == NULL)
 	{

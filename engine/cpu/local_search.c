@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_BITS 8			/* of the hash table's size */
-#define FANOUT 4				/* of the heap */
 #define AHEAD 16				/* prefetch distance, edges */
 #define LISTS_AHEAD 32			/* prefetch distance of adjacency lists, vertices of the queue */
 #define MAX_PATHS 9007199254740992.0	/* up to here doubles represent all integers exactly */
@@ -33,12 +31,23 @@ typedef struct Node
 	double		value;			/* exact once settled; SSNSP: index in the queue */
 } Node;
 
+#define HASH_PREFIX node
+#define HASH_ENTRY Node
+#define HASH_STORED(node) (node)->vertex
+#include "containers/hash_table.h"
+
 /* A vertex to settle; stale if its node has a better value now. */
 typedef struct Entry
 {
 	double		value;
 	uint32_t	vertex;
 } Entry;
+
+#define HEAP_PREFIX entry
+#define HEAP_ELEMENT Entry
+#define HEAP_BEFORE(heap, a, b) ((a).value < (b).value)
+#define HEAP_FANOUT 4
+#include "containers/heap.h"
 
 typedef struct Search
 {
@@ -69,51 +78,21 @@ typedef struct Search
 	uint64_t	settled_room;
 } Search;
 
-/* Get the first slot to probe for a vertex. */
-static inline uint64_t
-first_place(const Search *search, uint32_t vertex)
-{
-	return vertex * UINT64_C(0x9E3779B97F4A7C15) >> (64 - search->bits);
-}
-
 /* Find the node of a vertex, or a free slot for it. */
 static inline Node *
 find_node(const Search *search, uint32_t vertex)
 {
-	const uint64_t mask = (UINT64_C(1) << search->bits) - 1;
-	uint64_t	i = first_place(search, vertex);
-
-	while (search->nodes[i].vertex != vertex + 1 && search->nodes[i].vertex != 0)
-		i = (i + 1) & mask;
-	return &search->nodes[i];
+	return node_find(search->nodes, search->bits, vertex);
 }
 
 /* Make room for more nodes. */
 static bool
 reserve_nodes(Search *search, uint64_t more)
 {
-	Node	   *before = search->nodes;
-	const uint64_t nbefore = before == NULL ? 0 : UINT64_C(1) << search->bits;
-	int			bits = before == NULL ? MIN_BITS : search->bits;
+	const uint64_t count = search->nnodes + more;
 
-	while (UINT64_C(1) << bits < 2 * (search->nnodes + more))
-		bits++;
-	if (before != NULL && bits == search->bits)
-		return true;
-	search->nodes = calloc((size_t) 1 << bits, sizeof(Node));
-	if (search->nodes == NULL)
-	{
-		search->nodes = before;
-		return false;
-	}
-	search->bits = bits;
-	for (uint64_t i = 0; i < nbefore; i++)
-	{
-		if (before[i].vertex != 0)
-			*find_node(search, before[i].vertex - 1) = before[i];
-	}
-	free(before);
-	return true;
+	return node_fits(search->nodes, search->bits, count) ||
+		node_grow(&search->nodes, &search->bits, count);
 }
 
 /* Make room for more entries of an array. */
@@ -164,42 +143,10 @@ reserve(Search *search, uint64_t more)
 static inline void
 push(Search *search, Entry entry)
 {
-	uint64_t	i = search->end++;
-
 	if (search->weighted)
-	{
-		for (; i > 0 && entry.value < search->entries[(i - 1) / FANOUT].value; i = (i - 1) / FANOUT)
-			search->entries[i] = search->entries[(i - 1) / FANOUT];
-	}
-	search->entries[i] = entry;
-}
-
-/* Pop the first entry off the heap. */
-static Entry
-pop_heap(Search *search)
-{
-	Entry	   *entries = search->entries;
-	const Entry first = entries[0];
-	const Entry last = entries[--search->end];
-	uint64_t	i = 0;
-
-	while (FANOUT * i + 1 < search->end)
-	{
-		uint64_t	child = FANOUT * i + 1;
-		const uint64_t end = child + FANOUT < search->end ? child + FANOUT : search->end;
-
-		for (uint64_t other = child + 1; other < end; other++)
-		{
-			if (entries[other].value < entries[child].value)
-				child = other;
-		}
-		if (!(entries[child].value < last.value))
-			break;
-		entries[i] = entries[child];
-		i = child;
-	}
-	entries[i] = last;
-	return first;
+		entry_push(search->entries, &search->end, entry);
+	else
+		search->entries[search->end++] = entry;
 }
 
 /* ---- the search ---- */
@@ -307,7 +254,8 @@ walk(Search *search, Entry entry)
 		for (uint64_t e = 0; e < piece->count; e++)
 		{
 			if (e + AHEAD < piece->count)
-				__builtin_prefetch(&search->nodes[first_place(search, piece->targets[e + AHEAD])]);
+				__builtin_prefetch(search->nodes +
+								   emogi_hash_slot(piece->targets[e + AHEAD], search->bits));
 			if (search->counts)
 				offer_paths(search, piece->targets[e], entry.value + 1.0,
 							search->paths[search->head - 1]);
@@ -323,7 +271,7 @@ walk(Search *search, Entry entry)
 static void
 settle(Search *search)
 {
-	const Entry entry = pop_heap(search);
+	const Entry entry = entry_pop(search->entries, &search->end);
 	Node	   *node = find_node(search, entry.vertex);
 
 	if (entry.value != node->value)

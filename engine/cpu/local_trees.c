@@ -16,6 +16,11 @@ typedef struct Place
 	uint32_t	place;			/* index in the answer */
 } Place;
 
+#define HASH_PREFIX place
+#define HASH_ENTRY Place
+#define HASH_STORED(place) (place)->vertex
+#include "containers/hash_table.h"
+
 typedef struct Tree
 {
 	const EmogiLocalAnswer *answer;
@@ -38,12 +43,7 @@ typedef struct Tree
 static Place *
 find_place(const Tree *tree, uint32_t vertex)
 {
-	const uint64_t mask = (UINT64_C(1) << tree->bits) - 1;
-	uint64_t	i = vertex * UINT64_C(0x9E3779B97F4A7C15) >> (64 - tree->bits);
-
-	while (tree->places[i].vertex != vertex + 1 && tree->places[i].vertex != 0)
-		i = (i + 1) & mask;
-	return &tree->places[i];
+	return place_find(tree->places, tree->bits, vertex);
 }
 
 /* Record each vertex's index in the answer, and which are sources; false if out of memory. */
@@ -52,8 +52,7 @@ begin(Tree *tree, const EmogiQuery *query)
 {
 	const uint64_t count = tree->answer->count;
 
-	for (tree->bits = 4; UINT64_C(1) << tree->bits < 2 * count; tree->bits++)
-		;
+	tree->bits = emogi_hash_bits(4, count);
 	tree->places = calloc((size_t) 1 << tree->bits, sizeof *tree->places);
 	tree->is_root = calloc(count + 1, sizeof *tree->is_root);
 	tree->round = calloc(count + 1, sizeof *tree->round);

@@ -13,6 +13,7 @@
 #include "algorithms.h"
 #include "cpu/cpu_run.h"
 
+#include "containers/hash_table.h"
 #include "contract/communities.h"
 #include "contract/semirings.h"
 
@@ -48,7 +49,7 @@ number_communities(Modularity *modularity, const double *values, uint32_t *place
 		uint64_t	i;
 
 		memcpy(&hash, &value, sizeof hash);
-		i = (hash * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - bits);
+		i = emogi_hash_slot(hash, bits);
 		while (places[i] != 0 && values[places[i] - 1] != value)
 			i = (i + 1) & mask;
 		if (places[i] == 0)

@@ -6,9 +6,9 @@
  * Each vertex pulls [1] the shares of its predecessors, which graph->forward holds; the share of a
  * vertex is its rank divided by its out-degree. A share is computed once, together with the rank,
  * for the next iteration; pull_spmv.h sums the shares. Shares are integers (contract/rank_units.h)
- * unless there are weights or integers would be too coarse (emogi_rank_units_applicable). With weights, a
- * share is multiplied by each edge's weight; graph->backward has the weights of the outgoing edges,
- * which are summed in list order.
+ * unless there are weights or integers would be too coarse (emogi_rank_units_applicable). With
+ * weights, a share is multiplied by each edge's weight; graph->backward has the weights of the
+ * outgoing edges, which are summed in list order.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015.
  *     Section 3 (PageRank).
@@ -244,7 +244,8 @@ static inline double
 finish_rank(const Ranking *ranking, uint64_t v, double sum)
 {
 	if (ranking->teleport != NULL)
-		return emogi_pagerank_finish_at(ranking->damping, ranking->teleport[v], ranking->dangling, sum);
+		return emogi_pagerank_finish_at(ranking->damping, ranking->teleport[v], ranking->dangling,
+										sum);
 	return emogi_pagerank_finish(ranking->damping, (double) ranking->nvertices, ranking->dangling,
 								 sum);
 }

@@ -215,8 +215,8 @@ emogi_pull_spmv_next(EmogiPullCursor *turn)
  * stopped. put and put_units must be constants.
  */
 static inline __attribute__((always_inline)) bool
-emogi_pull_spmv_block_of(const EmogiPullCursor *turn, EmogiPullPut *put, EmogiPullPutUnits *put_units,
-						 void *arg)
+emogi_pull_spmv_block_of(const EmogiPullCursor *turn, EmogiPullPut *put,
+						 EmogiPullPutUnits *put_units, void *arg)
 {
 	const EmogiPullSpmv *pull = turn->pull;
 	const uint64_t b = turn->block;

@@ -313,6 +313,13 @@ run_pairs(Similarities *all)
 
 /* ---- most similar vertices ---- */
 
+/* A vertex, and its similarity. */
+typedef struct Ranked
+{
+	uint32_t	vertex;
+	double		similarity;
+} Ranked;
+
 /* The most similar vertices: a heap with the worst at its root; finally sorted, best first. */
 typedef struct Best
 {
@@ -324,55 +331,40 @@ typedef struct Best
 
 /* Return true if one vertex ranks before another. */
 static inline bool
-comes_before(double similarity, uint32_t v, double other_similarity, uint32_t other)
+comes_before(Ranked a, Ranked b)
 {
-	return similarity > other_similarity || (similarity == other_similarity && v < other);
+	return a.similarity > b.similarity || (a.similarity == b.similarity && a.vertex < b.vertex);
 }
 
-/* Sift an element down from place i. */
-static void
-sift_down(Best *best, uint64_t i, uint32_t v, double similarity)
+static inline Ranked
+get_ranked(const Best *best, uint64_t i)
 {
-	for (uint64_t child = 2 * i + 1; child < best->count; child = 2 * i + 1)
-	{
-		if (child + 1 < best->count &&
-			comes_before(best->similarity[child], best->vertex[child], best->similarity[child + 1],
-						 best->vertex[child + 1]))
-			child++;
-		if (!comes_before(similarity, v, best->similarity[child], best->vertex[child]))
-			break;
-		best->vertex[i] = best->vertex[child];
-		best->similarity[i] = best->similarity[child];
-		i = child;
-	}
-	best->vertex[i] = v;
-	best->similarity[i] = similarity;
+	return (Ranked) {best->vertex[i], best->similarity[i]};
 }
+
+static inline void
+set_ranked(Best *best, uint64_t i, Ranked ranked)
+{
+	best->vertex[i] = ranked.vertex;
+	best->similarity[i] = ranked.similarity;
+}
+
+#define HEAP_PREFIX best
+#define HEAP_ELEMENT Ranked
+#define HEAP_TYPE Best *
+#define HEAP_BEFORE(best, a, b) comes_before(b, a)
+#define HEAP_GET(best, i) get_ranked(best, i)
+#define HEAP_SET(best, i, ranked) set_ranked(best, i, ranked)
+#include "containers/heap.h"
 
 /* Add a vertex if it is among the best so far. */
 static void
-offer(Best *best, uint32_t v, double similarity)
+offer(Best *best, Ranked ranked)
 {
-	uint64_t	i = best->count;
-
-	if (i == best->max_count)
-	{
-		if (comes_before(similarity, v, best->similarity[0], best->vertex[0]))
-			sift_down(best, 0, v, similarity);
-		return;
-	}
-	best->count++;
-	for (; i > 0; i = (i - 1) / 2)
-	{
-		const uint64_t parent = (i - 1) / 2;
-
-		if (!comes_before(best->similarity[parent], best->vertex[parent], similarity, v))
-			break;
-		best->vertex[i] = best->vertex[parent];
-		best->similarity[i] = best->similarity[parent];
-	}
-	best->vertex[i] = v;
-	best->similarity[i] = similarity;
+	if (best->count < best->max_count)
+		best_push(best, &best->count, ranked);
+	else if (comes_before(ranked, get_ranked(best, 0)))
+		best_sift_down(best, best->count, 0, ranked);
 }
 
 /* Sort the best, best first, and clear the unused places. */
@@ -383,12 +375,9 @@ sort_best(Best *best)
 
 	while (best->count > 1)
 	{
-		const uint32_t v = best->vertex[--best->count];
-		const double similarity = best->similarity[best->count];
+		const Ranked worst = best_pop(best, &best->count);
 
-		best->vertex[best->count] = best->vertex[0];
-		best->similarity[best->count] = best->similarity[0];
-		sift_down(best, 0, v, similarity);
+		set_ranked(best, best->count, worst);
 	}
 	for (uint64_t i = count; i < best->max_count; i++)
 	{
@@ -465,7 +454,7 @@ answer_vertex(Similarities *all, uint64_t i, uint32_t v, uint32_t *counts, uint3
 
 		counts[w] = 0;
 		if (whole && similarity >= query->cutoff)
-			offer(&best, w, similarity);
+			offer(&best, (Ranked) {w, similarity});
 	}
 	sort_best(&best);
 }

@@ -190,21 +190,24 @@ list_precedes(const EmogiYen *ranking, uint32_t p, uint32_t q)
 	return class_precedes(ranking, p, head_of(ranking, p), q, head_of(ranking, q));
 }
 
+#define HEAP_PREFIX lists
+#define HEAP_ELEMENT uint32_t
+#define HEAP_TYPE EmogiYen *
+#define HEAP_BEFORE(ranking, p, q) list_precedes(ranking, p, q)
+#define HEAP_GET(ranking, i) (ranking)->heap[i]
+#define HEAP_SET(ranking, i, path) ((ranking)->heap[i] = (path))
+#include "containers/heap.h"
+
 /* Push the list of a path onto the heap. */
 static bool
 push_list(EmogiYen *ranking, uint32_t path)
 {
-	uint64_t	i = ranking->nheap;
-
 	if (ranking->paths[path].nclasses == 0)
 		return true;
 	if (!emogi_yen_reserve(ranking, (void **) &ranking->heap, &ranking->heap_room,
 						   ranking->nheap + 1, sizeof *ranking->heap))
 		return false;
-	for (ranking->nheap++; i > 0 && list_precedes(ranking, path, ranking->heap[(i - 1) / 2]);
-		 i = (i - 1) / 2)
-		ranking->heap[i] = ranking->heap[(i - 1) / 2];
-	ranking->heap[i] = path;
+	lists_push(ranking, &ranking->nheap, path);
 	return true;
 }
 
@@ -214,28 +217,12 @@ push_list(EmogiYen *ranking, uint32_t path)
 static void
 sift_first(EmogiYen *ranking)
 {
-	uint32_t	path = ranking->heap[0];
-	uint64_t	i = 0;
+	const uint32_t path = ranking->heap[0];
 
 	if (ranking->paths[path].first == ranking->paths[path].nclasses)
-	{
-		path = ranking->heap[--ranking->nheap];
-		if (ranking->nheap == 0)
-			return;
-	}
-	while (2 * i + 1 < ranking->nheap)
-	{
-		uint64_t	child = 2 * i + 1;
-
-		if (child + 1 < ranking->nheap &&
-			list_precedes(ranking, ranking->heap[child + 1], ranking->heap[child]))
-			child++;
-		if (!list_precedes(ranking, ranking->heap[child], path))
-			break;
-		ranking->heap[i] = ranking->heap[child];
-		i = child;
-	}
-	ranking->heap[i] = path;
+		(void) lists_pop(ranking, &ranking->nheap);
+	else
+		lists_sift_down(ranking, ranking->nheap, 0, path);
 }
 
 /* Get the minimum key except that of the first class; +inf = there is no other class. */

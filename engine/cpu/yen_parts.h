@@ -24,6 +24,12 @@ typedef struct EmogiYenEntry
 	uint32_t	vertex;
 } EmogiYenEntry;
 
+#define HEAP_PREFIX yen_entry
+#define HEAP_ELEMENT EmogiYenEntry
+#define HEAP_BEFORE(heap, a, b) ((a).key < (b).key || ((a).key == (b).key && (a).value > (b).value))
+#define HEAP_FANOUT 4
+#include "containers/heap.h"
+
 /* A queue: smallest key first, among equal keys the largest value. */
 typedef struct EmogiYenQueue
 {
@@ -273,27 +279,15 @@ emogi_yen_deflate(const EmogiYen *ranking, double value)
 	return value == (double) INFINITY ? value : value / ranking->slack;
 }
 
-/* Return true if an entry is removed before another. */
-static inline bool
-emogi_yen_is_before(const EmogiYenEntry *a, const EmogiYenEntry *b)
-{
-	return a->key < b->key || (a->key == b->key && a->value > b->value);
-}
-
 /* Push an entry onto a queue; false, and the job failed, if out of memory. */
 static inline bool
 emogi_yen_push(EmogiYen *ranking, EmogiYenQueue *queue, EmogiYenEntry entry)
 {
-	uint64_t	i = queue->count;
-
 	if (queue->count == queue->room &&
 		!emogi_yen_reserve(ranking, (void **) &queue->entries, &queue->room, queue->count + 1,
 						   sizeof *queue->entries))
 		return false;
-	queue->count++;
-	for (; i > 0 && emogi_yen_is_before(&entry, &queue->entries[(i - 1) / 4]); i = (i - 1) / 4)
-		queue->entries[i] = queue->entries[(i - 1) / 4];
-	queue->entries[i] = entry;
+	yen_entry_push(queue->entries, &queue->count, entry);
 	return true;
 }
 
@@ -301,26 +295,7 @@ emogi_yen_push(EmogiYen *ranking, EmogiYenQueue *queue, EmogiYenEntry entry)
 static inline EmogiYenEntry
 emogi_yen_pop(EmogiYenQueue *queue)
 {
-	EmogiYenEntry *entries = queue->entries;
-	const EmogiYenEntry first = entries[0];
-	const EmogiYenEntry last = entries[--queue->count];
-	uint64_t	i = 0;
-
-	while (4 * i + 1 < queue->count)
-	{
-		uint64_t	child = 4 * i + 1;
-		const uint64_t end = child + 4 < queue->count ? child + 4 : queue->count;
-
-		for (uint64_t other = child + 1; other < end; other++)
-			if (emogi_yen_is_before(&entries[other], &entries[child]))
-				child = other;
-		if (!emogi_yen_is_before(&entries[child], &last))
-			break;
-		entries[i] = entries[child];
-		i = child;
-	}
-	entries[i] = last;
-	return first;
+	return yen_entry_pop(queue->entries, &queue->count);
 }
 
 /* Count scanned edges; true = the job has ended: canceled, or failed before. */

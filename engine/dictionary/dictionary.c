@@ -225,7 +225,8 @@ count_keys(void *arg, int thread, int nthreads)
 	DictionaryBuild *build = arg;
 	uint64_t	p;
 
-	while (!emogi_job_stopped(build->job) && (p = emogi_job_claim(&build->next, 1)) < build->npieces)
+	while (!emogi_job_stopped(build->job) &&
+		   (p = emogi_job_claim(&build->next, 1)) < build->npieces)
 	{
 		const uint64_t end = (p + 1) * PIECE_KEYS < build->nkeys ? (p + 1) * PIECE_KEYS
 			: build->nkeys;
@@ -334,7 +335,8 @@ write_keys(void *arg, int thread, int nthreads)
 	DictionaryBuild *build = arg;
 	uint64_t	p;
 
-	while (!emogi_job_stopped(build->job) && (p = emogi_job_claim(&build->next, 1)) < build->npieces)
+	while (!emogi_job_stopped(build->job) &&
+		   (p = emogi_job_claim(&build->next, 1)) < build->npieces)
 		write_piece(build, p);
 }
 

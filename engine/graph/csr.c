@@ -128,8 +128,9 @@ append_edges(EmogiCsrBuild *build, int thread, EmogiEdgeChunk *chunk, uint64_t f
 
 	if (count == 0)
 		return true;			/* never, but the compiler does not know that key is initialized */
-	emogi_key_numbers_translate(build->keys, emogi_edge_keys(build->edges, chunk, first, count, key),
-							  number, 2 * count);
+	emogi_key_numbers_translate(build->keys,
+								emogi_edge_keys(build->edges, chunk, first, count, key), number,
+								2 * count);
 	for (size_t i = 0; i < count; i++)
 	{
 		uint64_t	src = number[2 * i];

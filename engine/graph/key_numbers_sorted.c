@@ -576,8 +576,8 @@ look_up_batch(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
 }
 
 void
-emogi_key_numbers_sorted_translate(const EmogiKeyNumbers *keys, const int64_t *key, uint32_t *number,
-								 size_t count)
+emogi_key_numbers_sorted_translate(const EmogiKeyNumbers *keys, const int64_t *key,
+								   uint32_t *number, size_t count)
 {
 	for (size_t i = 0; i < count; i += BATCH)
 		look_up_batch(keys, key + i, number + i, count - i < BATCH ? count - i : BATCH);

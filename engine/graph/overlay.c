@@ -56,17 +56,6 @@ typedef struct Layout
 	uint64_t   *key_scratch;
 } Layout;
 
-/* Get the bits of a hash table that stays at least half free. */
-static int
-table_bits(uint64_t nlists)
-{
-	int			bits = 4;
-
-	while (UINT64_C(1) << bits < 2 * nlists)
-		bits++;
-	return bits;
-}
-
 /* Lay out the memory of an overlay from an address on; return its end. */
 static uintptr_t
 lay_out(Layout *layout, const EmogiMergeInput *input, uintptr_t place)
@@ -84,7 +73,7 @@ lay_out(Layout *layout, const EmogiMergeInput *input, uintptr_t place)
 		side->entries = emogi_carve(&place, nentries * sizeof(*side->entries));
 		side->spare = emogi_carve(&place, nentries * sizeof(*side->spare));
 		side->edits = emogi_carve(&place, (nentries + 1) * sizeof(*side->edits));
-		patched->bits = table_bits(nentries);
+		patched->bits = emogi_hash_bits(4, nentries);
 		patched->lists = emogi_carve(&place, sizeof(*patched->lists) << patched->bits);
 		patched->pieces = emogi_carve(&place, (3 * nentries + 1) * sizeof(*patched->pieces));
 		*making = (Making) {.patched = patched, .type = input->weight_type};

@@ -33,6 +33,11 @@ typedef struct EmogiOverlayList
 	uint64_t	degree;
 } EmogiOverlayList;
 
+#define HASH_PREFIX overlay_list
+#define HASH_ENTRY EmogiOverlayList
+#define HASH_STORED(list) (list)->vertex
+#include "containers/hash_table.h"
+
 /* The changed lists of one direction. */
 typedef struct EmogiOverlayLists
 {
@@ -131,12 +136,7 @@ emogi_overlay_before(const EmogiGraph *graph, const EmogiOverlay *overlay, uint3
 static inline EmogiOverlayList *
 emogi_overlay_place(const EmogiOverlayLists *patched, uint32_t vertex)
 {
-	const uint64_t mask = (UINT64_C(1) << patched->bits) - 1;
-	uint64_t	i = vertex * UINT64_C(0x9E3779B97F4A7C15) >> (64 - patched->bits);
-
-	while (patched->lists[i].vertex != vertex + 1 && patched->lists[i].vertex != 0)
-		i = (i + 1) & mask;
-	return &patched->lists[i];
+	return overlay_list_find(patched->lists, patched->bits, vertex);
 }
 
 /* The lists of one direction, with their changes. */

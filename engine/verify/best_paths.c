@@ -132,7 +132,8 @@ emogi_verify_path(EmogiCheck *check)
 	bool		right;
 
 	search.value = check->result->columns[0].float64;
-	search.bound = emogi_path_is_additive(algorithm) ? check->query->max_distance : (double) INFINITY;
+	search.bound = emogi_path_is_additive(algorithm) ? check->query->max_distance :
+		(double) INFINITY;
 	search.explained = emogi_check_bits(n);
 	if (!emogi_check_queue_init(&search.queue, check, check_edges, &search) ||
 		search.explained == NULL)

@@ -189,8 +189,8 @@ step_ranks(void *arg, uint64_t first, uint64_t end)
 				(query->is_weighted ? emogi_weight(in->weights, graph->weight_type, i) : 1.0);
 		}
 		change += fabs((query->teleport != NULL
-						? emogi_pagerank_finish_at(query->damping, query->teleport[v], ranks->dangling,
-												   sum) :
+						? emogi_pagerank_finish_at(query->damping, query->teleport[v],
+												   ranks->dangling, sum) :
 						emogi_pagerank_finish(query->damping, (double) graph->nvertices,
 											  ranks->dangling, sum)) -
 					   ranks->check->result->columns[0].float64[v]);

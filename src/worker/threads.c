@@ -528,6 +528,7 @@ emogi_threads_start(const EmogiEngineOptions *engine_options, const char *module
 
 	options = *engine_options;
 	wanted_gpus = gpus;
+	emogi_cuda_load_eagerly();
 	snprintf(module_path, sizeof module_path, "%s", module);
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (wake_fd < 0)

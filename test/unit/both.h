@@ -181,6 +181,7 @@ open_cuda(EmogiError *error)
 
 	if (path == NULL)
 		return "EMOGI_CUDA_MODULE is not set";
+	emogi_cuda_load_eagerly();
 	module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	CHECK(module != NULL, "%s", dlerror());
 	if (module == NULL)
