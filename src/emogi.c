@@ -5,20 +5,23 @@
  * registered before the postmaster forks. _PG_init does not initialize CUDA and starts no thread,
  * because neither survives a fork.
  *
- * Folders, each of which may use those below it and none above. Its header says what it contains:
+ * Folders, each of which may use those below it and none above or beside it. Its header says what
+ * it contains. Of the engine, all of them use engine/contract/ alone. tools/callgraph checks both.
  *
  *   scan_node/     plan nodes for calls in FROM         worker/  the engine worker, which serves
  *   prewarm/       graphs loaded ahead of calls                  requests of slots
- *   function/      the SQL functions                    views/   views and cache administration
+ *   views/         views and cache administration
+ *   function/      the SQL functions
  *   acquire/       from a graph source to a graph: cache lookup, index or build, build
  *   changes/       changes of the tables since a graph was built
  *   remote/        edges of foreign tables on other servers and of Citus shards
- *   edges/         edges of heap tables and queries, in the arena
  *   index_search/  searches over indexes of the tables, without a graph
+ *   edges/         edges of heap tables and queries, in the arena
  *   call/          a call and its slot
  *   analysis/      queries and views: cacheability, fingerprint, base tables, conditions
- *   source/        the graph argument                   cache/   shared graphs, change trackers
- *   citus/         catalogs of Citus
+ *   cache/         shared graphs, change trackers
+ *   source/        the graph argument
+ *   keys/          vertex keys of any type              citus/   catalogs of Citus
  *   base/          settings, faults, shared state, arena, limits, versions of PostgreSQL
  *
  * A call of a traversal function:

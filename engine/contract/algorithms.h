@@ -194,7 +194,7 @@ typedef struct EmogiResultColumn
 #define EMOGI_NEEDS_BACKWARD 0x20u	/* also reads the transpose of its lists */
 #define EMOGI_WEIGHS_BACKWARD 0x800u	/* likewise, if weights are requested (EMOGI_WEIGHTED) */
 #define EMOGI_HAS_MSBFS 0x40u	/* supports independent searches from many sources at once
-								 * (cpu/msbfs.h) */
+								 * (contract/msbfs.h) */
 #define EMOGI_MAY_DIVERGE 0x80u /* values may overflow, which is an error */
 #define EMOGI_IS_TOTAL 0x200u	/* the SQL function returns a number computed from the sum of the
 								 * first column instead of rows, and takes vertices of any type */

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 
 #define FANOUT 4				/* of the heaps */
 #define VERTEX_EDGES 8			/* cost of settling a vertex, in edges */

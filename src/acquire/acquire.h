@@ -13,7 +13,7 @@
 
 #include "cache/cache.h"
 #include "edges/edges.h"
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 #include "index_search/index_search.h"
 
 /* ---- acquire.c: the graph of a call ---- */

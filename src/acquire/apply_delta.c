@@ -14,7 +14,7 @@
 
 #include "acquire/acquire.h"
 #include "acquire/cache_lookup.h"
-#include "cpu/local_components.h"
+#include "contract/local_components.h"
 #include "edges/sink.h"
 #include "changes/changes.h"
 #include "base/arena.h"

@@ -5,7 +5,7 @@
 #ifndef EMOGI_OWN_CHANGES_H
 #define EMOGI_OWN_CHANGES_H
 
-#include "graph/overlay_grow.h"
+#include "contract/overlay_grow.h"
 #include "changes/changes.h"
 
 /* Maximum number of overlays of one tracker's changes: one per graph and direction. */

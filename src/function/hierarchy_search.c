@@ -11,7 +11,7 @@
 
 #include "miscadmin.h"
 
-#include "cpu/contraction.h"
+#include "contract/contraction.h"
 #include "function/function.h"
 #include "base/papers_settings.h"
 #include "base/arena.h"

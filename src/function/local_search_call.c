@@ -12,9 +12,9 @@
 #include <math.h>
 
 #include "contract/semirings.h"
-#include "cpu/local_search.h"
-#include "cpu/local_trees.h"
-#include "cpu/path_search.h"
+#include "contract/local_search.h"
+#include "contract/local_trees.h"
+#include "contract/path_search.h"
 #include "function/function.h"
 #include "base/papers_settings.h"
 

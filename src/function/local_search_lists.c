@@ -12,7 +12,7 @@
 #include "lib/qunique.h"
 #include "miscadmin.h"
 
-#include "cpu/local_similarity.h"
+#include "contract/local_similarity.h"
 #include "function/function.h"
 
 /* Max edges scanned for one similarity or distance. */

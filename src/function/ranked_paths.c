@@ -4,8 +4,8 @@
  * int, vertex, edge, cost float8, distance float8): the k shortest paths between two vertices in
  * ascending order, and all paths of minimal distance.
  *
- * The backend ranks them itself (cpu/yen.h), in local memory limited to a share of what its role
- * may use, in a graph or in an older one with its overlay. If the graph has a contraction
+ * The backend ranks them itself (contract/yen.h), in local memory limited to a share of what its
+ * role may use, in a graph or in an older one with its overlay. If the graph has a contraction
  * hierarchy, the ranking uses it. A reader of a hierarchy must release it, so a cancel ends the
  * ranking first and is raised afterwards.
  */
@@ -15,7 +15,7 @@
 
 #include "miscadmin.h"
 
-#include "cpu/yen.h"
+#include "contract/yen.h"
 #include "function/path_steps.h"
 #include "base/compat.h"
 #include "base/limits.h"

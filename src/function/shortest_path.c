@@ -4,10 +4,10 @@
  * none. edge and cost belong to the edge to the next step: NULL and 0 in the last row.
  *
  * Four methods are tried in this order:
- * 1. a bidirectional search (cpu/path_search.h) in the backend (local_search_call.c);
+ * 1. a bidirectional search (contract/path_search.h) in the backend (local_search_call.c);
  * 2. a contraction hierarchy, if the graph has one (hierarchy_search.c);
  * 3. the bidirectional search in the worker, with a higher limit;
- * 4. the distances up to the target, along which the path is traced back (cpu/trace_path.h).
+ * 4. the distances up to the target, along which the path is traced back (contract/trace_path.h).
  */
 #include "postgres.h"
 
@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 
 #include "contract/semirings.h"
-#include "cpu/trace_path.h"
+#include "contract/trace_path.h"
 #include "function/cursor.h"
 #include "base/compat.h"
 #include "base/arena.h"

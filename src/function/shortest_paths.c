@@ -21,7 +21,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "cpu/trace_path.h"
+#include "contract/trace_path.h"
 #include "function/path_steps.h"
 #include "function/rows.h"
 #include "base/compat.h"

@@ -10,7 +10,7 @@
  * one whose searches were in vain.
  *
  * Costs are counted in edges scanned and vertices settled, because list lengths differ. The answers
- * are identical to those of the batch, bit for bit: see cpu/path_search.h.
+ * are identical to those of the batch, bit for bit: see contract/path_search.h.
  *
  * [1] A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator. Competitive snoopy caching.
  *     Algorithmica 3, 1988.
@@ -21,8 +21,8 @@
 
 #include "miscadmin.h"
 
-#include "cpu/msbfs.h"
-#include "cpu/multi_path.h"
+#include "contract/msbfs.h"
+#include "contract/multi_path.h"
 #include "function/function.h"
 #include "base/fault.h"
 #include "base/limits.h"

@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 
 #include "acquire/acquire.h"
-#include "cpu/local_search.h"
+#include "contract/local_search.h"
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 

@@ -8,8 +8,8 @@
  */
 #include "postgres.h"
 
+#include "contract/builder.h"
 #include "contract/query.h"
-#include "cpu/cpu.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -242,16 +242,14 @@ run_query(Thread *thread)
 
 /* Run a multi-source BFS. */
 static EmogiStatus
-run_batch(EmogiWork *work, EmogiPool *pool)
+run_batch(EmogiWork *work, EmogiEngineState *cpu)
 {
-	const EmogiQuery *query = &work->request.query;
 	EmogiReply *reply = &work->reply;
 	EmogiStatus status;
 
 	reply->batch = work->request.batch;
-	status = emogi_msbfs_run(pool, &work->request.graph, query->sources, (int) query->nsources,
-							 query->max_depth,
-							 &reply->batch, &work->slot->control, &reply->error);
+	status = emogi_cpu_engine()->msbfs(cpu, &work->request.graph, &work->request.query,
+									   &reply->batch, &work->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
 	for (int i = 0; i < reply->batch.nsources && !reply->batch.too_deep; i++)
@@ -264,7 +262,7 @@ run_batch(EmogiWork *work, EmogiPool *pool)
 
 /* Search for one path, and copy it to the caller's memory. */
 static EmogiStatus
-run_path(EmogiWork *work)
+run_path(EmogiWork *work, EmogiEngineState *cpu)
 {
 	const EmogiRequest *request = &work->request;
 	EmogiReply *reply = &work->reply;
@@ -272,8 +270,7 @@ run_path(EmogiWork *work)
 	EmogiPathAnswer answer;
 	EmogiStatus status;
 
-	status = emogi_path_search_within(&request->graph, NULL, request->query.sources[0],
-									  request->query.targets[0], request->max_edges,
+	status = emogi_cpu_engine()->path(cpu, &request->graph, &request->query, request->max_edges,
 									  request->max_vertices, &answer, &work->slot->control,
 									  &reply->error);
 	if (status != EMOGI_OK)
@@ -296,7 +293,7 @@ run_path(EmogiWork *work)
 
 /* Build a graph from the edges and the numbers of their keys. */
 static EmogiStatus
-build_lists(EmogiWork *work, EmogiPool *pool)
+build_lists(EmogiWork *work, EmogiEngineState *cpu)
 {
 	const EmogiRequest *request = &work->request;
 	const EmogiCsrInput input = {.edges = &work->edges, .keys = &request->keys,
@@ -304,19 +301,20 @@ build_lists(EmogiWork *work, EmogiPool *pool)
 		.with_backward = request->with_backward, .memory = request->memory,
 		.scratch = request->scratch};
 
-	return emogi_csr_build(pool, &input, &work->reply.graph, &work->slot->control,
-						   &work->reply.error);
+	return emogi_cpu_builder()->csr(cpu, &input, &work->reply.graph, &work->slot->control,
+									&work->reply.error);
 }
 
 /* Merge changes into a graph. */
 static EmogiStatus
-merge_graph(EmogiWork *work, EmogiPool *pool)
+merge_graph(EmogiWork *work, EmogiEngineState *cpu)
 {
 	EmogiMergeInput input = work->request.splice;
 
 	input.graph = &work->request.graph;
 	input.derivation = work->request.derived_id != 0 ? &work->derivation : NULL;
-	return emogi_merge(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
+	return emogi_cpu_builder()->merge(cpu, &input, &work->reply.graph, &work->slot->control,
+									  &work->reply.error);
 }
 
 /*
@@ -343,60 +341,57 @@ derive_copies(EmogiWork *work)
 
 /* Build a dictionary, and turn edge endpoints into codes. */
 static EmogiStatus
-make_dictionary(EmogiWork *work, EmogiPool *pool)
+make_dictionary(EmogiWork *work, EmogiEngineState *cpu)
 {
 	EmogiDictionaryInput input = work->request.dictionary;
 
 	input.edges = &work->edges;
 	input.scratch = work->request.scratch;
-	return emogi_dictionary_build(pool, &input, &work->reply.dictionary, &work->slot->control,
-								  &work->reply.error);
+	return emogi_cpu_builder()->dictionary(cpu, &input, &work->reply.dictionary,
+										   &work->slot->control, &work->reply.error);
 }
 
 /* Pack the edges into a COO. */
 static EmogiStatus
-pack_edges(EmogiWork *work, EmogiPool *pool)
+pack_edges(EmogiWork *work, EmogiEngineState *cpu)
 {
 	work->reply.coo = work->request.coo;
-	return emogi_coo_pack(pool, &work->edges, &work->reply.coo, &work->reply.misfits,
-						  &work->slot->control, &work->reply.error);
+	return emogi_cpu_builder()->pack(cpu, &work->edges, &work->reply.coo, &work->reply.misfits,
+									 &work->slot->control, &work->reply.error);
 }
 
 /* Process a request that builds, merges, packs or expands a graph. */
 static EmogiStatus
 build(Thread *thread)
 {
+	const EmogiBuilder *builder = emogi_cpu_builder();
 	EmogiWork *work = &thread->work;
 	EmogiRequest *request = &work->request;
 	EmogiControl *control = &work->slot->control;
 	EmogiReply *reply = &work->reply;
 	EmogiStatus status = open_cpu(thread, &reply->error);
-	EmogiPool  *pool;
 
 	if (status != EMOGI_OK)
 		return status;
-	pool = emogi_cpu_engine_pool(thread->cpu);
 	switch (request->kind)
 	{
 		case EMOGI_REQUEST_DICTIONARY:
-			return make_dictionary(work, pool);
+			return make_dictionary(work, thread->cpu);
 		case EMOGI_REQUEST_KEYS:
-			return emogi_key_numbers_build(pool, &work->edges, &request->plan, request->scratch,
-										   &reply->keys, control,
-									&reply->error);
+			return builder->keys(thread->cpu, &work->edges, &request->plan, request->scratch,
+								 &reply->keys, control, &reply->error);
 		case EMOGI_REQUEST_CSR:
-			return build_lists(work, pool);
+			return build_lists(work, thread->cpu);
 		case EMOGI_REQUEST_EXPAND:
-			return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN,
-									&work->edges, control,
-									&reply->error);
+			return builder->expand(thread->cpu, &request->graph, request->direction == EMOGI_IN,
+								   &work->edges, control, &reply->error);
 		case EMOGI_REQUEST_PACK:
-			return pack_edges(work, pool);
+			return pack_edges(work, thread->cpu);
 		case EMOGI_REQUEST_UNPACK:
-			return emogi_coo_unpack(pool, &request->coo, request->runs, request->nruns,
-									&work->edges, control, &reply->error);
+			return builder->unpack(thread->cpu, &request->coo, request->runs, request->nruns,
+								   &work->edges, control, &reply->error);
 		case EMOGI_REQUEST_MERGE:
-			return merge_graph(work, pool);
+			return merge_graph(work, thread->cpu);
 		case EMOGI_REQUEST_RUN:
 		case EMOGI_REQUEST_MSBFS:
 		case EMOGI_REQUEST_PATH:
@@ -417,8 +412,8 @@ run_on_cpu(Thread *thread)
 	if (status != EMOGI_OK)
 		return status;
 	if (thread->work.request.kind == EMOGI_REQUEST_PATH)
-		return run_path(&thread->work);
-	return run_batch(&thread->work, emogi_cpu_engine_pool(thread->cpu));
+		return run_path(&thread->work, thread->cpu);
+	return run_batch(&thread->work, thread->cpu);
 }
 
 /* The graph whose contraction hierarchy is being built. */
@@ -436,10 +431,10 @@ static void
 contract(EmogiWork *work)
 {
 	contracted = &emogi_cache_shared->graphs[work->cached];
-	work->reply.status = emogi_contraction_make(&contracted->graph,
-												emogi_arena_budget_bytes() / EMOGI_MAKING_SHARE,
-												is_evicted, &work->made,
-												&work->control, &work->reply.error);
+	work->reply.status = emogi_cpu_engine()->contract(NULL, &contracted->graph,
+													  emogi_arena_budget_bytes() /
+													  EMOGI_MAKING_SHARE, is_evicted, &work->made,
+													  &work->control, &work->reply.error);
 	if (work->reply.status != EMOGI_OK)
 		work->made = NULL;
 }

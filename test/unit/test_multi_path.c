@@ -4,8 +4,8 @@
 #include "build.h"
 #include "engines.h"
 #include "cpu/cpu.h"
-#include "cpu/multi_path.h"
-#include "cpu/trace_path.h"
+#include "contract/multi_path.h"
+#include "contract/trace_path.h"
 
 #include <float.h>
 #include <limits.h>
