@@ -13,6 +13,7 @@
  *   views/         views and cache administration
  *   function/      the SQL functions
  *   acquire/       from a graph source to a graph: cache lookup, index or build, build
+ *   graph_source/  kinds of sources: heaps, queries, foreign tables
  *   changes/       changes of the tables since a graph was built
  *   remote/        edges of foreign tables on other servers and of Citus shards
  *   index_search/  searches over indexes of the tables, without a graph

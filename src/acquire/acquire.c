@@ -1,76 +1,70 @@
 /*
  * acquire.c: look up a call's graph in the shared cache, bring it up to date, or build it.
  *
- * The rows of a source are read from heaps; from servers of foreign tables, besides heaps; from
- * shards of Citus tables (../servers); from the analyzed query (../analysis); or, if that cannot be
- * shared, by executing the query's text.
- *
- * The caller's rights are checked, and a snapshot is taken that sees the objects named by the graph
- * argument. cache_lookup.c then looks for a suitable cached graph. If there is none, apply_delta.c
- * brings an existing graph up to date, provided that the changes of the tables can be tracked.
- * Otherwise the graph is built here. A cached graph of the opposite direction is a base graph: its
- * edges are read from memory instead of the table. A search that reaches few vertices may use
- * indexes rather than have a graph built (index_or_build.c).
+ * graph_source.c checks the caller's rights, takes a snapshot that sees the objects named by the
+ * graph argument, and tells how their rows are read. cache_lookup.c then looks for a suitable
+ * cached graph, once. If there is none, apply_delta.c brings an existing graph up to date, provided
+ * that the changes of the tables can be tracked. Otherwise the graph is built here. A cached graph
+ * of the opposite direction is a base graph: its edges are read from memory instead of the table. A
+ * search that reaches few vertices may use indexes rather than have a graph built
+ * (index_or_build.c).
  */
 #include "postgres.h"
 
-#include "access/relation.h"
 #include "storage/ipc.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "acquire/cache_lookup.h"
 #include "cache/change_tracker.h"
-#include "remote/remote.h"
 
 #define EMOGI_NOT_TRACKED \
 	"a writer of one of its tables was at work before that was tracked, or there is no room"
 
-/* Where the edges of a call's graph are read from. */
-typedef struct Rows
+/* What an acquisition works on. */
+typedef struct Acquisition
 {
-	bool		are_heaps;
-	List	   *leaves;			/* the heaps, locked; NIL = the relation has none */
-	/* foreign tables besides the heaps, or Citus tables, locked; if set, are_heaps is false */
-	List	   *elsewhere;
-	EmogiRemote *servers;		/* connections for `elsewhere`; NULL = none */
-	/* the query's analysis; NULL = if it is a query, execute its text */
-	EmogiQueryAnalysis  *analysis;
-} Rows;
+	EmogiCall  *call;
+	EmogiSource *source;
+	const EmogiGraphRequest *request;
+	EmogiGraphView *view;		/* result */
+	EmogiGraphSource rows;		/* where edges are read from */
+	EmogiCacheLookup *lookup;
+	bool		may_share;
+} Acquisition;
 
-/* Read the edges of a source. A relation without remaining heaps has none. */
+/*
+ * Record how a call gets its graph, for its view, emogi_runs and EXPLAIN. why: it is private to the
+ * call; NULL = the reason is recorded already, or irrelevant.
+ */
 static void
-build_edges(EmogiCall *call, const EmogiSource *source, const Rows *rows, EmogiWeights weights)
+note_origin(EmogiCall *call, EmogiGraphView *view, EmogiGraphOrigin origin, const char *why)
 {
-	if (rows->analysis != NULL)
-		emogi_build_edges_of_query(call, rows->analysis, weights);
-	else if (rows->servers != NULL)
-		emogi_build_edges_of_remote(call, source, rows->leaves, rows->servers, weights);
-	else if (!rows->are_heaps || rows->leaves != NIL)
-		emogi_build_edges(call, source, rows->leaves, weights, NULL);
-}
-
-/* Record that a graph is private to its call, and why; NULL = the reason is recorded already. */
-static void
-record_private(EmogiCall *call, const char *why)
-{
-	strlcpy(call->record.cache, "private", sizeof call->record.cache);
+	view->origin = call->record.origin = origin;
 	if (why != NULL)
 		emogi_call_note_private(call, why);
+	if (origin != EMOGI_GRAPH_PRIVATE && origin != EMOGI_GRAPH_OVERLAID)
+		return;
+	if (origin == EMOGI_GRAPH_PRIVATE && call->record.why_private[0] != '\0')
+		view->why = call->record.why_private;
 	emogi_cache_lock();
-	emogi_cache_shared->counters.private_builds++;
+	if (origin == EMOGI_GRAPH_PRIVATE)
+		emogi_cache_shared->counters.private_builds++;
+	else
+		emogi_cache_shared->counters.patches++;
 	emogi_cache_unlock();
 }
 
 /*
- * Build the reserved graph, from a base graph's edges or from the table, and publish it. Return
+ * Build the reserved graph, from a base graph's edges or from the source, and publish it. Return
  * false if the rows read were not those of the lookup; then the graph is private to the call.
  */
 static bool
-build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-			 const EmogiCacheLookup *lookup, EmogiGraph *built)
+build_shared(Acquisition *acquisition)
 {
+	EmogiCall  *call = acquisition->call;
 	EmogiSlot  *slot = call->slot;
+	const EmogiGraphKey *key = &acquisition->lookup->key;
+	EmogiGraphSource *rows = &acquisition->rows;
 	EmogiGraph	graph;
 	uint32		misfits;
 	bool		publishes = true;
@@ -81,28 +75,28 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 		const EmogiCached *donor = &emogi_cache_shared->graphs[slot->donor];
 
 		graph = donor->graph;
-		if (lookup->key.weight == 0)
+		if (key->weight == 0)
 			emogi_cache_lookup_hide_weights(&graph);
 		emogi_dictionaries_attach(slot, donor->dictionary);
-		emogi_build_edges_of(call, &graph, donor->key.direction, lookup->key.weights);
+		emogi_build_edges_of(call, &graph, donor->key.direction, key->weights);
 		emogi_cache_lookup_release_donor(slot);
 	}
 	else
 	{
-		build_edges(call, source, rows, lookup->key.weights);
-		publishes = emogi_source_keys_are_current(source) &&
-			(rows->analysis == NULL || emogi_analysis_may_publish(rows->analysis));
+		emogi_build_edges(call, rows, key->weights, NULL);
+		publishes = emogi_source_keys_are_current(rows->source) &&
+			(rows->kind->may_publish == NULL || rows->kind->may_publish(rows));
 	}
-	emogi_build_graph(call, lookup->key.direction, lookup->key.with_backward, &graph, &misfits);
+	emogi_build_graph(call, key->direction, key->with_backward, &graph, &misfits);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	if (!publishes)
 	{
 		emogi_cache_unpin(slot->graph);
 		slot->graph = -1;
-		*built = graph;
-		record_private(call,
-					   "its plan read something else than was expected, or a function was "
-					   "replaced, a type altered or a name led elsewhere meanwhile");
+		acquisition->view->graph = graph;
+		note_origin(call, acquisition->view, EMOGI_GRAPH_PRIVATE,
+					"its plan read something else than was expected, or a function was "
+					"replaced, a type altered or a name led elsewhere meanwhile");
 		return false;
 	}
 	emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped),
@@ -110,16 +104,13 @@ build_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
 	return true;
 }
 
-/*
- * Raise 55000 because a shared graph was requested but is not possible, and say why; NULL = find
- * the reason.
- */
+/* Raise 55000 because a shared graph was requested but is not possible, and say why. */
 static void
-report_private(const EmogiCall *call, const EmogiSource *source, const Rows *rows, const char *why)
+report_private(const Acquisition *acquisition, const char *why)
 {
-	if (why == NULL && call->record.why_private[0] != '\0')
-		why = call->record.why_private;
-	emogi_not_cacheable_report(source, rows->are_heaps, rows->leaves, why);
+	if (why == NULL && acquisition->call->record.why_private[0] != '\0')
+		why = acquisition->call->record.why_private;
+	emogi_not_cacheable_report(&acquisition->rows, why);
 }
 
 /*
@@ -127,135 +118,62 @@ report_private(const EmogiCall *call, const EmogiSource *source, const Rows *row
  * irrelevant.
  */
 static void
-build_privately(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-				const EmogiGraphKey *wanted, const char *why, EmogiGraph *graph)
+build_privately(Acquisition *acquisition, const char *why)
 {
+	const EmogiGraphKey *wanted = &acquisition->lookup->key;
+	EmogiCall  *call = acquisition->call;
+	EmogiGraphView *view = acquisition->view;
 	uint32		misfits;
 
 	if (wanted->shared_only)
-		report_private(call, source, rows, why);
-	record_private(call, why);
-	build_edges(call, source, rows, wanted->weights);
-	emogi_build_graph(call, wanted->direction, wanted->with_backward, graph, &misfits);
+		report_private(acquisition, why);
+	note_origin(call, view, EMOGI_GRAPH_PRIVATE, why);
+	emogi_build_edges(call, &acquisition->rows, wanted->weights, NULL);
+	emogi_build_graph(call, wanted->direction, wanted->with_backward, &view->graph, &misfits);
 }
 
-/*
- * List the heaps of a relation that the caller may read, and its foreign tables and Citus tables,
- * under a snapshot that sees them. Make that snapshot the active one. Return false, without a
- * snapshot, if the executor must read the relation. The meaning of the graph argument may change
- * during this. Raises 42501 and 40001.
- */
-static bool
-find_leaves(EmogiSource *source, List **leaves, List **elsewhere)
-{
-	*leaves = *elsewhere = NIL;
-	if (source->is_query)
-		return false;
-	for (;;)
-	{
-		Relation	rel = relation_open(source->relid, NoLock);
-		bool		row_security = emogi_access_check(rel, source);
-		List	   *relids;
-
-		relation_close(rel, NoLock);
-		if (row_security)
-			return false;
-		emogi_snapshot_push();
-		if (emogi_snapshot_sees(source, &relids))
-		{
-			if (emogi_heap_scan_list(source, relids, leaves) ||
-				emogi_remote_list(source, relids, leaves, elsewhere))
-				return true;
-			*leaves = *elsewhere = NIL;
-			PopActiveSnapshot();
-			return false;
-		}
-		PopActiveSnapshot();
-		emogi_snapshot_renew(source->relid);
-		emogi_source_resolve(source->graph, source->wants_weight, source);
-	}
-}
-
-/*
- * Find where to read the edges of a source, under a snapshot that sees it, which becomes the active
- * one. A query's text sets its own snapshot, so none becomes active for it. Raises 42501, 40001,
- * and the errors of a query.
- */
-static Rows
-find_rows(EmogiCall *call, EmogiSource *source)
-{
-	Rows		rows = {0};
-
-	if (find_leaves(source, &rows.leaves, &rows.elsewhere))
-	{
-		emogi_snapshot_answer();
-		rows.are_heaps = rows.elsewhere == NIL;
-		return rows;
-	}
-	rows.analysis = emogi_analysis_open(source);
-	if (emogi_source_is_query(source->graph))
-		source->guess = emogi_guess_copy(&rows.analysis->columns.guess);
-	if (rows.analysis->refusal == NULL)
-		rows.leaves = rows.analysis->leaves;
-	else
-	{
-		emogi_call_note_private(call, rows.analysis->refusal);
-		emogi_analysis_close(rows.analysis);
-		rows.analysis = NULL;
-	}
-	return rows;
-}
-
-/* Release the result of find_rows. */
+/* Set the view to the slot's pinned graph, in the form that the call requested. */
 static void
-release_rows(Rows *rows)
+show_cached(Acquisition *acquisition, EmogiGraphOrigin origin)
 {
-	if (rows->are_heaps || rows->elsewhere != NIL || rows->analysis != NULL)
-		PopActiveSnapshot();
-	if (rows->analysis != NULL)
-		emogi_analysis_close(rows->analysis);
-}
+	const EmogiCached *cached = &emogi_cache_shared->graphs[acquisition->call->slot->graph];
+	EmogiGraphView *view = acquisition->view;
 
-/* Set *graph to the slot's pinned graph, in the form that the call requested. */
-static void
-show_cached(EmogiCall *call, const EmogiCacheLookup *lookup, const char *cache, EmogiGraph *graph)
-{
-	const EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
-
-	strlcpy(call->record.cache, cache, sizeof call->record.cache);
+	note_origin(acquisition->call, view, origin, NULL);
 	emogi_fault_sleep(EMOGI_AT_FOUND);
-	emogi_cache_lookup_present(&cached->graph, cached->key.direction, &lookup->key, graph);
+	emogi_cache_lookup_present(&cached->graph, cached->key.direction, &acquisition->lookup->key,
+							   &view->graph);
 }
 
 /*
- * Get the graph from the cache, or build it: for the cache if allowed, otherwise for this call
- * only.
+ * Get a graph that the look at the cache has not found: from the cache if another call has made it
+ * meanwhile, or build it: for the cache if allowed, otherwise for this call only.
  */
 static void
-acquire_shared(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-			   const EmogiCacheLookup *lookup, EmogiGraph *graph)
+acquire_shared(Acquisition *acquisition)
 {
+	EmogiSlot  *slot = acquisition->call->slot;
+	const EmogiCacheLookup *lookup = acquisition->lookup;
 	const bool	is_new = emogi_cache_lookup_asked_first(lookup, true) && !lookup->key.shared_only;
 
-	if (is_new && rows->analysis->is_folded && !emogi_cache_lookup_is_cached(lookup))
+	if (is_new && lookup->tree->is_folded)
 	{
 		emogi_cache_lookup_drop_for_private(lookup);
-		build_privately(call, source, rows, &lookup->key, EMOGI_NOT_ASKED_BEFORE, graph);
+		build_privately(acquisition, EMOGI_NOT_ASKED_BEFORE);
 		return;
 	}
-	switch (emogi_cache_lookup_find(call->slot, lookup))
+	switch (emogi_cache_lookup_find(slot, lookup))
 	{
 		case EMOGI_FOUND:
-			show_cached(call, lookup, "hit", graph);
+			show_cached(acquisition, EMOGI_GRAPH_FOUND);
 			break;
 		case EMOGI_MUST_BUILD:
-			emogi_cache_shared->graphs[call->slot->graph].asked_once = is_new;
-			if (build_shared(call, source, rows, lookup, graph))
-				show_cached(call, lookup, "built", graph);
+			emogi_cache_shared->graphs[slot->graph].asked_once = is_new;
+			if (build_shared(acquisition))
+				show_cached(acquisition, EMOGI_GRAPH_BUILT);
 			break;
 		case EMOGI_MUST_BUILD_PRIVATELY:
-			build_privately(call, source, rows, &lookup->key,
-							rows->analysis != NULL ? EMOGI_NOT_TRACKED : NULL, graph);
+			build_privately(acquisition, lookup->tree != NULL ? EMOGI_NOT_TRACKED : NULL);
 			break;
 		case EMOGI_MUST_WAIT:
 		case EMOGI_MUST_REGISTER:
@@ -311,134 +229,138 @@ reveal_all(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquir
  * call only. The graph of a query is built from its text, without the query analysis.
  */
 static void
-build_again(EmogiCall *call, const EmogiSource *source, const Rows *rows,
-			const EmogiCacheLookup *lookup, const EmogiGraph *graph, EmogiAcquiredTwice *twice)
+build_again(Acquisition *acquisition)
 {
-	EmogiSlot  *slot = call->slot;
-	EmogiSource whole = *source;
-	EmogiGraphKey key = lookup->key;
-	EmogiAcquired *rebuilt = &twice->rebuilt;
-	const Rows	again = {.are_heaps = rows->are_heaps,.leaves = rows->are_heaps ? rows->leaves :
-						 NIL};
+	EmogiSlot  *slot = acquisition->call->slot;
+	EmogiSource whole = *acquisition->source;
+	EmogiGraphKey key = acquisition->lookup->key;
+	EmogiGraphView *view = acquisition->view;
+	EmogiVerification *verification = &view->verification;
+	EmogiAcquired *acquired = &verification->acquired;
+	EmogiAcquired *rebuilt = &verification->rebuilt;
+	const EmogiGraphSource *rows = &acquisition->rows;
+	EmogiGraphSource again = rows->kind == &emogi_graph_source_heaps ?
+		emogi_graph_source_of_heaps(&whole, rows->tables) : emogi_graph_source_of_text(&whole);
 
-	twice->is_cached = slot->graph >= 0;
-	twice->from_heaps = rows->are_heaps ||
-		(rows->analysis != NULL && rows->analysis->filtered != NULL);
-	if (twice->is_cached && twice->patch == NULL)
-		reveal_all(slot, &whole, &key, &twice->acquired);
+	verification->is_cached = slot->graph >= 0;
+	verification->from_heaps = rows->kind->is_of_tables;
+	if (verification->is_cached && view->overlay == NULL)
+		reveal_all(slot, &whole, &key, acquired);
 	else
-		twice->acquired =
-			(EmogiAcquired) {.graph = *graph,.nskipped = pg_atomic_read_u64(&slot->nskipped)};
+		*acquired = (EmogiAcquired) {view->graph, pg_atomic_read_u64(&slot->nskipped)};
 	pg_atomic_write_u64(&slot->nskipped, 0);
-	build_edges(call, &whole, &again, key.weights);
-	emogi_build_graph(call, key.direction, twice->acquired.graph.backward.offsets != NULL,
+	emogi_build_edges(acquisition->call, &again, key.weights, NULL);
+	emogi_build_graph(acquisition->call, key.direction, acquired->graph.backward.offsets != NULL,
 					  &rebuilt->graph, &rebuilt->weight_misfits);
 	rebuilt->nskipped = pg_atomic_read_u64(&slot->nskipped);
-	if (!twice->is_cached || key.weight == 0 || twice->patch != NULL)
+	if (!verification->is_cached || key.weight == 0 || view->overlay != NULL)
 		rebuilt->weight_misfits = 0;
-	if (twice->patch != NULL)
+	if (view->overlay != NULL)
 		/* not counted for an older graph with an overlay */
-		twice->acquired.nskipped = rebuilt->nskipped;
+		acquired->nskipped = rebuilt->nskipped;
 }
 
-/* Get the graph of rows that find_rows has found; the arguments are those of acquire. */
-static void
-acquire_from_rows(EmogiCall *call, EmogiSource *source, const Rows *found,
-				  const EmogiCacheLookup *lookup, bool may_share, EmogiGraph *graph,
-				  EmogiOverlay **patch, EmogiAcquiredTwice *twice)
+/* Get why the graph of a query cannot be shared; NULL if it can be, or if it is not a query. */
+static const char *
+why_not_shared(const Acquisition *acquisition)
 {
-	const Rows	rows = *found;
-	const EmogiGraphKey *wanted = &lookup->key;
-
-	if (wanted->shared_only && !may_share)
-		report_private(call, source, &rows,
-					   rows.analysis != NULL ? emogi_cache_lookup_why_not(lookup) : NULL);
-	if (may_share && emogi_cache_lookup_look(call->slot, lookup))
-		show_cached(call, lookup, "hit", graph);
-	else if (may_share && twice == NULL && !wanted->shared_only &&
-			 emogi_cache_lookup_look_back(call->slot, lookup, &call->record.age_ms))
-		show_cached(call, lookup, "stale", graph);
-	else if (!emogi_apply_delta(call, source, lookup, patch, graph))
-	{
-		if (may_share)
-			acquire_shared(call, source, &rows, lookup, graph);
-		else
-			build_privately(call, source, &rows, wanted,
-							rows.analysis != NULL ? emogi_cache_lookup_why_not(lookup) : NULL,
-							graph);
-	}
-	if (source->is_query)
-		source->key = rows.analysis != NULL ? rows.analysis->columns.key : call->slot->keys;
-	if (wanted->shared_only && call->slot->graph < 0)
-		report_private(call, source, &rows, NULL);
-	if (twice != NULL)
-		build_again(call, source, &rows, lookup, graph, twice);
-	else if (wanted->weights == EMOGI_WEIGHTS_UNUSED)
-		/* rows with a reverse weight have weights even if unused */
-		emogi_cache_lookup_hide_weights(graph);
-	call->record.nvertices = graph->nvertices;
-	call->record.nedges = graph->forward.nedges;
-}
-
-/* Get the table, perhaps a filtered one, whose indexes a search may use; NULL if there is none. */
-static const EmogiSource *
-find_indexed(const EmogiSource *source, const Rows *rows)
-{
-	if (rows->analysis != NULL)
-		source = rows->analysis->filtered;
-	else if (!rows->are_heaps)
-		return NULL;
-	return source != NULL && emogi_index_search_supports(source) ? source : NULL;
+	return !acquisition->may_share && acquisition->lookup->tree != NULL ?
+		emogi_cache_lookup_why_not(acquisition->lookup) : NULL;
 }
 
 /*
- * Run a search on indexes, if that is possible and cheaper; return false if it needs a graph.
- * Raises 42883 for vertices of another type.
+ * Get a graph of rows that are open, for a call with a slot. look: what the cache has, with the
+ * graph pinned for the call.
+ */
+static void
+acquire_graph(Acquisition *acquisition, const EmogiCacheLook *look)
+{
+	EmogiCall  *call = acquisition->call;
+	const EmogiCacheLookup *lookup = acquisition->lookup;
+	const bool	may_be_stale = acquisition->may_share && !acquisition->request->is_verified &&
+		!lookup->key.shared_only;
+	EmogiGraphOrigin origin;
+
+	if (look->has == EMOGI_CACHE_HAS_GRAPH ||
+		(look->is_building && emogi_cache_lookup_await(call->slot, lookup)))
+		show_cached(acquisition, EMOGI_GRAPH_FOUND);
+	else if (may_be_stale &&
+			 emogi_cache_lookup_look_back(call->slot, lookup, &call->record.age_ms))
+		show_cached(acquisition, EMOGI_GRAPH_STALE);
+	else if ((origin = emogi_apply_delta(call, acquisition->source, lookup,
+										 acquisition->request->accepts_overlay,
+										 acquisition->view)) != EMOGI_GRAPH_NONE)
+		note_origin(call, acquisition->view, origin, NULL);
+	else if (acquisition->may_share)
+		acquire_shared(acquisition);
+	else
+		build_privately(acquisition, why_not_shared(acquisition));
+}
+
+/* Complete the graph that a call has got, as it requested. */
+static void
+finish_graph(Acquisition *acquisition)
+{
+	EmogiCall  *call = acquisition->call;
+	EmogiSource *source = acquisition->source;
+	EmogiGraphView *view = acquisition->view;
+	const EmogiQueryAnalysis *tree = acquisition->lookup->tree;
+
+	if (source->is_query)
+		source->key = tree != NULL ? tree->columns.key : call->slot->keys;
+	if (acquisition->lookup->key.shared_only && call->slot->graph < 0)
+		report_private(acquisition, NULL);
+	if (acquisition->request->is_verified)
+		build_again(acquisition);
+	else if (acquisition->lookup->key.weights == EMOGI_WEIGHTS_UNUSED)
+		/* rows with a reverse weight have weights even if unused */
+		emogi_cache_lookup_hide_weights(&view->graph);
+	call->record.nvertices = view->graph.nvertices;
+	call->record.nedges = view->graph.forward.nedges;
+}
+
+/*
+ * Run a search on indexes, if that is possible and cheaper than what a look at the cache has found;
+ * return false if it needs a graph. Raises 42883 for vertices of another type.
  */
 static bool
-search_indexes(EmogiCall *call, EmogiSource *source, const Rows *rows,
-			   const EmogiCacheLookup *lookup, bool may_share, EmogiIndexSearch *search)
+search_indexes(Acquisition *acquisition, const EmogiCacheLook *look)
 {
-	const EmogiSource *indexed = find_indexed(source, rows);
+	EmogiIndexSearch *search = acquisition->request->search;
+	const EmogiSource *indexed = emogi_graph_source_indexed(&acquisition->rows);
 
-	if (indexed == NULL || !search->describe(search, &indexed->key) ||
-		!emogi_index_or_build_search(call, indexed, rows->leaves, lookup, may_share, search))
+	if (search == NULL || indexed == NULL || !emogi_index_search_supports(indexed) ||
+		!search->describe(search, &indexed->key) ||
+		!emogi_index_or_build_search(acquisition->call, indexed, acquisition->rows.tables,
+									 acquisition->lookup, look->has, acquisition->may_share,
+									 search))
 		return false;
-	source->key = indexed->key;
+	acquisition->source->key = indexed->key;
 	return true;
 }
 
-/* Get a graph of local rows; the arguments are those of acquire. */
-static void
-acquire_local(EmogiCall *call, EmogiSource *source, const Rows *rows, EmogiCacheLookup *lookup,
-			  EmogiGraph *graph, EmogiOverlay **patch, EmogiAcquiredTwice *twice,
-			  EmogiIndexSearch *search)
-{
-	const bool	may_share = emogi_cache_lookup_may_share(lookup, rows->leaves);
-
-	if (search != NULL && search_indexes(call, source, rows, lookup, may_share, search))
-		return;
-	emogi_call_take_slot(call);
-	acquire_from_rows(call, source, rows, lookup, may_share, graph, patch, twice);
-}
-
 /*
- * Check whether the graph of rows on servers can be shared, which the servers decide. A graph for
- * comparison must not come from the cache.
+ * Check whether the graph of an open source can be shared, which its version decides for rows that
+ * are not in tables. A graph for comparison must not come from the cache then.
  */
 static bool
-may_share_from_servers(EmogiCall *call, const Rows *rows, EmogiCacheLookup *lookup,
-					   bool is_compared)
+may_share(Acquisition *acquisition)
 {
+	EmogiCall  *call = acquisition->call;
+	EmogiCacheLookup *lookup = acquisition->lookup;
+	EmogiGraphSource *rows = &acquisition->rows;
+	const bool	is_compared = acquisition->request->is_verified;
 	const char *why = NULL;
 
+	if (rows->kind->version == NULL)
+		return emogi_cache_lookup_may_share(lookup, rows->tables);
 	if (!is_compared && emogi_cache_lookup_may_be_shared())
 	{
 		emogi_call_phase(call, EMOGI_PHASE_SCAN);
-		why = emogi_remote_ask(rows->servers, lookup->key.fingerprint);
+		why = rows->kind->version(rows, lookup->key.fingerprint);
 		emogi_call_phase(call, EMOGI_PHASE_IDLE);
 		lookup->key.of_servers = why == NULL;
-		if (lookup->key.of_servers && emogi_cache_lookup_may_share(lookup, rows->leaves))
+		if (lookup->key.of_servers && emogi_cache_lookup_may_share(lookup, rows->tables))
 			return true;
 	}
 	if (why == NULL)
@@ -448,86 +370,69 @@ may_share_from_servers(EmogiCall *call, const Rows *rows, EmogiCacheLookup *look
 	return false;
 }
 
-/* Get a graph of rows on servers, besides local ones; the arguments are those of acquire. */
-static void
-acquire_from_servers(EmogiCall *call, EmogiSource *source, Rows *rows, EmogiCacheLookup *lookup,
-					 EmogiGraph *graph, EmogiOverlay **patch, EmogiAcquiredTwice *twice)
-{
-	emogi_call_take_slot(call);
-	rows->servers = emogi_remote_open(call, source, rows->elsewhere);
-	PG_ENSURE_ERROR_CLEANUP(emogi_remote_close, PointerGetDatum(rows->servers));
-	{
-		const bool	may_share = may_share_from_servers(call, rows, lookup, twice != NULL);
-
-		acquire_from_rows(call, source, rows, lookup, may_share, graph, patch, twice);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(emogi_remote_close, PointerGetDatum(rows->servers));
-	emogi_remote_leave(rows->servers);
-	rows->servers = NULL;
-}
-
 /*
- * Get a graph. patch: it may be an older one, with *patch set to the changes since; NULL = it may
- * not. twice: build it again under the same snapshot; NULL = no. search: a search that may use
- * indexes; NULL = none.
+ * Get the graph or the answer from rows that are open, after one look at the cache. If the call had
+ * to wait for its slot, it has given up the graph that it had pinned, and looks again.
  */
 static void
-acquire(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, EmogiGraph *graph,
-		EmogiOverlay **patch, EmogiAcquiredTwice *twice, EmogiIndexSearch *search)
+acquire_from_rows(Acquisition *acquisition)
 {
-	Rows		rows = find_rows(call, source);
-	/* made after find_rows, which may have resolved the source again */
-	EmogiCacheLookup  *lookup = emogi_cache_lookup_make(source, rows.analysis, wanted);
+	EmogiCall  *call = acquisition->call;
+	EmogiCacheLook look;
 
-	if (rows.elsewhere != NIL)
-		acquire_from_servers(call, source, &rows, lookup, graph, patch, twice);
-	else
-		acquire_local(call, source, &rows, lookup, graph, patch, twice, search);
-	emogi_cache_lookup_free(lookup);
-	release_rows(&rows);
+	acquisition->may_share = may_share(acquisition);
+	if (acquisition->lookup->key.shared_only && !acquisition->may_share)
+		report_private(acquisition, why_not_shared(acquisition));
+	look = emogi_cache_lookup_look(call, acquisition->lookup, acquisition->may_share);
+	if (look.has != EMOGI_CACHE_HAS_GRAPH && search_indexes(acquisition, &look))
+	{
+		note_origin(call, acquisition->view, EMOGI_GRAPH_INDEX, NULL);
+		return;
+	}
+	emogi_call_take_slot(call);
+	if (look.has == EMOGI_CACHE_HAS_GRAPH && call->slot->graph < 0)
+		look = emogi_cache_lookup_look(call, acquisition->lookup, acquisition->may_share);
+	acquire_graph(acquisition, &look);
+	finish_graph(acquisition);
+}
+
+/* Do the same for rows that must be connected to, which needs a slot. */
+static void
+acquire_connected(Acquisition *acquisition)
+{
+	EmogiGraphSource *rows = &acquisition->rows;
+
+	emogi_call_take_slot(acquisition->call);
+	rows->kind->connect(acquisition->call, rows);
+	PG_ENSURE_ERROR_CLEANUP(rows->kind->abort, PointerGetDatum(rows->connection));
+	acquire_from_rows(acquisition);
+	PG_END_ENSURE_ERROR_CLEANUP(rows->kind->abort, PointerGetDatum(rows->connection));
+	rows->kind->disconnect(rows);
 }
 
 /*
  * Get the graph of a source as the caller's snapshot sees it, from the cache or newly built, for
- * the duration of the call. The caller's rights are checked first, on every call. Raises 42501,
- * 40001, 53200, 22004 and 22023 for weights, 55000 if a shared graph is requested but not possible,
- * and any error of a query. wanted: which adjacency lists and weights (emogi_course_graph_key).
+ * the duration of the call; see EmogiGraphRequest for what else the call accepts. The call may have
+ * no slot yet; it has one on return, unless an index search has answered it. The caller's rights
+ * are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, 55000
+ * if a shared graph is requested but not possible, and any error of a query.
  */
 void
-emogi_acquire_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-					EmogiGraph *graph)
+emogi_acquire(EmogiCall *call, EmogiSource *source, const EmogiGraphRequest *request,
+			  EmogiGraphView *view)
 {
-	acquire(call, source, wanted, graph, NULL, NULL, NULL);
-}
+	Acquisition acquisition = {.call = call,.source = source,.request = request,.view = view};
 
-/*
- * Get the graph of a source as emogi_acquire_graph does, or an older one and the changes since, in
- * memory of the current context; NULL = no changes. Raises the same.
- */
-EmogiOverlay *
-emogi_acquire_patched(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-					  EmogiGraph *graph)
-{
-	EmogiOverlay *patch = NULL;
-
-	acquire(call, source, wanted, graph, &patch, NULL, NULL);
-	return patch;
-}
-
-/*
- * Get the graph of a source as emogi_acquire_patched does, or, unless `patched`, as
- * emogi_acquire_graph does, for a call that may have no slot yet. If the graph would have to be
- * built and an index search is cheaper, run that search: then search->is_answered is set, there is
- * no graph, and the call has no slot. Raises the same.
- */
-EmogiOverlay *
-emogi_acquire_or_search(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-						bool patched, EmogiGraph *graph, EmogiIndexSearch *search)
-{
-	EmogiOverlay *patch = NULL;
-
-	acquire(call, source, wanted, graph, patched ? &patch : NULL, NULL, search);
-	return patch;
+	memset(view, 0, sizeof *view);
+	emogi_graph_source_open(call, source, &acquisition.rows);
+	/* made after that, because the source may have been resolved again */
+	acquisition.lookup = emogi_cache_lookup_make(source, acquisition.rows.analysis, &request->key);
+	if (acquisition.rows.kind->connect != NULL)
+		acquire_connected(&acquisition);
+	else
+		acquire_from_rows(&acquisition);
+	emogi_cache_lookup_free(acquisition.lookup);
+	emogi_graph_source_close(&acquisition.rows);
 }
 
 /* Release the graph of a call, so that it can get another. */
@@ -540,19 +445,4 @@ emogi_acquire_release(EmogiCall *call)
 	pg_atomic_write_u64(&call->slot->nskipped, 0);
 	if (graph >= 0)
 		emogi_cache_unpin(graph);
-}
-
-/*
- * Get the graph of a source as emogi_acquire_graph does, with all its data, and another graph built
- * under the same snapshot from the same rows, bypassing the cache. patched: the first may be an
- * older one, as for emogi_acquire_patched. Raises the same.
- */
-void
-emogi_acquire_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted, bool patched,
-					EmogiAcquiredTwice *twice)
-{
-	EmogiGraph	graph;
-
-	twice->patch = NULL;
-	acquire(call, source, wanted, &graph, patched ? &twice->patch : NULL, twice, NULL);
 }

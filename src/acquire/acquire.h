@@ -1,46 +1,73 @@
 /*
  * acquire.h: getting the graph of a source.
  *
- * emogi_acquire_graph (acquire.c) looks up a cached graph that holds exactly what the snapshot of
- * the call sees, and pins it (cache_lookup.c). If there is none, the graph is built and published,
+ * emogi_acquire (acquire.c) looks up a cached graph that holds exactly what the snapshot of the
+ * call sees, and pins it (cache_lookup.c). If there is none, the graph is built and published,
  * unless the call is a search that can use indexes instead (index_or_build.c, index_search_cost.c).
- * build.c reads the edges of the source into the arena (../edges), then has the engine worker make
- * keys and CSR from them. graph_estimate.c and query_size.c estimate the size of a graph before the
+ * build.c reads the edges of the source (../graph_source), then has the engine worker make keys and
+ * CSR from them. graph_estimate.c and query_size.c estimate the size of a graph before the
  * scan and for the planner.
  */
 #ifndef EMOGI_ACQUIRE_H
 #define EMOGI_ACQUIRE_H
 
+#include "contract/overlay.h"
 #include "cache/cache.h"
 #include "edges/edges.h"
-#include "contract/overlay.h"
+#include "graph_source/graph_source.h"
 #include "index_search/index_search.h"
 
 /* ---- acquire.c: the graph of a call ---- */
 
-extern void emogi_acquire_graph(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-								EmogiGraph *graph);
-extern EmogiOverlay *emogi_acquire_patched(EmogiCall *call, EmogiSource *source,
-										   const EmogiGraphKey *wanted, EmogiGraph *graph);
-extern EmogiOverlay *emogi_acquire_or_search(EmogiCall *call, EmogiSource *source,
-											 const EmogiGraphKey *wanted, bool patched,
-											 EmogiGraph *graph, EmogiIndexSearch *search);
+/* What a call requests. */
+typedef struct EmogiGraphRequest
+{
+	EmogiGraphKey key;			/* adjacency lists and weights; the source is filled in */
+	bool		accepts_overlay;	/* an older graph with an overlay of the changes since */
+	EmogiIndexSearch *search;	/* may run on indexes instead if that is cheaper; NULL = none */
+	/* the graph with all its data, and another one, built under the same snapshot from the rows */
+	bool		is_verified;
+} EmogiGraphRequest;
+
+/* A graph with all its data, whatever the call requested. */
+typedef struct EmogiAcquired
+{
+	EmogiGraph	graph;
+	uint64		nskipped;		/* rows with a NULL end */
+	uint32		weight_misfits; /* EMOGI_NOT_* over all weights; 0 if unknown */
+} EmogiAcquired;
+
+/* The graph of a call, and another built from the same snapshot. */
+typedef struct EmogiVerification
+{
+	EmogiAcquired acquired;		/* without the changes of the view's overlay, if there is one */
+	EmogiAcquired rebuilt;
+	/* `acquired` is in the cache; otherwise it was made for this call */
+	bool		is_cached;
+	/* also of a filtered table; otherwise by a query, which may return other rows each time */
+	bool		from_heaps;
+} EmogiVerification;
+
+/* What a call gets. */
+typedef struct EmogiGraphView
+{
+	EmogiGraphOrigin origin;
+	const char *why;			/* a PRIVATE graph bypasses the cache; NULL = not recorded */
+	EmogiGraph	graph;			/* empty if origin = INDEX: the search has the answer */
+	EmogiOverlay *overlay;		/* changes since the graph, in memory of the current context; NULL
+								 * = none */
+	EmogiVerification verification; /* if request.is_verified */
+} EmogiGraphView;
+
+extern void emogi_acquire(EmogiCall *call, EmogiSource *source, const EmogiGraphRequest *request,
+						  EmogiGraphView *view);
 extern void emogi_acquire_release(EmogiCall *call);
 
 /* ---- explain_graph.c: for EXPLAIN ---- */
 
-/* How a call would get its graph. */
-typedef enum EmogiGraphOutcome
-{
-	EMOGI_GRAPH_IS_CACHED,
-	EMOGI_GRAPH_WILL_BE_REFRESHED,
-	EMOGI_GRAPH_WILL_BE_WALKED, /* no graph: the search uses indexes */
-	EMOGI_GRAPH_WILL_BE_BUILT,
-	EMOGI_GRAPH_WILL_BE_PRIVATE
-} EmogiGraphOutcome;
-
-extern EmogiGraphOutcome emogi_explain_graph(const EmogiSource *source, const EmogiGraphKey *wanted,
-											 EmogiIndexSearch *search, const char **why_private);
+extern EmogiGraphOrigin emogi_explain_graph(const EmogiSource *resolved,
+											const EmogiGraphKey *wanted, EmogiIndexSearch *search,
+											const char **why_private);
 
 /* ---- index_search_cost.c: cost of an index search against building ---- */
 
@@ -61,8 +88,7 @@ extern void emogi_index_search_cost_note_build(const EmogiSource *source);
 /* HINT for graphs that a later call may be able to share. */
 #define EMOGI_NOT_CACHEABLE_NOW "Call it again when they have ended."
 
-extern void emogi_not_cacheable_report(const EmogiSource *source, bool from_heaps, List *leaves,
-									   const char *why);
+extern void emogi_not_cacheable_report(const EmogiGraphSource *rows, const char *why);
 
 /* ---- cache_lookup.c: a graph regardless of the snapshot ---- */
 
@@ -73,30 +99,6 @@ extern bool emogi_cache_lookup_borrow(const EmogiGraphKey *key, int *index, uint
 
 extern bool emogi_cache_lookup_keep(EmogiCall *call);
 extern void emogi_cache_lookup_unkeep(EmogiCall *call, const EmogiGraphKey *wanted);
-
-/* A graph with all its data, whatever the call requested. */
-typedef struct EmogiAcquired
-{
-	EmogiGraph	graph;
-	uint64		nskipped;		/* rows with a NULL end */
-	uint32		weight_misfits; /* EMOGI_NOT_* over all weights; 0 if unknown */
-} EmogiAcquired;
-
-/* The graph of a call, and another built from the same snapshot. */
-typedef struct EmogiAcquiredTwice
-{
-	EmogiAcquired acquired;
-	EmogiAcquired rebuilt;
-	/* if `acquired` is an older graph: the changes since; NULL = none */
-	EmogiOverlay *patch;
-	/* `acquired` is in the cache; otherwise it was made for this call */
-	bool		is_cached;
-	/* also of a filtered table; otherwise by a query, which may return other rows each time */
-	bool		from_heaps;
-} EmogiAcquiredTwice;
-
-extern void emogi_acquire_twice(EmogiCall *call, EmogiSource *source, const EmogiGraphKey *wanted,
-								bool patched, EmogiAcquiredTwice *twice);
 
 /* ---- graph_estimate.c: the estimated size of a graph ---- */
 
@@ -115,7 +117,6 @@ typedef struct EmogiEstimate
 } EmogiEstimate;
 
 extern EmogiEstimate emogi_graph_estimate(const EmogiSource *source, EmogiDirection direction);
-extern double emogi_graph_estimate_rows(const EmogiSource *source, List *leaves);
 extern double emogi_graph_estimate_next_degree(const EmogiSource *source, double nvertices,
 											   double nedges);
 extern double emogi_graph_estimate_reached(double nvertices, double nedges, double next_degree,
@@ -151,15 +152,9 @@ extern void emogi_build_dictionary(EmogiCall *call);
 
 /* ---- build.c ---- */
 
-struct EmogiRemote;
-
 extern void emogi_build_check(EmogiSource *source);
-extern void emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves,
-							  EmogiWeights weights, const struct EmogiPageScans *notes);
-extern void emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *heaps,
-										struct EmogiRemote *servers, EmogiWeights weights);
-extern void emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *tree,
-									   EmogiWeights weights);
+extern void emogi_build_edges(EmogiCall *call, EmogiGraphSource *source, EmogiWeights weights,
+							  const struct EmogiPageScans *notes);
 extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
 								 EmogiWeights weights);
 extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,

@@ -78,20 +78,20 @@ typedef struct DeltaCall
 	const EmogiCacheLookup *lookup;
 	EmogiChangeTracker *tracker;
 	EmogiRefresh refresh;
-	/* set if the call accepts an older graph and an overlay of the changes since; otherwise NULL */
-	EmogiOverlay **patch;
-	EmogiGraph *graph;			/* result */
+	bool		accepts_overlay;
+	/* result: the graph, with an overlay of the changes since if it is an older one */
+	EmogiGraphView *view;
 } DeltaCall;
 
 /* Return the slot's pinned graph to the call. */
 static bool
-show(DeltaCall *delta, const char *cache)
+show(DeltaCall *delta, EmogiGraphOrigin origin)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[delta->slot->graph];
 
-	strlcpy(delta->call->record.cache, cache, sizeof delta->call->record.cache);
 	emogi_cache_lookup_present(&cached->graph, cached->key.direction, &delta->lookup->key,
-							   delta->graph);
+							   &delta->view->graph);
+	delta->view->origin = origin;
 	return true;
 }
 
@@ -99,11 +99,8 @@ show(DeltaCall *delta, const char *cache)
 static bool
 show_private(DeltaCall *delta, const EmogiGraph *graph, EmogiDirection direction)
 {
-	strlcpy(delta->call->record.cache, "private", sizeof delta->call->record.cache);
-	emogi_cache_lock();
-	emogi_cache_shared->counters.private_builds++;
-	emogi_cache_unlock();
-	emogi_cache_lookup_present(graph, direction, &delta->lookup->key, delta->graph);
+	emogi_cache_lookup_present(graph, direction, &delta->lookup->key, &delta->view->graph);
+	delta->view->origin = EMOGI_GRAPH_PRIVATE;
 	return true;
 }
 
@@ -211,7 +208,7 @@ may_overlay(const DeltaCall *delta, const EmogiCached *base, const Since *since)
 	const uint64 cost = by_labels ? 1 + base->graph.nvertices / unit : 1;
 	EmogiChangeTracker *tracker = delta->tracker;
 
-	if (delta->patch == NULL || base->graph.nvertices == 0)
+	if (!delta->accepts_overlay || base->graph.nvertices == 0)
 		return false;
 	if (keeps_own(delta) && since->nlogged + since->nown <=
 		Max(OWN_MIN, Min(nedges / OWN_SHARE, OWN_MAX)))
@@ -244,22 +241,20 @@ overlay_graph(DeltaCall *delta, const EmogiCached *base, const Since *since)
 
 	if (!may_overlay(delta, base, since))
 		return false;
-	emogi_cache_lookup_present(&base->graph, base->key.direction, wanted, delta->graph);
+	emogi_cache_lookup_present(&base->graph, base->key.direction, wanted,
+							   &delta->view->graph);
 	patch = NULL;
 	if (keeps_own(delta))
-		patch = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id, delta->graph,
-								  direction, since->logged, since->nlogged);
+		patch = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id,
+								  &delta->view->graph, direction, since->logged, since->nlogged);
 	if (patch == NULL && since->nlogged + since->nown <= MAX_MERGING_CHANGES)
-		patch = make_overlay(delta->graph, direction, wanted->by_labels, since);
+		patch = make_overlay(&delta->view->graph, direction, wanted->by_labels, since);
 	if (patch == NULL)
 		return false;
-	*delta->patch = patch;
+	delta->view->overlay = patch;
+	delta->view->origin = EMOGI_GRAPH_OVERLAID;
 	slot->graph = slot->donor;
 	slot->donor = -1;
-	strlcpy(delta->call->record.cache, "patched", sizeof delta->call->record.cache);
-	emogi_cache_lock();
-	emogi_cache_shared->counters.patches++;
-	emogi_cache_unlock();
 	return true;
 }
 
@@ -381,7 +376,7 @@ merge_from(DeltaCall *delta, const EmogiCached *base)
 		emogi_change_tracker_release(slot);
 		return true;
 	}
-	if (delta->patch != NULL)
+	if (delta->accepts_overlay)
 		tracker->splice_until = GetCurrentTimestamp() + MERGE_MIN_US +
 			(int64) (base->graph.forward.nedges / MERGE_EDGES_PER_US);
 	patch = make_label_overlay(delta, base, &since, &shown);
@@ -405,7 +400,7 @@ merge_from(DeltaCall *delta, const EmogiCached *base)
 		if (patch != NULL)
 			carry_labels(slot, &shown, patch);
 		emogi_cache_lookup_release_donor(slot);
-		return show(delta, "spliced");
+		return show(delta, EMOGI_GRAPH_MERGED);
 	}
 	emogi_cache_lookup_release_donor(slot);
 	pg_atomic_write_u64(&slot->nskipped, nskipped);
@@ -465,7 +460,7 @@ build_from_edges(DeltaCall *delta, bool done)
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	emogi_cache_lookup_publish(call, &graph, misfits, nskipped,
 							   &emogi_cache_shared->counters.builds);
-	return show(delta, "built");
+	return show(delta, EMOGI_GRAPH_BUILT);
 }
 
 /* ---- from the tables ---- */
@@ -487,6 +482,7 @@ build_with_tracker(DeltaCall *delta)
 	bool		shared = true;
 	bool		is_current;
 	List	   *leaves = NIL;
+	EmogiGraphSource rows;
 	EmogiGraph	graph;
 	uint32		misfits;
 
@@ -497,7 +493,8 @@ build_with_tracker(DeltaCall *delta)
 		leaves = lappend_oid(leaves, lookup->relids[i]);
 	emogi_tracker_create_begin(call, delta->source, delta->tracker, lookup->relids, lookup->nleaves,
 							   &creation);
-	emogi_build_edges(call, delta->source, leaves, lookup->key.weights, creation.notes);
+	rows = emogi_graph_source_of_heaps(delta->source, leaves);
+	emogi_build_edges(call, &rows, lookup->key.weights, creation.notes);
 	creation.own_unseen = lookup->own;
 	is_current = emogi_analysis_filter_is_current(delta->source);
 	if (!is_current)
@@ -518,7 +515,7 @@ build_with_tracker(DeltaCall *delta)
 		emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped),
 								   &emogi_cache_shared->counters.builds);
 	emogi_change_tracker_release(slot);
-	return shared ? show(delta, "built") : show_private(delta, &graph, lookup->key.direction);
+	return shared ? show(delta, EMOGI_GRAPH_BUILT) : show_private(delta, &graph, lookup->key.direction);
 }
 
 /*
@@ -581,7 +578,7 @@ use_tracker(DeltaCall *delta)
 	{
 		emogi_change_tracker_release(delta->slot);
 		pg_atomic_write_u64(&delta->slot->nskipped, refresh->nskipped);
-		return show(delta, "hit");
+		return show(delta, EMOGI_GRAPH_FOUND);
 	}
 	base = emogi_cache_lookup_find_base(delta->slot, lookup, tracker, refresh->old_position);
 	if (base == NULL && refresh->outcome != EMOGI_REFRESH_PRIVATE)
@@ -651,51 +648,58 @@ may_build_for_others(const EmogiCacheLookup *lookup)
 	return lookup->key.weight == 0;
 }
 
-/*
- * Get the graph of a call that found none in the cache, if changes of its tables can be tracked.
- * Return false, with nothing reserved or held, if it must be built. patch: see
- * emogi_acquire_patched; NULL = no overlay is accepted. Raises the errors of a build.
- */
-bool
-emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,
-				  EmogiOverlay **patch, EmogiGraph *graph)
+/* Get the graph of a call from its tracker, or make both; see emogi_apply_delta. */
+static bool
+hold_and_use(DeltaCall *delta)
 {
-	DeltaCall	delta = {.call = call, .slot = call->slot,
-						 .source = lookup->tree != NULL ? lookup->tree->filtered : source,
-						 .lookup = lookup, .patch = patch, .graph = graph};
-	bool		make;
+	EmogiCall  *call = delta->call;
+	const EmogiCacheLookup *lookup = delta->lookup;
+	const bool	make = may_make_tracker(lookup);
 	bool		waited;
 
-	if (!lookup->can_follow)
-		return false;
-	make = may_make_tracker(lookup);
-	delta.tracker = emogi_change_tracker_hold(call->slot, &lookup->key, make, &waited);
+	delta->tracker = emogi_change_tracker_hold(call->slot, &lookup->key, make, &waited);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.waits += waited;
 	emogi_cache_unlock();
-	if (delta.tracker == NULL)
+	if (delta->tracker == NULL)
 		return false;
-	if (!lookup->own && emogi_cache_lookup_look(call->slot, lookup))
+	if (!lookup->own && emogi_cache_lookup_await(call->slot, lookup))
 	{
 		emogi_change_tracker_release(call->slot);	/* another call made it while this one waited */
-		return show(&delta, "hit");
+		return show(delta, EMOGI_GRAPH_FOUND);
 	}
-	if (delta.tracker->phase == EMOGI_LIVE_READY && refresh_and_use(&delta))
+	if (delta->tracker->phase == EMOGI_LIVE_READY && refresh_and_use(delta))
 		return true;
-	if (make && (delta.tracker->phase == EMOGI_LIVE_NEW ||
-				 (delta.refresh.outcome == EMOGI_REFRESH_HOPELESS && delta.refresh.newer &&
+	if (make && (delta->tracker->phase == EMOGI_LIVE_NEW ||
+				 (delta->refresh.outcome == EMOGI_REFRESH_HOPELESS && delta->refresh.newer &&
 				  !lookup->own)))
 	{
-		emogi_change_tracker_empty(delta.tracker);
-		if (!lookup->own ? build_with_tracker(&delta) :
-			may_build_for_others(lookup) && build_for_others(&delta) && refresh_and_use(&delta))
+		emogi_change_tracker_empty(delta->tracker);
+		if (!lookup->own ? build_with_tracker(delta) :
+			may_build_for_others(lookup) && build_for_others(delta) && refresh_and_use(delta))
 			return true;
 	}
-	if (delta.tracker == NULL)
+	if (delta->tracker == NULL)
 		return false;
-	if (delta.refresh.outcome == EMOGI_REFRESH_HOPELESS && delta.refresh.newer && !lookup->own)
+	if (delta->refresh.outcome == EMOGI_REFRESH_HOPELESS && delta->refresh.newer && !lookup->own)
 		/* it can never be refreshed again; without own changes, because those may be rolled back */
-		delta.tracker->broken = true;
+		delta->tracker->broken = true;
 	emogi_change_tracker_release(call->slot);
 	return false;
+}
+
+/*
+ * Get the graph of a call that found none in the cache, if changes of its tables can be tracked.
+ * accepts_overlay: see EmogiGraphRequest. Return how, or EMOGI_GRAPH_NONE, with nothing reserved or
+ * held, if the graph must be built. Raises the errors of a build.
+ */
+EmogiGraphOrigin
+emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,
+				  bool accepts_overlay, EmogiGraphView *view)
+{
+	DeltaCall	delta = {.call = call,.slot = call->slot,
+						 .source = lookup->tree != NULL ? lookup->tree->filtered : source,
+						 .lookup = lookup,.accepts_overlay = accepts_overlay,.view = view};
+
+	return lookup->can_follow && hold_and_use(&delta) ? view->origin : EMOGI_GRAPH_NONE;
 }

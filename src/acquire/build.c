@@ -1,7 +1,7 @@
 /*
  * build.c: build a graph in the arena from the edges of a source.
  *
- * The backend reads the edges (heap_scan.c, sink.c), then has the engine worker make the keys and
+ * The backend reads the edges (../graph_source), then has the engine worker make the keys and
  * the CSR from them. Each step has exactly the memory that it needs, and the edges are freed as
  * soon as the CSR is complete. All memory belongs to the call's slot.
  */
@@ -13,13 +13,6 @@
 #include "edges/sink.h"
 #include "edges/pages.h"
 #include "base/arena.h"
-#include "remote/remote.h"
-
-/*
- * Reject a graph without reading it if its edges alone are estimated at this multiple of the
- * budget.
- */
-#define EMOGI_HOPELESS 8.0
 
 /*
  * Raise any error that prevents the caller from reading a source, without reading it; set the key
@@ -80,118 +73,28 @@ make_csr(EmogiCall *call, const EmogiKeyNumbers *keys, const EmogiEdges *edges,
 }
 
 /*
- * Set the expected number of rows of a scan, and reject a hopeless one: its edges are estimated by
- * the planner at several times the allowed memory. Smaller excesses are found by trying.
+ * Read the edges of an open source into the call's slot, as the active snapshot sees them; read
+ * them again if too many keys collided in the hash table. notes: NULL, or where to record the page
+ * scans of each heap. The caller's rights have been checked. Raises 53200, 22004 and 22023 for
+ * weights, and any error of a query or a server.
  */
-static void
-announce_scan(EmogiCall *call, const EmogiSource *source, List *leaves)
-{
-	double		rows = emogi_graph_estimate_rows(source, leaves);
-	double		bytes = rows * (source->reverse > 0 ? 2 : 1) *
-		(source->weight > 0 ? sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge));
-	double		allowed = (double) emogi_arena_budget_bytes();
-
-	call->slot->control.done = 0;
-	call->slot->control.total = (uint64) Max(rows, 0);
-	if (bytes > EMOGI_HOPELESS * allowed && source->filter == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("emogi.max_memory is too small for this graph"),
-				 errdetail("About %.0f bytes are needed for some %.0f edges alone; "
-						   "emogi.max_memory allows %.0f.",
-						   bytes, rows, allowed),
-				 errhint("Raise emogi.max_memory (%dMB now) and restart the server, "
-						 "or select fewer edges. If the table has far fewer rows, ANALYZE it.",
-						 emogi_max_memory_mb)));
-}
-
-/* Where edges are read from. */
-typedef struct Reading
-{
-	const EmogiSource *source;
-	List	   *leaves;			/* heaps; NIL = through the executor, unless ... */
-	EmogiRemote *servers;		/* ... there are servers to read besides them */
-	EmogiQueryAnalysis  *analysis;			/* read instead of the source; or NULL */
-	EmogiWeights weights;
-	const EmogiPageScans *notes;
-} Reading;
-
-/* Read edges. careful: see emogi_sink_begin. */
-static void
-read_edges(EmogiCall *call, const Reading *reading, bool careful)
-{
-	if (reading->analysis != NULL)
-		emogi_sink_analyzed_query(call, reading->analysis, reading->weights, careful);
-	else if (reading->servers != NULL)
-		emogi_remote_read(reading->servers, reading->source, reading->leaves, reading->weights,
-						  careful);
-	else if (reading->leaves == NIL)
-		emogi_sink_query(call, reading->source, reading->weights, careful);
-	else
-	{
-		announce_scan(call, reading->source, reading->leaves);
-		emogi_heap_scan_tables(call, reading->source, reading->leaves, reading->weights, careful,
-							   reading->notes);
-	}
-}
-
-/* Read edges into the call's slot; read them again if too many keys collided in the hash table. */
-static void
-gather_edges(EmogiCall *call, const Reading *reading)
+void
+emogi_build_edges(EmogiCall *call, EmogiGraphSource *source, EmogiWeights weights,
+				  const EmogiPageScans *notes)
 {
 	EmogiSlot  *slot = call->slot;
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
-	read_edges(call, reading, false);
+	source->kind->scan(call, source, weights, false, notes);
 	if (slot->key_table != NULL &&
 		emogi_key_table_outcome(slot->key_table) == EMOGI_KEYS_COLLISIONS)
 	{
 		emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 		emogi_arena_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
 		pg_atomic_write_u64(&slot->nskipped, 0);
-		read_edges(call, reading, true);
+		source->kind->scan(call, source, weights, true, notes);
 	}
 	emogi_build_dictionary(call);
-}
-
-/*
- * Read the edges of a source into the call's slot, as the caller's snapshot sees them. leaves: the
- * heaps to read, from emogi_heap_scan_possible; NIL = through the executor. notes: NULL, or where
- * to record the page scans of each leaf. The caller's rights have been checked. Raises 53200, 22004
- * and 22023 for weights, and any error of a query.
- */
-void
-emogi_build_edges(EmogiCall *call, const EmogiSource *source, List *leaves, EmogiWeights weights,
-				  const EmogiPageScans *notes)
-{
-	const Reading reading = {.source = source,.leaves = leaves,.weights = weights,.notes = notes};
-
-	gather_edges(call, &reading);
-}
-
-/*
- * Read the edges of a source with foreign tables besides its heaps, or of Citus tables, as
- * emogi_build_edges does. Raises also the errors of the servers.
- */
-void
-emogi_build_edges_of_remote(EmogiCall *call, const EmogiSource *source, List *heaps,
-							EmogiRemote *servers, EmogiWeights weights)
-{
-	const Reading reading =
-		{.source = source,.leaves = heaps,.servers = servers,.weights = weights};
-
-	gather_edges(call, &reading);
-}
-
-/*
- * Read the edges of an analyzed query, which is open, as emogi_build_edges does. Raises the same.
- */
-void
-emogi_build_edges_of_query(EmogiCall *call, EmogiQueryAnalysis *analysis, EmogiWeights weights)
-{
-	const Reading reading = {.analysis = analysis,.weights = weights};
-
-	gather_edges(call, &reading);
 }
 
 /*

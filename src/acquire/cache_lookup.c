@@ -345,19 +345,26 @@ emogi_cache_lookup_pin(EmogiCached *cached)
 	return (int) (cached - emogi_cache_shared->graphs);
 }
 
+/* Count a hit of a graph, pin it, and return its index. */
+static int
+take(EmogiCached *cached)
+{
+	cached->hits++;
+	cached->asked_once = false;
+	cached->staleness_ms = Max(cached->staleness_ms, emogi_max_staleness_ms);
+	emogi_cache_shared->counters.hits++;
+	return emogi_cache_lookup_pin(cached);
+}
+
 /*
  * Pin a graph for a slot's call. Copy nskipped now, because it may change as soon as the lock is
  * released (cache_lookup_tracker.c).
  */
 static void
-take(EmogiSlot *slot, EmogiCached *cached)
+take_for_slot(EmogiSlot *slot, EmogiCached *cached)
 {
-	slot->graph = emogi_cache_lookup_pin(cached);
+	slot->graph = take(cached);
 	pg_atomic_write_u64(&slot->nskipped, cached->nskipped);
-	cached->hits++;
-	cached->asked_once = false;
-	cached->staleness_ms = Max(cached->staleness_ms, emogi_max_staleness_ms);
-	emogi_cache_shared->counters.hits++;
 }
 
 /* Release the references to the rings of the first `count` leaves. */
@@ -484,7 +491,7 @@ look_up(EmogiSlot *slot, const EmogiCacheLookup *lookup, bool reserves)
 	cached = find_graph(lookup, EMOGI_GRAPH_READY, emogi_cache_lookup_has_lists);
 	if (cached != NULL)
 	{
-		take(slot, cached);
+		take_for_slot(slot, cached);
 		cached->exact_at = Max(cached->exact_at, lookup->taken_at);
 		outcome = EMOGI_FOUND;
 	}
@@ -550,13 +557,61 @@ emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCacheLookup *lookup)
  * reserved, if there is none.
  */
 bool
-emogi_cache_lookup_look(EmogiSlot *slot, const EmogiCacheLookup *lookup)
+emogi_cache_lookup_await(EmogiSlot *slot, const EmogiCacheLookup *lookup)
 {
 	EmogiLookupOutcome outcome = look_up(slot, lookup, false);
 
 	if (outcome == EMOGI_MUST_WAIT)
 		outcome = wait_for_builder(slot, lookup, false);
 	return outcome == EMOGI_FOUND;
+}
+
+/* Get what the cache has if changes of the lookup's tables can be tracked. */
+static EmogiCacheHas
+find_tracker(const EmogiCacheLookup *lookup)
+{
+	const EmogiChangeTracker *tracker = lookup->can_follow ?
+		emogi_change_tracker_find(&lookup->key) : NULL;
+
+	if (tracker == NULL || tracker->phase != EMOGI_LIVE_READY)
+		return EMOGI_CACHE_HAS_NOTHING;
+	return tracker->holder >= 0 ? EMOGI_CACHE_HAS_HELD_TRACKER : EMOGI_CACHE_HAS_TRACKER;
+}
+
+/*
+ * Look once at what the cache has for a call: without waiting, and at one time. Pin a graph for the
+ * call, which may have no slot yet; call NULL = do not, for EXPLAIN. may_share: the graph can be
+ * shared.
+ */
+EmogiCacheLook
+emogi_cache_lookup_look(EmogiCall *call, const EmogiCacheLookup *lookup, bool may_share)
+{
+	EmogiCacheLook look = {EMOGI_CACHE_HAS_NOTHING};
+	EmogiCached *cached = NULL;
+
+	if (!may_share && !lookup->can_follow)
+		return look;
+	emogi_cache_lock();
+	emogi_recent_writers_forget_recovery();
+	if (may_share)
+		cached = find_graph(lookup, EMOGI_GRAPH_READY, emogi_cache_lookup_has_lists);
+	if (cached == NULL)
+	{
+		look.has = find_tracker(lookup);
+		look.is_building = may_share &&
+			find_graph(lookup, EMOGI_GRAPH_BUILDING, emogi_cache_lookup_has_lists) != NULL;
+	}
+	else
+	{
+		look.has = EMOGI_CACHE_HAS_GRAPH;
+		if (call != NULL)
+		{
+			emogi_call_pin(call, take(cached), cached->nskipped);
+			cached->exact_at = Max(cached->exact_at, lookup->taken_at);
+		}
+	}
+	emogi_cache_unlock();
+	return look;
 }
 
 /*
@@ -600,21 +655,9 @@ emogi_cache_lookup_look_back(EmogiSlot *slot, const EmogiCacheLookup *lookup, do
 	if (cached != NULL && *age_ms > emogi_max_staleness_ms)
 		cached = NULL;
 	if (cached != NULL)
-		take(slot, cached);
+		take_for_slot(slot, cached);
 	emogi_cache_unlock();
 	return cached != NULL;
-}
-
-/* Check whether the cache has a suitable graph. */
-bool
-emogi_cache_lookup_is_cached(const EmogiCacheLookup *lookup)
-{
-	bool		found;
-
-	emogi_cache_lock();
-	found = find_graph(lookup, EMOGI_GRAPH_READY, emogi_cache_lookup_has_lists) != NULL;
-	emogi_cache_unlock();
-	return found;
 }
 
 /* Hide the weights of a graph from a call that uses none. */

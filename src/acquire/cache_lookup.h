@@ -41,7 +41,23 @@ typedef struct EmogiCacheLookup
 	"a value in it, of the time, the user or a setting perhaps, " \
 	"is asked for the first time; the next call with it is for all"
 
-/* Result of a lookup. */
+/* What the cache has for a lookup. */
+typedef enum EmogiCacheHas
+{
+	EMOGI_CACHE_HAS_NOTHING,
+	EMOGI_CACHE_HAS_GRAPH,		/* exact for the snapshot */
+	EMOGI_CACHE_HAS_TRACKER,	/* no such graph, but a tracker that can be brought to it */
+	EMOGI_CACHE_HAS_HELD_TRACKER	/* the same, held by another call */
+} EmogiCacheHas;
+
+/* Result of a look at the cache. */
+typedef struct EmogiCacheLook
+{
+	EmogiCacheHas has;
+	bool		is_building;	/* another call is building the graph */
+} EmogiCacheLook;
+
+/* Result of a lookup that may reserve an entry. */
 typedef enum EmogiLookupOutcome
 {
 	EMOGI_FOUND,						/* slot->graph is pinned */
@@ -64,7 +80,9 @@ extern bool emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup);
 extern EmogiLookupOutcome emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_register(const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_release_donor(EmogiSlot *slot);
-extern bool emogi_cache_lookup_look(EmogiSlot *slot, const EmogiCacheLookup *lookup);
+extern EmogiCacheLook emogi_cache_lookup_look(EmogiCall *call, const EmogiCacheLookup *lookup,
+											  bool may_share);
+extern bool emogi_cache_lookup_await(EmogiSlot *slot, const EmogiCacheLookup *lookup);
 extern bool emogi_cache_lookup_look_back(EmogiSlot *slot, const EmogiCacheLookup *lookup,
 										 double *age_ms);
 extern bool emogi_cache_lookup_takes_weights(EmogiWeights weights, uint32 misfits);
@@ -75,18 +93,18 @@ extern void emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection d
 /* ---- apply_delta.c: bring a graph to the call's snapshot, or build the first one ---- */
 
 extern bool emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup);
-extern bool emogi_apply_delta(EmogiCall *call, const EmogiSource *source,
-							  const EmogiCacheLookup *lookup, EmogiOverlay **patch,
-							  EmogiGraph *graph);
+extern EmogiGraphOrigin emogi_apply_delta(EmogiCall *call, const EmogiSource *source,
+										  const EmogiCacheLookup *lookup, bool accepts_overlay,
+										  EmogiGraphView *view);
 
 /* ---- index_or_build.c ---- */
 
 extern bool emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves,
-										const EmogiCacheLookup *lookup, bool may_share,
-										EmogiIndexSearch *search);
+										const EmogiCacheLookup *lookup, EmogiCacheHas has,
+										bool may_share, EmogiIndexSearch *search);
 extern bool emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
-											 const EmogiCacheLookup *lookup, bool may_share,
-											 EmogiIndexSearch *search);
+											 const EmogiCacheLookup *lookup, EmogiCacheHas has,
+											 bool may_share, EmogiIndexSearch *search);
 
 /* ---- cache_lookup_tracker.c: graphs made from a change tracker that the caller holds ---- */
 
@@ -103,7 +121,6 @@ extern bool emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLooku
 
 /* ---- cache_lookup_publish.c ---- */
 
-extern bool emogi_cache_lookup_is_cached(const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits,
 									   uint64 nskipped, uint64 *counter);
 

@@ -12,21 +12,16 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "access/relation.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "nodes/plannodes.h"
 #include "optimizer/cost.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
-#include "utils/plancache.h"
 #include "utils/syscache.h"
 
 #include "acquire/acquire.h"
@@ -48,60 +43,6 @@ typedef struct KeyStatistics
 	int64		min_key;
 	int64		max_key;
 } KeyStatistics;
-
-/* ---- rows ---- */
-
-/*
- * Get the planner's estimate of a query's rows, for the current user; raise 42501 if its execution
- * would.
- */
-static double
-estimate_query(const char *query)
-{
-	SPIPlanPtr	plan;
-	CachedPlan *cached;
-	PlannedStmt *statement;
-	double		rows;
-
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	plan = SPI_prepare(query, 0, NULL);
-	cached = plan != NULL ? SPI_plan_get_cached_plan(plan) : NULL;
-	if (cached == NULL || list_length(cached->stmt_list) != 1)
-		elog(ERROR, "could not plan the %s", EMOGI_GRAPH_QUERY);
-	statement = linitial_node(PlannedStmt, cached->stmt_list);
-	emogi_compat_check_plan(statement);
-	rows = statement->planTree != NULL ? statement->planTree->plan_rows : 0;
-	ReleaseCachedPlan(cached, NULL);
-	SPI_finish();
-	return rows;
-}
-
-/*
- * Estimate the rows of a source, as the planner does. heaps: locked; NIL if its rows are
- * read through the executor. The caller's permissions on a relation have been checked.
- */
-double
-emogi_graph_estimate_rows(const EmogiSource *source, List *heaps)
-{
-	double		rows = 0;
-	ListCell   *cell;
-
-	if (heaps == NIL)
-		return estimate_query(emogi_source_select(source));
-	foreach(cell, heaps)
-	{
-		Relation	rel = table_open(lfirst_oid(cell), NoLock);
-		BlockNumber pages;
-		double		tuples;
-		double		visible;
-
-		table_relation_estimate_size(rel, NULL, &pages, &tuples, &visible);
-		rows += tuples;
-		table_close(rel, NoLock);
-	}
-	return rows;
-}
 
 /* ---- keys ---- */
 
@@ -419,34 +360,26 @@ estimate_source(const EmogiSource *source)
 {
 	EmogiWeightType weight_type = EMOGI_WEIGHT_NONE;
 	KeyStatistics	keys = unknown_keys(sizeof(int64));
-	List	   *heaps = NIL;
+	EmogiGraphSource rows;
 	EmogiEstimate estimate;
-	Relation	rel;
-	bool		row_security;
-	char		kind;
-	double		rows;
+	double		nrows;
 
+	(void) emogi_graph_source_peek_relation(source, &rows);
 	if (source->is_query)
 	{
 		EmogiKeyType key;
 
 		weight_type = query_weight(source, &key);
 		keys.width = key.fixed_length > 0 ? key.fixed_length : UNKNOWN_WIDTH;
-		return combine(estimate_query(source->query), &keys, key.class, weight_type);
+		return combine(rows.kind->estimate_rows(&rows), &keys, key.class, weight_type);
 	}
-	rel = relation_open(source->relid, NoLock);
-	row_security = source->filter == NULL && emogi_access_check(rel, source);	/* of a filtered table the tree has asked (Q18) */
-	kind = rel->rd_rel->relkind;
-	relation_close(rel, NoLock);
-	if (row_security || !emogi_heap_scan_possible(source, &heaps))
-		heaps = NIL;
 	if (source->weight > 0)
 		weight_type = widest_weight(get_atttype(source->relid, source->weight));
-	rows = emogi_graph_estimate_rows(source, heaps) * (source->reverse > 0 ? 2 : 1);
-	if (!row_security && kind != RELKIND_VIEW)
-		keys = relation_keys(source, heaps, rows);
-	estimate = combine(rows, &keys, source->key.class, weight_type);
-	estimate.from_heaps = heaps != NIL;
+	nrows = rows.kind->estimate_rows(&rows) * (source->reverse > 0 ? 2 : 1);
+	if (!rows.has_row_security && get_rel_relkind(source->relid) != RELKIND_VIEW)
+		keys = relation_keys(source, rows.tables, nrows);
+	estimate = combine(nrows, &keys, source->key.class, weight_type);
+	estimate.from_heaps = rows.tables != NIL;
 	return estimate;
 }
 

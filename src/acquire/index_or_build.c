@@ -5,23 +5,12 @@
  * query analysis.
  *
  * An index search is considered if this call or another would have to build the graph first, or to
- * bring it to the call's snapshot; index_search_cost.c compares the costs.
+ * bring it to the call's snapshot: the look at the cache (cache_lookup.c) tells. index_search_cost.c
+ * compares the costs.
  */
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
-#include "cache/change_tracker.h"
-
-/*
- * Check whether a graph of heaps must be built: it is not cached, and no change tracker can supply
- * it.
- */
-static bool
-must_be_built(const EmogiCacheLookup *lookup, bool may_share)
-{
-	return !(may_share && emogi_cache_lookup_is_cached(lookup)) &&
-		!(lookup->can_follow && emogi_change_tracker_exists(&lookup->key));
-}
 
 /*
  * Check whether the graph is that of a query with a value used for the first time, such as now() or
@@ -46,56 +35,31 @@ would_serve_others(const EmogiCacheLookup *lookup, bool may_share)
 	return lookup->tree == NULL && lookup->can_follow && emogi_apply_delta_may_begin(lookup);
 }
 
-/* Check whether the call would have to wait for another that is refreshing the change tracker. */
+/*
+ * Check whether the graph that a search would have built, or brought up to date, would be available
+ * to other calls.
+ */
 static bool
-must_wait(const EmogiCacheLookup *lookup, bool may_share)
+serves_others(const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share)
 {
-	return !(may_share && emogi_cache_lookup_is_cached(lookup)) && lookup->can_follow &&
-		emogi_change_tracker_is_held(&lookup->key);
-}
-
-/* Check whether the call must refresh the change tracker or merge its graph, where one exists. */
-static bool
-must_refresh(const EmogiCacheLookup *lookup, bool may_share)
-{
-	return !(may_share && emogi_cache_lookup_is_cached(lookup)) && lookup->can_follow &&
-		emogi_change_tracker_exists(&lookup->key);
-}
-
-/* Why a search may use indexes. */
-typedef enum IndexReason
-{
-	HAS_GRAPH,					/* it need not */
-	WOULD_BUILD,
-	WOULD_WAIT,					/* for another call that brings the graph up to date */
-	WOULD_REFRESH
-} IndexReason;
-
-/* Get the reason why a search may use indexes instead of its graph. */
-static IndexReason
-index_reason(const EmogiCacheLookup *lookup, bool may_share)
-{
-	if (must_be_built(lookup, may_share))
-		return WOULD_BUILD;
-	if (must_wait(lookup, may_share))
-		return WOULD_WAIT;
-	return must_refresh(lookup, may_share) ? WOULD_REFRESH : HAS_GRAPH;
+	return has == EMOGI_CACHE_HAS_TRACKER ||
+		(has == EMOGI_CACHE_HAS_NOTHING && would_serve_others(lookup, may_share));
 }
 
 /* Decide whether a search uses indexes, by estimated costs. Sets its cost limit. */
 static bool
-prefers_indexes(IndexReason reason, const EmogiSource *source, List *leaves, bool serves_others,
+prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves, bool for_others,
 				EmogiIndexSearch *search)
 {
-	switch (reason)
+	switch (has)
 	{
-		case WOULD_BUILD:
-			return emogi_index_search_cost_beats_build(source, leaves, serves_others, search);
-		case WOULD_WAIT:
+		case EMOGI_CACHE_HAS_NOTHING:
+			return emogi_index_search_cost_beats_build(source, leaves, for_others, search);
+		case EMOGI_CACHE_HAS_HELD_TRACKER:
 			return emogi_index_search_cost_beats_wait(source, leaves, search);
-		case WOULD_REFRESH:
+		case EMOGI_CACHE_HAS_TRACKER:
 			return emogi_index_search_cost_beats_refresh(source, leaves, search);
-		case HAS_GRAPH:
+		case EMOGI_CACHE_HAS_GRAPH:
 			break;
 	}
 	return false;
@@ -103,20 +67,18 @@ prefers_indexes(IndexReason reason, const EmogiSource *source, List *leaves, boo
 
 /*
  * Run a search of these heaps on indexes, if its graph is not available; return false if it needs
- * the graph.
+ * the graph. has: what the cache has for it.
  */
 bool
 emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *leaves,
-							const EmogiCacheLookup *lookup, bool may_share,
+							const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 							EmogiIndexSearch *search)
 {
-	const IndexReason reason = index_reason(lookup, may_share);
-	const bool	serves_others = reason == WOULD_REFRESH ||
-		(reason == WOULD_BUILD && would_serve_others(lookup, may_share));
+	const bool	for_others = serves_others(lookup, has, may_share);
 	const double start_ms = emogi_pool_now_ms();
 	EmogiSearchIndexes indexes;
 
-	if (prefers_indexes(reason, source, leaves, serves_others, search) &&
+	if (prefers_indexes(has, source, leaves, for_others, search) &&
 		emogi_index_search_open(source, leaves, search->direction, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
@@ -128,9 +90,9 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	}
 	if (search->is_answered && lookup->tree != NULL)
 		(void) emogi_cache_lookup_asked_first(lookup, true);
-	if (serves_others && search->is_answered)
+	if (for_others && search->is_answered)
 		emogi_index_search_cost_note_walk(source, search);
-	else if (serves_others)
+	else if (for_others)
 		emogi_index_search_cost_note_build(source);
 	return search->is_answered;
 }
@@ -138,14 +100,14 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 /* Check whether a search of these heaps would use indexes, and name them. */
 bool
 emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
-								 const EmogiCacheLookup *lookup, bool may_share,
+								 const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 								 EmogiIndexSearch *search)
 {
-	const IndexReason reason = index_reason(lookup, may_share);
 	EmogiSearchIndexes indexes;
 
-	if (!prefers_indexes(reason, source, leaves,
-						 reason != WOULD_BUILD || would_serve_others(lookup, may_share), search) ||
+	if (!prefers_indexes(has, source, leaves,
+						 has != EMOGI_CACHE_HAS_NOTHING || would_serve_others(lookup, may_share),
+						 search) ||
 		!emogi_index_search_open(source, leaves, search->direction, &indexes))
 		return false;
 	emogi_index_search_name(&indexes, search->direction, search->names);

@@ -81,8 +81,10 @@ reads_query(const EmogiSource *source)
 
 /* Find the reason; the last one is what remains. */
 static Reason
-find_reason(const EmogiSource *source, bool from_heaps, List *base_tables, const char *why)
+find_reason(const EmogiGraphSource *rows, const char *why)
 {
+	const EmogiSource *source = rows->source;
+	List	   *base_tables = rows->tables;
 	Reason		reason;
 	ListCell   *cell;
 
@@ -95,7 +97,7 @@ find_reason(const EmogiSource *source, bool from_heaps, List *base_tables, const
 		return (Reason) {psprintf("Its %s is not shared: %s.",
 								  reads_query(source) ? "query" : "graph", why),
 						 "Have its rows in a table or a materialized view."};
-	if (!from_heaps)
+	if (rows->kind != &emogi_graph_source_heaps)
 		return reason_of_relation(source);
 	if (base_tables == NIL)
 		return (Reason) {"It has no partition.", "Call it when there are rows."};
@@ -116,14 +118,13 @@ find_reason(const EmogiSource *source, bool from_heaps, List *base_tables, const
  * reason for a query; NULL = find it.
  */
 void
-emogi_not_cacheable_report(const EmogiSource *source, bool from_heaps, List *base_tables,
-						   const char *why)
+emogi_not_cacheable_report(const EmogiGraphSource *rows, const char *why)
 {
-	Reason		reason = find_reason(source, from_heaps, base_tables, why);
+	Reason		reason = find_reason(rows, why);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the graph of \"%s\" cannot be cached", source->graph->text),
+			 errmsg("the graph of \"%s\" cannot be cached", rows->source->graph->text),
 			 errdetail("%s", reason.detail),
 			 errhint("%s", reason.hint)));
 }

@@ -216,8 +216,8 @@ is_of(const EmogiChangeTracker *tracker, const EmogiGraphKey *key)
 }
 
 /* Find the tracker of a source; NULL if there is none. Caller holds cache_lock. */
-static EmogiChangeTracker *
-find_tracker(const EmogiGraphKey *key)
+EmogiChangeTracker *
+emogi_change_tracker_find(const EmogiGraphKey *key)
 {
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
 		if (is_of(&emogi_change_trackers->states[i], key))
@@ -346,7 +346,7 @@ make_tracker(const EmogiGraphKey *key)
 static EmogiChangeTracker *
 try_to_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *wait)
 {
-	EmogiChangeTracker *tracker = find_tracker(key);
+	EmogiChangeTracker *tracker = emogi_change_tracker_find(key);
 
 	if (tracker == NULL && make)
 		tracker = make_tracker(key);
@@ -401,7 +401,7 @@ emogi_change_tracker_exists(const EmogiGraphKey *key)
 	const EmogiChangeTracker *tracker;
 
 	emogi_cache_lock();
-	tracker = find_tracker(key);
+	tracker = emogi_change_tracker_find(key);
 	emogi_cache_unlock();
 	return tracker != NULL && tracker->phase == EMOGI_LIVE_READY;
 }
@@ -420,18 +420,6 @@ emogi_change_tracker_note_spliced(uint64 id)
 	if (tracker != NULL)
 		tracker->splice_until = 0;
 	emogi_cache_unlock();
-}
-
-/* Check whether a call holds the tracker of a source. */
-bool
-emogi_change_tracker_is_held(const EmogiGraphKey *key)
-{
-	const EmogiChangeTracker *tracker;
-
-	emogi_cache_lock();
-	tracker = find_tracker(key);
-	emogi_cache_unlock();
-	return tracker != NULL && tracker->holder >= 0;
 }
 
 /* List the relations of a database whose changes are tracked. */

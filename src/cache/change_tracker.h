@@ -144,7 +144,8 @@ extern EmogiChangeTracker *emogi_change_tracker_hold(EmogiSlot *slot, const Emog
 													 bool make, bool *waited);
 extern bool emogi_change_tracker_exists(const EmogiGraphKey *key);
 extern void emogi_change_tracker_note_spliced(uint64 id);
-extern bool emogi_change_tracker_is_held(const EmogiGraphKey *key);
+/* Find the tracker of a source; NULL if there is none. Caller holds cache_lock. */
+extern EmogiChangeTracker *emogi_change_tracker_find(const EmogiGraphKey *key);
 extern void emogi_change_tracker_release(EmogiSlot *slot);
 extern List *emogi_change_tracker_relations(Oid database);
 extern uint64 emogi_change_tracker_bytes(uint64 id);

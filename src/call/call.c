@@ -55,6 +55,17 @@ clear_waiter(EmogiCall *call)
 	call->waiter = -1;
 }
 
+/* Release the graph that a call without a slot has pinned. Raises nothing. */
+static void
+unpin(EmogiCall *call)
+{
+	int			graph = call->graph;
+
+	call->graph = -1;
+	if (graph >= 0)
+		emogi_cache_unpin(graph);
+}
+
 /* Release everything that a call has in shared memory. Raises nothing. */
 void
 emogi_call_leave(EmogiCall *call)
@@ -63,6 +74,7 @@ emogi_call_leave(EmogiCall *call)
 	int			holding = call->holding;
 
 	clear_waiter(call);
+	unpin(call);
 	call->slot = NULL;
 	call->holding = -1;
 	if (slot != NULL)
@@ -142,6 +154,20 @@ void
 emogi_call_note_private(EmogiCall *call, const char *why)
 {
 	copy_text(call->record.why_private, sizeof call->record.why_private, why);
+}
+
+/* Get the name of an origin in the column `cache` of emogi_runs. */
+const char *
+emogi_call_origin_name(EmogiGraphOrigin origin)
+{
+	static const char *const names[] = {
+		[EMOGI_GRAPH_NONE] = "", [EMOGI_GRAPH_FOUND] = "hit", [EMOGI_GRAPH_STALE] = "stale",
+		[EMOGI_GRAPH_BUILT] = "built", [EMOGI_GRAPH_MERGED] = "spliced",
+		[EMOGI_GRAPH_OVERLAID] = "patched", [EMOGI_GRAPH_PRIVATE] = "private",
+		[EMOGI_GRAPH_INDEX] = "index"
+	};
+
+	return names[origin];
 }
 
 /* End a finished call before its plan ends. */
@@ -298,7 +324,7 @@ emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 	}
 	end_oldest();
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
-	call->holding = call->waiter = -1;
+	call->holding = call->waiter = call->graph = -1;
 	call->token = token;
 	describe_caller(&call->record, name, source);
 	call->function = function;
@@ -394,7 +420,29 @@ emogi_call_hold(EmogiCall *call)
 	return true;
 }
 
-/* Take a slot again before the next request; it becomes the owner of the call's memory. */
+/*
+ * Record that a call has pinned a cached graph, in its slot if it has one; otherwise the next slot
+ * takes the graph over. nskipped: the graph's rows with a NULL end, as the call's snapshot sees
+ * them.
+ */
+void
+emogi_call_pin(EmogiCall *call, int graph, uint64 nskipped)
+{
+	if (call->slot == NULL)
+	{
+		call->graph = graph;
+		call->nskipped = nskipped;
+		return;
+	}
+	call->slot->graph = graph;
+	pg_atomic_write_u64(&call->slot->nskipped, nskipped);
+}
+
+/*
+ * Take a slot again before the next request; it becomes the owner of the call's memory, and of the
+ * graph that the call has pinned. If the call must wait for a slot, it releases that graph first,
+ * because a waiting call must not keep others from memory.
+ */
 void
 emogi_call_take_slot(EmogiCall *call)
 {
@@ -404,6 +452,7 @@ emogi_call_take_slot(EmogiCall *call)
 		return;
 	if (emogi_slot_take(call) != EMOGI_WITHIN_LIMITS)
 	{
+		unpin(call);
 		if (holding >= 0)
 			emogi_held_results_wait(holding, true);
 		wait_for_slot(call);
@@ -411,6 +460,9 @@ emogi_call_take_slot(EmogiCall *call)
 	call->holding = -1;
 	if (holding >= 0)
 		emogi_held_results_return(holding, call->slot);
+	if (call->graph >= 0)
+		emogi_call_pin(call, call->graph, call->nskipped);
+	call->graph = -1;
 }
 
 /*

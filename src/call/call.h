@@ -18,6 +18,19 @@
 
 /* ---- call.c: the life of a call ---- */
 
+/* Where the graph of a call comes from. */
+typedef enum EmogiGraphOrigin
+{
+	EMOGI_GRAPH_NONE,			/* the call ended before, or it needs none */
+	EMOGI_GRAPH_FOUND,			/* in the cache */
+	EMOGI_GRAPH_STALE,			/* in the cache, as of an earlier time */
+	EMOGI_GRAPH_BUILT,			/* and published */
+	EMOGI_GRAPH_MERGED,			/* from an older graph and the changes since, and published */
+	EMOGI_GRAPH_OVERLAID,		/* an older graph, with an overlay of the changes since */
+	EMOGI_GRAPH_PRIVATE,		/* built for this call only */
+	EMOGI_GRAPH_INDEX			/* no graph: an index search (index_search.h) */
+} EmogiGraphOrigin;
+
 /* One row of emogi_runs. Times in ms; 0 = did not happen. */
 typedef struct EmogiCallRecord
 {
@@ -28,9 +41,7 @@ typedef struct EmogiCallRecord
 	char		text[256];		/* text of the query without constants, or the graph
 								 * argument, truncated; for emogi_stat_graphs */
 	bool		failed;			/* ended by an error or a cancel */
-	char		cache[8];		/* hit, stale, built (and published), spliced (likewise),
-								 * patched, private, index (no graph, see index_search.h); empty
-								 * = ended before */
+	EmogiGraphOrigin origin;	/* set by acquire.c */
 	char		indexes[2 * NAMEDATALEN + 2];	/* indexes of an index search */
 	char		why_private[256];	/* why the graph of a query or view bypasses the cache */
 	char		engine[16];		/* cpu, cuda, backend (local_search_call.c), hierarchy
@@ -76,6 +87,9 @@ typedef struct EmogiCall
 	int			slot_index;
 	int			holding;		/* index of held results; -1 = none. Without a slot either, it
 								 * has nothing in shared memory. */
+	int			graph;			/* index of the cached graph that it has pinned before it has a
+								 * slot, which takes it over; -1 = none */
+	uint64		nskipped;		/* of that graph, as for a slot */
 	int			waiter;			/* index in waiters[] while it waits for its first slot; -1 =
 								 * none */
 	bool		limited;		/* not a superuser's call */
@@ -105,6 +119,7 @@ extern void emogi_call_end(EmogiCall *call);
 extern bool emogi_call_is_active(const EmogiCall *call);
 extern bool emogi_call_hold(EmogiCall *call);
 extern void emogi_call_take_slot(EmogiCall *call);
+extern void emogi_call_pin(EmogiCall *call, int graph, uint64 nskipped);
 extern void emogi_call_leave(EmogiCall *call);
 extern void emogi_call_init(void);
 extern bool emogi_call_make_room(uint64 bytes);
@@ -112,6 +127,7 @@ extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
 extern void emogi_call_resume(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
 extern void emogi_call_note_private(EmogiCall *call, const char *why);
+extern const char *emogi_call_origin_name(EmogiGraphOrigin origin);
 extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
 extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
 

@@ -461,17 +461,17 @@ emogi_call_statistics_shmem_startup(bool found)
 static void
 add_call(EmogiStatistic *sums, const EmogiCallRecord *run)
 {
-	const char *cache = run->cache;
+	const EmogiGraphOrigin origin = run->origin;
 
 	sums->min_ms = sums->ncalls == 0 ? run->total_ms : Min(sums->min_ms, run->total_ms);
 	sums->max_ms = Max(sums->max_ms, run->total_ms);
 	sums->ncalls++;
 	sums->nerrors += run->failed;
-	sums->nhits += strcmp(cache, "hit") == 0 || strcmp(cache, "stale") == 0;
-	sums->nsteps += strcmp(cache, "spliced") == 0 || strcmp(cache, "patched") == 0;
-	sums->nbuilds += strcmp(cache, "built") == 0;
-	sums->nprivate += strcmp(cache, "private") == 0;
-	sums->nwalks += strcmp(cache, "index") == 0;
+	sums->nhits += origin == EMOGI_GRAPH_FOUND || origin == EMOGI_GRAPH_STALE;
+	sums->nsteps += origin == EMOGI_GRAPH_MERGED || origin == EMOGI_GRAPH_OVERLAID;
+	sums->nbuilds += origin == EMOGI_GRAPH_BUILT;
+	sums->nprivate += origin == EMOGI_GRAPH_PRIVATE;
+	sums->nwalks += origin == EMOGI_GRAPH_INDEX;
 	sums->total_ms += run->total_ms;
 	sums->build_ms += run->refresh_ms + run->scan_ms + run->keys_ms + run->csr_ms + run->splice_ms;
 	sums->run_ms += run->run_ms;

@@ -78,26 +78,27 @@ allocate(void *call, size_t bytes)
 
 /* Replace a graph with an overlay by the graph that it represents. */
 static void
-apply_patch(EmogiCall *call, EmogiDirection direction, EmogiAcquiredTwice *twice)
+apply_overlay(EmogiCall *call, EmogiDirection direction, const EmogiOverlay *overlay,
+			  EmogiVerification *verification)
 {
 	EmogiGraph	applied;
 
-	(void) emogi_overlay_apply(&twice->acquired.graph, twice->patch, direction,
-							   twice->rebuilt.graph.weight_type, allocate, call,
-							 serve_interrupts, &applied);
-	applied.dictionary = twice->acquired.graph.dictionary;
-	twice->acquired.graph = applied;
+	(void) emogi_overlay_apply(&verification->acquired.graph, overlay, direction,
+							   verification->rebuilt.graph.weight_type, allocate, call,
+							   serve_interrupts, &applied);
+	applied.dictionary = verification->acquired.graph.dictionary;
+	verification->acquired.graph = applied;
 }
 
 /* Report a difference as a WARNING. Not for queries, which may return different rows each time. */
 static void
-warn(const EmogiAcquiredTwice *twice, const char *graph, const char *difference)
+warn(const EmogiVerification *verification, const char *graph, const char *difference)
 {
-	if (!twice->from_heaps)
+	if (!verification->from_heaps)
 		return;
 	ereport(WARNING,
 			(errcode(ERRCODE_DATA_CORRUPTED),
-			 twice->is_cached ?
+			 verification->is_cached ?
 			 errmsg("the cached graph of \"%s\" is not what the table holds", graph) :
 			 errmsg("the graph that was built of \"%s\" is not what the table holds", graph),
 			 errdetail("%s.", difference),
@@ -115,7 +116,7 @@ make_row(TupleDesc desc, const EmogiCall *call, const EmogiGraph *graph, const c
 	nulls[1] = ok;
 	values[0] = BoolGetDatum(ok);
 	values[1] = ok ? (Datum) 0 : CStringGetTextDatum(difference);
-	values[2] = CStringGetTextDatum(call->record.cache);
+	values[2] = CStringGetTextDatum(emogi_call_origin_name(call->record.origin));
 	values[3] = Int64GetDatum(graph->nvertices);
 	values[4] = Int64GetDatum(graph->forward.nedges);
 	values[5] = BoolGetDatum(graph->weight_type != EMOGI_WEIGHT_NONE);
@@ -131,9 +132,11 @@ Datum
 emogi_check(PG_FUNCTION_ARGS)
 {
 	EmogiGraphArgument graph;
-	EmogiGraphKey wanted = {0};
+	EmogiGraphRequest request = {.is_verified = true};
+	EmogiGraphKey *wanted = &request.key;
+	EmogiGraphView view;
+	EmogiVerification *verification = &view.verification;
 	EmogiSource source;
-	EmogiAcquiredTwice twice;
 	EmogiCall  *call;
 	TupleDesc	desc;
 	char		difference[256];
@@ -144,21 +147,22 @@ emogi_check(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	emogi_arguments_graph(fcinfo, &graph);
-	wanted.direction = emogi_arguments_direction(fcinfo, 1, EMOGI_OUT);
-	wanted.weights = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? EMOGI_WEIGHTS_ANY :
+	wanted->direction = emogi_arguments_direction(fcinfo, 1, EMOGI_OUT);
+	wanted->weights = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? EMOGI_WEIGHTS_ANY :
 		EMOGI_WEIGHTS_UNUSED;
-	wanted.with_backward = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
-	emogi_source_resolve(&graph, wanted.weights != EMOGI_WEIGHTS_UNUSED, &source);
+	wanted->with_backward = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
+	emogi_source_resolve(&graph, wanted->weights != EMOGI_WEIGHTS_UNUSED, &source);
 	emogi_request_require_engine();
 	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), &source);
-	emogi_acquire_twice(call, &source, &wanted, !PG_ARGISNULL(4) && PG_GETARG_BOOL(4), &twice);
+	request.accepts_overlay = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);
+	emogi_acquire(call, &source, &request, &view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	if (twice.patch != NULL)
-		apply_patch(call, wanted.direction, &twice);
-	share_codes(call, &twice.acquired.graph, &twice.rebuilt.graph);
-	if (!compare(&twice.acquired, &twice.rebuilt, difference, sizeof difference))
-		warn(&twice, graph.text, difference);
-	row = make_row(desc, call, &twice.acquired.graph, difference);
+	if (view.overlay != NULL)
+		apply_overlay(call, wanted->direction, view.overlay, verification);
+	share_codes(call, &verification->acquired.graph, &verification->rebuilt.graph);
+	if (!compare(&verification->acquired, &verification->rebuilt, difference, sizeof difference))
+		warn(verification, graph.text, difference);
+	row = make_row(desc, call, &verification->acquired.graph, difference);
 	emogi_call_end(call);
 	PG_RETURN_DATUM(row);
 }

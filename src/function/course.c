@@ -162,23 +162,6 @@ require_weights(const EmogiTask *task, const EmogiGraph *graph)
 						 "\"weights\" out.")));
 }
 
-/*
- * Begin a call, without a slot, for a task that may not need its graph; get the graph or the result
- * of an index search.
- */
-static EmogiCall *
-open_without_graph(Oid function, EmogiTask *task, EmogiSource *source, const EmogiGraphKey *lookup,
-				   EmogiOverlay **patch, EmogiGraph *graph, EmogiIndexSearch *search)
-{
-	EmogiCall  *call = emogi_call_enter(function, get_func_name(function), source);
-	EmogiOverlay *found;
-
-	found = emogi_acquire_or_search(call, source, lookup, patch != NULL, graph, search);
-	if (patch != NULL)
-		*patch = found;
-	return call;
-}
-
 /* Is the set of sources or of targets empty? Then there are no rows, and the graph is not read. */
 static bool
 has_empty_set(const EmogiTask *task)
@@ -188,79 +171,86 @@ has_empty_set(const EmogiTask *task)
 }
 
 /*
+ * Resolve the graph of a task, check that its arguments fit, and describe the graph that it needs.
+ */
+static void
+prepare(Oid function, EmogiTask *task, EmogiGraphKey *key)
+{
+	EmogiSource *source = &task->source;
+
+	emogi_course_graph_key(task, key);
+	emogi_source_resolve(&task->graph, key->weights != EMOGI_WEIGHTS_UNUSED, source);
+	if (task->table != NULL)
+		*task->table = source->is_query ? InvalidOid : source->relid;
+	task->form = NULL;
+	if (OidIsValid(source->key.type))
+		emogi_vertices_read(task, function, &source->key);
+	if (task->start != NULL)
+		emogi_values_check(task->start, emogi_task_has_communities(task), &source->key);
+	if (task->pairs != NULL)
+		emogi_pairs_check(task->pairs, &source->key);
+	emogi_request_require_engine();
+}
+
+/*
  * Begin a call as emogi_course_open does. search: may receive the result of an index search,
  * without a graph; NULL = not allowed.
  */
 static EmogiCall *
-open_call(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph,
-		  EmogiIndexSearch *search)
+open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch *search,
+		  EmogiGraphView *view)
 {
-	EmogiGraphKey lookup;
-	EmogiSource source;
+	EmogiGraphRequest request = {.accepts_overlay = accepts_overlay};
+	EmogiSource *source = &task->source;
 	EmogiCall  *call;
 
-	emogi_course_graph_key(task, &lookup);
-	emogi_source_resolve(&task->graph, lookup.weights != EMOGI_WEIGHTS_UNUSED, &source);
-	if (task->table != NULL)
-		*task->table = source.is_query ? InvalidOid : source.relid;
-	task->form = NULL;
-	if (OidIsValid(source.key.type))
-		emogi_vertices_read(task, function, &source.key);
-	if (task->start != NULL)
-		emogi_values_check(task->start, emogi_task_has_communities(task), &source.key);
-	if (task->pairs != NULL)
-		emogi_pairs_check(task->pairs, &source.key);
-	emogi_request_require_engine();
+	memset(view, 0, sizeof *view);
+	prepare(function, task, &request.key);
 	if (has_empty_set(task))
 	{
-		emogi_build_check(&source);
+		emogi_build_check(source);
 		if (task->form == NULL)
-			emogi_vertices_read(task, function, &source.key);
+			emogi_vertices_read(task, function, &source->key);
 		return NULL;
 	}
 	if (search != NULL && emogi_index_search_call_may_serve(task) &&
-		(source.is_query || emogi_index_search_supports(&source)))
+		(source->is_query || emogi_index_search_supports(source)))
 	{
 		*search = emogi_index_search_call_walk(task, function);
-		call = open_without_graph(function, task, &source, &lookup, patch, graph, search);
+		request.search = search;
+		call = emogi_call_enter(function, get_func_name(function), source);
 	}
 	else
-	{
-		call = emogi_call_begin(function, get_func_name(function), &source);
-		if (patch != NULL)
-			*patch = emogi_acquire_patched(call, &source, &lookup, graph);
-		else
-			emogi_acquire_graph(call, &source, &lookup, graph);
-	}
+		call = emogi_call_begin(function, get_func_name(function), source);
+	emogi_acquire(call, source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	if (!task->query.is_weighted || source.guess.is_taken)
-		emogi_guess_tell(&source);
-	if (search != NULL && search->is_answered)
+	if (!task->query.is_weighted || source->guess.is_taken)
+		emogi_guess_tell(source);
+	if (view->origin == EMOGI_GRAPH_INDEX)
 		return call;
-	require_weights(task, graph);
-	if (!OidIsValid(source.key.type))
+	require_weights(task, &view->graph);
+	if (!OidIsValid(source->key.type))
 		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);
 	if (task->form == NULL)
-		emogi_vertices_read(task, function, &source.key);
-	if (graph->nvertices == 0)
+		emogi_vertices_read(task, function, &source->key);
+	if (view->graph.nvertices == 0)
 	{
 		emogi_call_end(call);
 		return NULL;
 	}
-	emogi_vertices_find(task, graph);
+	emogi_vertices_find(task, &view->graph);
 	return call;
 }
 
 /*
  * Begin a call: resolve the task's graph, check the caller's rights, acquire the graph. Return NULL
  * if there is nothing to run: no source was given, or the graph has no edge. The caller ends the
- * call. If patch is not NULL, the graph may be an older one, and *patch gets the changes since
- * (emogi_acquire_patched), or NULL if there are none.
+ * call. accepts_overlay: the graph may be an older one with an overlay (EmogiGraphRequest).
  */
 EmogiCall *
-emogi_course_open(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGraph *graph)
+emogi_course_open(Oid function, EmogiTask *task, bool accepts_overlay, EmogiGraphView *view)
 {
-	return open_call(function, task, patch, graph, NULL);
+	return open_call(function, task, accepts_overlay, NULL, view);
 }
 
 /*
@@ -268,21 +258,20 @@ emogi_course_open(Oid function, EmogiTask *task, EmogiOverlay **patch, EmogiGrap
  * and return false.
  */
 bool
-emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph)
+emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view)
 {
-	EmogiGraphKey lookup;
-	EmogiSource source;
+	EmogiGraphRequest request = {0};
 
 	emogi_acquire_release(call);
-	emogi_course_graph_key(task, &lookup);
-	emogi_source_resolve(&task->graph, lookup.weights != EMOGI_WEIGHTS_UNUSED, &source);
-	emogi_acquire_graph(call, &source, &lookup, graph);
+	emogi_course_graph_key(task, &request.key);
+	/* the source is still what the name meant: it is locked */
+	emogi_acquire(call, &task->source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	if (graph->nvertices > 0)
-		emogi_vertices_find(task, graph);
+	if (view->graph.nvertices > 0)
+		emogi_vertices_find(task, &view->graph);
 	else
 		emogi_call_end(call);
-	return graph->nvertices > 0;
+	return view->graph.nvertices > 0;
 }
 
 /* Report a source that is not in the graph. Raises 42804. */
@@ -379,32 +368,31 @@ EmogiCall *
 emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
 	const bool	may_run_local = emogi_local_search_may_serve(task);
-	EmogiOverlay *patch = NULL;
 	EmogiIndexSearch search = {0};
-	EmogiCall  *call = open_call(function, task, may_run_local ? &patch : NULL, graph, &search);
-	EmogiGraph	whole = {0};
+	EmogiGraphView view;
+	EmogiCall  *call = open_call(function, task, may_run_local, &search, &view);
+	EmogiGraph	whole;
 	bool		answered;
 
+	*graph = view.graph;
 	memset(result, 0, sizeof *result);
-	if (search.is_answered)
+	if (view.origin == EMOGI_GRAPH_INDEX)
 	{
 		emogi_index_search_call_take(call, task, &search, graph, result);
 		notice_not_found(task, &search);
 		emogi_call_phase(call, EMOGI_PHASE_ROWS);
 		return call;
 	}
-	if (call != NULL)
-		whole = *graph;
 	answered = call != NULL && may_run_local && !task->no_rows &&
-		run_local(call, task, patch, graph, result);
-	if (!answered && patch != NULL)
+		run_local(call, task, view.overlay, graph, result);
+	if (!answered && view.overlay != NULL)
 	{
-		if (!emogi_course_reopen(call, task, graph))
+		if (!emogi_course_reopen(call, task, &view))
 			call = NULL;
-		whole = *graph;
-		patch = NULL;
+		*graph = view.graph;
 	}
-	notice_ends(task, patch, call != NULL ? &whole : NULL);
+	whole = view.graph;
+	notice_ends(task, view.overlay, call != NULL ? &whole : NULL);
 	if (call == NULL)
 		return NULL;
 	if (!answered && (task->no_rows || !emogi_task_query(call, task, graph, result)))

@@ -129,9 +129,8 @@ Datum
 emogi_cycles(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
-	EmogiGraph	graph;
-	EmogiPathSteps paths = {.task = &task,.graph = &graph};
-	EmogiOverlay *patch = NULL;
+	EmogiGraphView view;
+	EmogiPathSteps paths = {.task = &task,.graph = &view.graph};
 	EmogiCall  *call;
 	uint64		max_length;
 	uint64		max_cycles;
@@ -148,12 +147,11 @@ emogi_cycles(PG_FUNCTION_ARGS)
 												"Use 1 or more, or leave it out for 1000.");
 	task.direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
 	task.with_backward = true;
-	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task,
-							 emogi_local_search_is_enabled() ? &patch : NULL, &graph);
+	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled(), &view);
 	if (call == NULL)
 		return (Datum) 0;
-	paths.patch = patch;
-	source = find_source(&task, patch, &graph);
+	paths.patch = view.overlay;
+	source = find_source(&task, view.overlay, &view.graph);
 	old = emogi_path_steps_enter();
 	if (source != EMOGI_NO_VERTEX)
 		has_more = search(call, &task, &paths, source, max_length, max_cycles);

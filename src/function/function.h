@@ -103,6 +103,8 @@ typedef struct EmogiTask
 	Oid		   *table;			/* output: the relation that is read, InvalidOid for a query;
 								 * NULL = not wanted */
 
+	EmogiSource source;			/* the graph argument, once emogi_course_open has resolved it */
+
 	/* set by vertices.c once the graph is available */
 	EmogiForm  *form;			/* NULL = the key type is not known yet */
 	int64	   *keys;			/* [nkeys], the graph's ids of the sources; EMOGI_NO_CODE = not
@@ -117,11 +119,11 @@ typedef struct EmogiTask
 } EmogiTask;
 
 extern void emogi_course_graph_key(const EmogiTask *task, EmogiGraphKey *key);
-extern EmogiCall *emogi_course_open(Oid function, EmogiTask *task, EmogiOverlay **patch,
-									EmogiGraph *graph);
+extern EmogiCall *emogi_course_open(Oid function, EmogiTask *task, bool accepts_overlay,
+									EmogiGraphView *view);
 extern void emogi_course_notice_sets(const EmogiTask *task, const EmogiOverlay *patch,
 									 const EmogiGraph *graph);
-extern bool emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraph *graph);
+extern bool emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view);
 extern EmogiCall *emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph,
 								   EmogiResult *result);
 extern Datum emogi_course_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm,

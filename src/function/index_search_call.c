@@ -87,7 +87,6 @@ emogi_index_search_call_take(EmogiCall *call, EmogiTask *task, const EmogiIndexS
 {
 	EmogiCallRecord *record = &call->record;
 
-	strlcpy(record->cache, "index", sizeof record->cache);
 	strlcpy(record->indexes, search->names, sizeof record->indexes);
 	strlcpy(record->engine, "backend", sizeof record->engine);
 	record->nreached = search->count;

@@ -147,23 +147,24 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 static void
 find_and_put(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool only_shortest)
 {
-	EmogiGraph	graph;
-	EmogiOverlay *patch = NULL;
-	EmogiPathSteps paths = {.task = task,.graph = &graph};
+	EmogiGraphView view;
+	const EmogiGraph *graph = &view.graph;
+	EmogiPathSteps paths = {.task = task,.graph = graph};
 	EmogiCall  *call = emogi_course_open(fcinfo->flinfo->fn_oid, task,
-										 emogi_local_search_is_enabled() ? &patch : NULL, &graph);
+										 emogi_local_search_is_enabled(), &view);
+	const EmogiOverlay *patch = view.overlay;
 	bool		has_more = false;
 	MemoryContext old;
 
-	emogi_shortest_path_notice_ends(task, patch, call != NULL ? &graph : NULL);
+	emogi_shortest_path_notice_ends(task, patch, call != NULL ? graph : NULL);
 	if (call == NULL)
 		return;
 	paths.patch = patch;
 	old = emogi_path_steps_enter();
-	if (emogi_local_search_has_vertex(&graph, patch, task->keys[0]) &&
-		emogi_local_search_has_vertex(&graph, patch, task->targets[0]))
-		has_more = rank(call, &paths, emogi_overlay_vertex(&graph, patch, task->keys[0]),
-						emogi_overlay_vertex(&graph, patch, task->targets[0]), count,
+	if (emogi_local_search_has_vertex(graph, patch, task->keys[0]) &&
+		emogi_local_search_has_vertex(graph, patch, task->targets[0]))
+		has_more = rank(call, &paths, emogi_overlay_vertex(graph, patch, task->keys[0]),
+						emogi_overlay_vertex(graph, patch, task->targets[0]), count,
 						only_shortest);
 	emogi_path_steps_name(&paths);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);

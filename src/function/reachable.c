@@ -343,8 +343,9 @@ find_reached(Reachability *state)
  * set it to NULL.
  */
 static bool
-find_patched(Reachability *state, EmogiGraph *graph)
+find_patched(Reachability *state, EmogiGraphView *view)
 {
+	const EmogiGraph *graph = &view->graph;
 	EmogiPairSearch search;
 	Datum	   *keys;
 
@@ -359,7 +360,7 @@ find_patched(Reachability *state, EmogiGraph *graph)
 	pfree(state->found);
 	state->patch = NULL;
 	state->nsearched = 0;
-	if (!emogi_course_reopen(state->call, state->task, graph))
+	if (!emogi_course_reopen(state->call, state->task, view))
 	{
 		state->call = NULL;
 		return true;
@@ -407,9 +408,8 @@ Datum
 emogi_reachable(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
-	EmogiGraph	graph;
-	EmogiOverlay *patch = NULL;
-	Reachability state = {.task = &task,.graph = &graph};
+	EmogiGraphView view;
+	Reachability state = {.task = &task,.graph = &view.graph};
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_begin(fcinfo, EMOGI_BFS, &task);
@@ -417,16 +417,16 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	emogi_arguments_pairs(fcinfo, 1, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	task.with_backward = true;
-	state.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task,
-								   emogi_local_search_is_enabled() ? &patch : NULL, &graph);
+	state.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled(),
+								   &view);
 	if (state.call == NULL)
 		return (Datum) 0;
-	state.patch = patch;
-	state.pairs = (Pair *) emogi_pairs_query(&graph, patch, task.form, task.pairs, &state.npairs);
+	state.patch = view.overlay;
+	state.pairs = (Pair *) emogi_pairs_query(&view.graph, view.overlay, task.form, task.pairs, &state.npairs);
 	sort_pairs(&state);
-	if (patch == NULL || !find_patched(&state, &graph))
+	if (view.overlay == NULL || !find_patched(&state, &view))
 	{
-		reverse_if_cheaper(&state, &graph);
+		reverse_if_cheaper(&state, &view.graph);
 		find_reached(&state);
 	}
 	if (state.call == NULL)

@@ -210,20 +210,17 @@ EmogiCall *
 emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
 	const bool	may_run_local = emogi_local_search_may_serve(task);
-	EmogiOverlay *patch = NULL;
-	EmogiCall  *call = emogi_course_open(function, task, may_run_local ? &patch : NULL, graph);
+	EmogiGraphView view;
+	EmogiCall  *call = emogi_course_open(function, task, may_run_local, &view);
 	EmogiLocalPath path;
 	uint64		tried = 0;
 	bool		answered = call != NULL && may_run_local &&
-		search_local(call, task, patch, graph, &tried, &path);
+		search_local(call, task, view.overlay, &view.graph, &tried, &path);
 
-	if (!answered && patch != NULL)
-	{
-		patch = NULL;
-		if (!emogi_course_reopen(call, task, graph))
-			call = NULL;
-	}
-	emogi_shortest_path_notice_ends(task, patch, call != NULL ? graph : NULL);
+	if (!answered && view.overlay != NULL && !emogi_course_reopen(call, task, &view))
+		call = NULL;
+	*graph = view.graph;
+	emogi_shortest_path_notice_ends(task, view.overlay, call != NULL ? graph : NULL);
 	if (call != NULL && task->no_rows)
 	{
 		emogi_call_end(call);
@@ -231,10 +228,10 @@ emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiR
 	}
 	if (call == NULL)
 		return NULL;
-	if (!answered && patch == NULL && emogi_hierarchy_search_may_serve(call, graph))
+	if (!answered && view.overlay == NULL && emogi_hierarchy_search_may_serve(call, graph))
 		answered = search_hierarchy(call, task, graph, &path);
 	if (answered)
-		set_steps(call, task, patch, path.vertices, path.distance, path.length, graph, result);
+		set_steps(call, task, view.overlay, path.vertices, path.distance, path.length, graph, result);
 	else
 	{
 		const int	cached = emogi_hierarchy_search_may_serve(call, graph) ? call->slot->graph : -1;

@@ -362,8 +362,9 @@ find_paths(Paths *paths)
  * to NULL.
  */
 static bool
-find_patched(Paths *paths, EmogiGraph *graph)
+find_patched(Paths *paths, EmogiGraphView *view)
 {
+	const EmogiGraph *graph = &view->graph;
 	uint64		first = 0;
 	Datum	   *keys;
 
@@ -388,7 +389,7 @@ find_patched(Paths *paths, EmogiGraph *graph)
 							paths->npairs);
 	paths->patch = paths->found.patch = NULL;
 	paths->found.npaths = paths->found.nsteps = 0;
-	if (!emogi_course_reopen(paths->call, paths->task, graph))
+	if (!emogi_course_reopen(paths->call, paths->task, view))
 	{
 		paths->call = NULL;
 		return true;
@@ -464,22 +465,22 @@ Datum
 emogi_shortest_paths(PG_FUNCTION_ARGS)
 {
 	EmogiTask	task;
-	EmogiGraph	graph;
-	EmogiOverlay *patch = NULL;
-	Paths		paths = {.task = &task,.graph = &graph,.found = {.task = &task,.graph = &graph}};
+	EmogiGraphView view;
+	Paths		paths = {.task = &task,.graph = &view.graph,
+		.found = {.task = &task,.graph = &view.graph}};
 	MemoryContext old;
 
 	emogi_compat_init_rows(fcinfo);
 	read_arguments(fcinfo, &task);
-	paths.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task,
-								   emogi_local_search_is_enabled() ? &patch : NULL, &graph);
-	emogi_course_notice_sets(&task, patch, paths.call != NULL ? &graph : NULL);
+	paths.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled(),
+								   &view);
+	emogi_course_notice_sets(&task, view.overlay, paths.call != NULL ? &view.graph : NULL);
 	if (paths.call == NULL)
 		return (Datum) 0;
 	old = emogi_path_steps_enter();
-	paths.patch = paths.found.patch = patch;
+	paths.patch = paths.found.patch = view.overlay;
 	find_pairs(&paths);
-	if (patch == NULL || !find_patched(&paths, &graph))
+	if (view.overlay == NULL || !find_patched(&paths, &view))
 		find_paths(&paths);
 	if (paths.call == NULL)
 	{

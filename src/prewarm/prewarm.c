@@ -41,7 +41,8 @@ describe(const EmogiCall *call, EmogiPrewarmed *prewarmed)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
 
-	strlcpy(prewarmed->cache, call->record.cache, sizeof prewarmed->cache);
+	strlcpy(prewarmed->cache, emogi_call_origin_name(call->record.origin),
+			sizeof prewarmed->cache);
 	prewarmed->nvertices = call->record.nvertices;
 	prewarmed->nedges = call->record.nedges;
 	emogi_cache_lock();
@@ -52,7 +53,7 @@ describe(const EmogiCall *call, EmogiPrewarmed *prewarmed)
 
 /*
  * Load a graph into the cache as of the active snapshot, with the privileges of the current user.
- * Raises the errors of emogi_acquire_graph, 55000 if it cannot be shared, 42501 and 53400 if it may
+ * Raises the errors of emogi_acquire, 55000 if it cannot be shared, 42501 and 53400 if it may
  * not be kept. function: OID of the calling SQL function.
  */
 void
@@ -60,27 +61,27 @@ emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGr
 					EmogiKeepChoice keep,
 					EmogiPrewarmed *prewarmed)
 {
-	EmogiGraphKey key = *wanted;
+	EmogiGraphRequest request = {.key = *wanted};
+	EmogiGraphView view;
 	EmogiSource source;
-	EmogiGraph	acquired;
 	EmogiCall  *call;
 
-	key.shared_only = true;
-	emogi_source_resolve(graph, key.weights != EMOGI_WEIGHTS_UNUSED, &source);
+	request.key.shared_only = true;
+	emogi_source_resolve(graph, wanted->weights != EMOGI_WEIGHTS_UNUSED, &source);
 	if (keep != EMOGI_KEEP_UNCHANGED)
 		require_owner(&source);
 	call = emogi_call_begin(function, "emogi_prewarm", &source);
-	emogi_acquire_graph(call, &source, &key, &acquired);
+	emogi_acquire(call, &source, &request, &view);
 	if (keep != EMOGI_KEEP_UNCHANGED)
 		require_owner(&source); /* the name may resolve to another relation by now */
 	while (keep == EMOGI_KEEP && !emogi_cache_lookup_keep(call))
 	{
 		CHECK_FOR_INTERRUPTS();
 		emogi_acquire_release(call);
-		emogi_acquire_graph(call, &source, &key, &acquired);
+		emogi_acquire(call, &source, &request, &view);
 	}
 	if (keep == EMOGI_KEEP_RELEASE)
-		emogi_cache_lookup_unkeep(call, &key);
+		emogi_cache_lookup_unkeep(call, &request.key);
 	describe(call, prewarmed);
 	emogi_call_end(call);
 }

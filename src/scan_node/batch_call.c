@@ -214,6 +214,7 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 	EmogiScan  *scan = &batch->scan;
 	PgStat_FunctionCallUsage usage;
 	MemoryContext old;
+	EmogiGraphView view;
 	Oid			table = InvalidOid;
 
 	MemoryContextReset(scan->run_context);
@@ -231,7 +232,8 @@ emogi_batch_open(EmogiBatchState *batch, NullableDatum source)
 	emogi_inputs_apply_conditions(scan, &batch->task);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
-	scan->call = emogi_course_open(scan->flinfo.fn_oid, &batch->task, NULL, &scan->graph);
+	scan->call = emogi_course_open(scan->flinfo.fn_oid, &batch->task, false, &view);
+	scan->graph = view.graph;
 	pgstat_end_function_usage(&usage, true);
 	batch->task.table = NULL;
 	scan->form = batch->task.form;

@@ -200,7 +200,7 @@ typedef struct GraphForecast
 	const EmogiGraphArgument *graph;
 	const EmogiGraphKey *lookup;
 	EmogiIndexSearch *search;	/* NULL = not possible for this call */
-	EmogiGraphOutcome outcome;
+	EmogiGraphOrigin origin;
 	const char *why_private;
 } GraphForecast;
 
@@ -213,7 +213,7 @@ find_outcome(void *context)
 
 	emogi_source_resolve(forecast->graph, forecast->lookup->weights != EMOGI_WEIGHTS_UNUSED,
 						 &source);
-	forecast->outcome = emogi_explain_graph(&source, forecast->lookup, forecast->search,
+	forecast->origin = emogi_explain_graph(&source, forecast->lookup, forecast->search,
 											&forecast->why_private);
 }
 
@@ -238,10 +238,10 @@ find_outcome_safely(GraphForecast *forecast)
 static void
 explain_forecast(EmogiScan *scan, ExplainState *es)
 {
-	static const char *const outcomes[] = {
-		[EMOGI_GRAPH_IS_CACHED] = "cached", [EMOGI_GRAPH_WILL_BE_REFRESHED] = "to be refreshed",
-		[EMOGI_GRAPH_WILL_BE_BUILT] = "to be built",
-		[EMOGI_GRAPH_WILL_BE_PRIVATE] = "to be built for this call alone"
+	static const char *const origins[] = {
+		[EMOGI_GRAPH_FOUND] = "cached", [EMOGI_GRAPH_MERGED] = "to be refreshed",
+		[EMOGI_GRAPH_BUILT] = "to be built",
+		[EMOGI_GRAPH_PRIVATE] = "to be built for this call alone"
 	};
 	EmogiTask	task = {.query.algorithm = scan->function->algorithm};
 	EmogiGraphKey lookup = {0};
@@ -259,9 +259,9 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 		ExplainPropertyText("Graph", "no such relation", es);
 	else if (find_outcome_safely(&forecast))
 	{
-		ExplainPropertyText("Graph", forecast.outcome == EMOGI_GRAPH_WILL_BE_WALKED ?
+		ExplainPropertyText("Graph", forecast.origin == EMOGI_GRAPH_INDEX ?
 							psprintf(search.is_doubtful ? "index %s, or to be built" : "index %s",
-									 search.names) : outcomes[forecast.outcome], es);
+									 search.names) : origins[forecast.origin], es);
 		if (forecast.why_private != NULL)
 			ExplainPropertyText("Cache", psprintf("bypassed (%s)", forecast.why_private), es);
 	}
@@ -289,14 +289,14 @@ explain_times(const EmogiCallRecord *total, ExplainState *es)
 static const char *
 name_origin(const EmogiCallRecord *total)
 {
-	static const char *const names[][2] = {
-		{"hit", "cached"}, {"stale", "cached, stale"}, {"built", "built"}, {"spliced", "spliced"},
-		{"patched", "cached, patched"}
+	static const char *const names[] = {
+		[EMOGI_GRAPH_FOUND] = "cached", [EMOGI_GRAPH_STALE] = "cached, stale",
+		[EMOGI_GRAPH_BUILT] = "built", [EMOGI_GRAPH_MERGED] = "spliced",
+		[EMOGI_GRAPH_OVERLAID] = "cached, patched"
 	};
 
-	for (int i = 0; i < (int) lengthof(names); i++)
-		if (strcmp(total->cache, names[i][0]) == 0)
-			return names[i][1];
+	if (total->origin != EMOGI_GRAPH_PRIVATE)
+		return names[total->origin];
 	return total->splice_ms > 0 ? "spliced for this call alone" : "built for this call alone";
 }
 
@@ -332,16 +332,15 @@ static bool
 explain_origin(const EmogiScan *scan, ExplainState *es)
 {
 	const EmogiCallRecord *total = &scan->total;
+	const bool	is_index_search = total->origin == EMOGI_GRAPH_INDEX;
 
-	const bool	is_index_search = strcmp(total->cache, "index") == 0;
-
-	if (total->cache[0] == '\0')
+	if (total->origin == EMOGI_GRAPH_NONE)
 		return false;
 	ExplainPropertyText("Graph", is_index_search ? psprintf("index %s", total->indexes) :
 						name_origin(total), es);
-	if (strcmp(total->cache, "private") == 0 && total->why_private[0] != '\0')
+	if (total->origin == EMOGI_GRAPH_PRIVATE && total->why_private[0] != '\0')
 		ExplainPropertyText("Cache", psprintf("bypassed (%s)", total->why_private), es);
-	if (strcmp(total->cache, "stale") == 0)
+	if (total->origin == EMOGI_GRAPH_STALE)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nlooked + total->nby_map + total->nby_lsn > 0)
 		explain_refresh(total, es);

@@ -124,15 +124,15 @@ static void
 put_run(FunctionCallInfo fcinfo, const EmogiCallRecord *run)
 {
 	bool		timed = run->run_ms > 0;
-	bool		has_graph = strcmp(run->cache, "index") != 0;
+	bool		has_graph = run->origin != EMOGI_GRAPH_INDEX;
 	EmogiViewRow row = {0};
 
 	emogi_views_add(&row, Int64GetDatum(run->id));
 	emogi_views_add_time(&row, run->caller.started);
 	add_caller(&row, &run->caller);
 	emogi_views_add_text(&row, run->failed ? "failed" : "ok");
-	emogi_views_add_text(&row, run->cache);
-	emogi_views_add_text(&row, strcmp(run->cache, "private") == 0 ? run->why_private : "");
+	emogi_views_add_text(&row, emogi_call_origin_name(run->origin));
+	emogi_views_add_text(&row, run->origin == EMOGI_GRAPH_PRIVATE ? run->why_private : "");
 	emogi_views_add_text(&row, run->engine);
 	emogi_views_add_if(&row, strcmp(run->engine, "cuda") == 0, Int32GetDatum(run->device));
 	emogi_views_add_text(&row, run->placement);
@@ -152,7 +152,7 @@ put_run(FunctionCallInfo fcinfo, const EmogiCallRecord *run)
 	emogi_views_add(&row, Int64GetDatum(run->nby_map));
 	emogi_views_add(&row, Int64GetDatum(run->nby_lsn));
 	emogi_views_add(&row, Int64GetDatum(run->nchanges));
-	emogi_views_add_if(&row, strcmp(run->cache, "stale") == 0, Float8GetDatum(run->age_ms));
+	emogi_views_add_if(&row, run->origin == EMOGI_GRAPH_STALE, Float8GetDatum(run->age_ms));
 	emogi_views_add_if(&row, has_graph, Int64GetDatum(run->nvertices));
 	emogi_views_add_if(&row, has_graph, Int64GetDatum(run->nedges));
 	emogi_views_add(&row, Int64GetDatum(run->nreached));
