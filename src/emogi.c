@@ -22,6 +22,7 @@
  *   analysis/      queries and views: cacheability, fingerprint, base tables, conditions
  *   cache/         shared graphs, change trackers
  *   source/        the graph argument
+ *   answer/        who answers a call, at what cost
  *   keys/          vertex keys of any type              citus/   catalogs of Citus
  *   base/          settings, faults, shared state, arena, limits, versions of PostgreSQL
  *

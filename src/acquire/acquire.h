@@ -71,7 +71,6 @@ extern EmogiGraphOrigin emogi_explain_graph(const EmogiSource *resolved,
 
 /* ---- index_search_cost.c: cost of an index search against building ---- */
 
-extern double emogi_index_search_cost_edges(double nreads);
 extern bool emogi_index_search_cost_may_walk(const EmogiSource *source);
 extern bool emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 												  EmogiIndexSearch *search);

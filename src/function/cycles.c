@@ -147,7 +147,7 @@ emogi_cycles(PG_FUNCTION_ARGS)
 												"Use 1 or more, or leave it out for 1000.");
 	task.direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
 	task.with_backward = true;
-	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled(), &view);
+	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(), &view);
 	if (call == NULL)
 		return (Datum) 0;
 	paths.patch = view.overlay;

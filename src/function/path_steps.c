@@ -120,7 +120,7 @@ add_edge(EmogiPathSteps *paths, edges_hash *places, EmogiStep *step)
 							errmsg("the paths have too many edges")));
 		place->edge = (uint32) paths->nedges;
 		paths->edges[paths->nedges++] = (EmogiStepEdge) {step->vertex, step[1].vertex,
-														 emogi_shortest_path_cost(&lists,
+														 emogi_path_run_cost(&lists,
 																				  step->vertex,
 																				  step[1].vertex),
 														 {.isnull = true}};

@@ -151,12 +151,12 @@ find_and_put(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool only_s
 	const EmogiGraph *graph = &view.graph;
 	EmogiPathSteps paths = {.task = task,.graph = graph};
 	EmogiCall  *call = emogi_course_open(fcinfo->flinfo->fn_oid, task,
-										 emogi_local_search_is_enabled(), &view);
+										 emogi_answer_is_local_enabled(), &view);
 	const EmogiOverlay *patch = view.overlay;
 	bool		has_more = false;
 	MemoryContext old;
 
-	emogi_shortest_path_notice_ends(task, patch, call != NULL ? graph : NULL);
+	emogi_path_run_notice_ends(task, patch, call != NULL ? graph : NULL);
 	if (call == NULL)
 		return;
 	paths.patch = patch;

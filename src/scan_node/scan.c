@@ -359,9 +359,9 @@ execute_call(EmogiScan *scan, EmogiTask *task)
 {
 	EmogiCall  *call;
 
-	if (scan->function == &emogi_path_function)
-		return emogi_shortest_path_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
 	call = emogi_course_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
+	if (scan->function == &emogi_path_function)
+		return call;
 	if (call != NULL && (scan->function->traits & EMOGI_IS_TREE) != 0 && uses_names(scan))
 		emogi_search_trees_name(task, &scan->graph, &scan->result);
 	if (call != NULL && scan->kind != NULL)

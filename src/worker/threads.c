@@ -16,15 +16,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "answer/answer.h"
 #include "worker/gpus.h"
 #include "cache/cache.h"
 #include "base/arena.h"
 #include "worker/threads.h"
-
-/*
- * With fewer edges, `auto` stays on the CPU, which finishes before a GPU has registered the memory.
- */
-#define EMOGI_AUTO_MIN_EDGES 1048576
 
 typedef enum ThreadState
 {
@@ -185,23 +181,26 @@ explain_fallback(EmogiReply *reply)
 	snprintf(reply->reason, sizeof reply->reason, "%s%.200s", what, reply->error.message);
 }
 
-/* Set the reason why a run uses the CPU from the start. */
-static void
-explain_cpu(const EmogiQuery *query, EmogiReply *reply)
+/* Choose the engine of a query; why: the reason if it is the CPU, [EMOGI_WHY_BYTES]. */
+static EmogiAnswererId
+choose_engine(const EmogiRequest *request, char *why)
 {
-	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+	const EmogiQuestion question = {
+		.algorithm = request->query.algorithm,
+		.engine = request->engine,
+		.mapping = request->query.papers.mapping,
+		.nthreads = options.cpu_threads,
+		.is_small = emogi_query_is_small(&request->query),
+		.has_graph = true,
+		.nvertices = request->graph.nvertices,
+		.nedges = request->graph.forward.nedges,
+		.nreached = -1,
+		.ngpus = opened.ncuda,
+		.why_no_gpu = opened.why_no_gpu.message,
+		.gave_up = EMOGI_ANSWERERS_IN_BACKEND
+	};
 
-	if (!emogi_algorithm_is_on_cuda(row))
-		snprintf(reply->reason, sizeof reply->reason, "%s runs on the CPU only", row->name);
-	else if (opened.ncuda == 0)
-		snprintf(reply->reason, sizeof reply->reason, "there is no GPU: %.200s",
-				 opened.why_no_gpu.message);
-	else if (emogi_query_is_small(query))
-		snprintf(reply->reason, sizeof reply->reason, "the walks have fewer than %d steps",
-				 EMOGI_WALK_STEPS);
-	else
-		snprintf(reply->reason, sizeof reply->reason, "the graph has fewer than %d edges",
-				 EMOGI_AUTO_MIN_EDGES);
+	return emogi_answer_choose(&question, why);
 }
 
 /*
@@ -233,8 +232,8 @@ run_query(Thread *thread)
 		explain_fallback(reply);
 		reply->device = -1;
 	}
-	else if (choice != EMOGI_ENGINE_CPU)
-		explain_cpu(&work->request.query, reply);
+	else
+		(void) choose_engine(&work->request, reply->reason);
 	reply->status = open_cpu(thread, &reply->error);
 	if (reply->status == EMOGI_OK)
 		run_on(work, emogi_cpu_engine(), thread->cpu);
@@ -495,13 +494,10 @@ thread_main(void *arg)
 bool
 emogi_threads_uses_gpu(const EmogiRequest *request)
 {
-	if (request->kind != EMOGI_REQUEST_RUN || opened.ncuda == 0 ||
-		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)) ||
-		emogi_query_is_small(&request->query))
-		return false;
-	return request->engine == EMOGI_ENGINE_CUDA ||
-		(request->engine == EMOGI_ENGINE_AUTO &&
-		 request->graph.forward.nedges >= EMOGI_AUTO_MIN_EDGES);
+	char		why[EMOGI_WHY_BYTES];
+
+	return request->kind == EMOGI_REQUEST_RUN &&
+		emogi_answer_is_on_gpu(choose_engine(request, why));
 }
 
 /* ---- main thread ---- */
