@@ -44,8 +44,9 @@
  *     acquire/build.c               otherwise build it: edges/heap_scan.c and pages.c read tables,
  *                                   remote/remote_read.c other servers, edges/sink.c takes rows of
  *                                   the executor; the engine worker makes keys and CSR
- *   function/local_search_call.c  answer in the backend if the search is small; otherwise
- *   call/request.c                have the engine worker run the query (worker/worker.c)
+ *   answer/choose.c               choose who answers: a search of the backend (local_search_call.c,
+ *                                 components.c, hierarchy_search.c), or
+ *   call/request.c                the engine worker, which runs the query (worker/worker.c)
  *   function/course.c             read the result into rows, and release the slot
  *
  * For calls in FROM, scan_node/plan.c replaces the function scan; scan.c and stream.c execute it.

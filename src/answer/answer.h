@@ -87,6 +87,7 @@ typedef struct EmogiQuestion
 	uint64		nedges;
 	double		nreached;		/* estimated; < 0 = unknown */
 	double		graph_us;		/* cost of getting it, for those that read it */
+	double		request_us;		/* cost of a request to the worker */
 	bool		has_overlay;
 	bool		keeps_components;	/* it is cached with the components of an earlier run */
 	bool		may_contract;	/* it is cached, and may have or get a hierarchy */
@@ -105,8 +106,8 @@ typedef struct EmogiAnswerer
 	EmogiAnswerReads reads;
 
 	/*
-	 * Can it answer the question? why: receives why not if that is worth telling, or what makes it
-	 * possible, [EMOGI_WHY_BYTES]; empty otherwise.
+	 * Can it answer the question? why: receives what makes it possible, or why a GPU cannot,
+	 * [EMOGI_WHY_BYTES]; empty if there is nothing to tell; NULL = not wanted.
 	 */
 	bool		(*can) (const EmogiQuestion *question, char *why);
 	double		(*cost_us) (const EmogiQuestion *question);

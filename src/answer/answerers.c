@@ -22,6 +22,19 @@ is_left_to_emogi(const EmogiQuestion *question)
 	return question->engine != EMOGI_ENGINE_CUDA && question->mapping == EMOGI_MAPPING_AUTO;
 }
 
+/* Write a reason, unless it is not wanted. */
+static void pg_attribute_printf(2, 3)
+tell(char *why, const char *format,...)
+{
+	va_list		args;
+
+	if (why == NULL)
+		return;
+	va_start(args, format);
+	vsnprintf(why, EMOGI_WHY_BYTES, format, args);
+	va_end(args);
+}
+
 /* Is a question for one or more paths? */
 static bool
 is_for_paths(const EmogiQuestion *question)
@@ -34,7 +47,7 @@ is_for_paths(const EmogiQuestion *question)
 static bool
 can_INDEX(const EmogiQuestion *question, char *why)
 {
-	snprintf(why, EMOGI_WHY_BYTES, "the search costs less over indexes than its graph");
+	tell(why, "the search costs less over indexes than its graph");
 	return emogi_enable_index_walk && is_left_to_emogi(question) && !is_for_paths(question) &&
 		(question->algorithm == EMOGI_BFS || question->algorithm == EMOGI_SSNSP) &&
 		!question->is_shared && !question->no_rows && question->may_use_indexes;
@@ -91,8 +104,8 @@ may_be_local(const EmogiQuestion *question)
 static bool
 can_LOCAL(const EmogiQuestion *question, char *why)
 {
-	snprintf(why, EMOGI_WHY_BYTES, "the search reads at most " UINT64_FORMAT " edges",
-			 emogi_answer_max_edges(question));
+	tell(why, "the search reads at most " UINT64_FORMAT " edges",
+		 emogi_answer_max_edges(question));
 	return emogi_enable_local_search && is_left_to_emogi(question) && may_be_local(question) &&
 		!question->is_shared && !question->no_rows;
 }
@@ -130,7 +143,7 @@ emogi_answer_max_edges(const EmogiQuestion *question)
 static bool
 can_COMPONENTS(const EmogiQuestion *question, char *why)
 {
-	snprintf(why, EMOGI_WHY_BYTES, "the components of an earlier run are kept");
+	tell(why, "the components of an earlier run are kept");
 	return emogi_enable_local_search && is_left_to_emogi(question) && !question->no_rows &&
 		question->algorithm == EMOGI_CC && (!question->has_graph || question->keeps_components);
 }
@@ -147,7 +160,7 @@ cost_COMPONENTS(const EmogiQuestion *question)
 static bool
 can_HIERARCHY(const EmogiQuestion *question, char *why)
 {
-	snprintf(why, EMOGI_WHY_BYTES, "the graph has a contraction hierarchy");
+	tell(why, "the graph has a contraction hierarchy");
 	return emogi_enable_contraction && is_left_to_emogi(question) && is_for_paths(question) &&
 		question->may_contract;
 }
@@ -213,20 +226,21 @@ can_on_gpu(const EmogiQuestion *question, char *why)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(question->algorithm);
 
-	why[0] = '\0';
+	tell(why, "%s", "");
 	if (question->engine == EMOGI_ENGINE_CPU)
 		return false;
 	if (!emogi_algorithm_is_on_cuda(row))
-		snprintf(why, EMOGI_WHY_BYTES, "%s runs on the CPU only", row->name);
+		tell(why, "%s runs on the CPU only", row->name);
 	else if (question->ngpus == 0)
-		snprintf(why, EMOGI_WHY_BYTES, "there is no GPU: %.200s", question->why_no_gpu);
+		tell(why, "there is no GPU: %.200s", question->why_no_gpu);
 	else if (question->is_small)
-		snprintf(why, EMOGI_WHY_BYTES, "the walks have fewer than %d steps", EMOGI_WALK_STEPS);
+		tell(why, "the walks have fewer than %d steps", EMOGI_WALK_STEPS);
 	else if (question->engine == EMOGI_ENGINE_AUTO &&
 			 question->nedges < EMOGI_COST_GPU_MIN_EDGES)
-		snprintf(why, EMOGI_WHY_BYTES, "the graph has fewer than %d edges",
-				 EMOGI_COST_GPU_MIN_EDGES);
-	return why[0] == '\0';
+		tell(why, "the graph has fewer than %d edges", EMOGI_COST_GPU_MIN_EDGES);
+	else
+		return true;
+	return false;
 }
 
 static bool
@@ -244,7 +258,7 @@ can_PAPERS(const EmogiQuestion *question, char *why)
 static double
 cost_CUDA(const EmogiQuestion *question)
 {
-	return EMOGI_COST_REQUEST_US +
+	return question->request_us +
 		(is_for_paths(question) ? EMOGI_COST_SSSP_EDGE_US : EMOGI_COST_EDGE_US) *
 		((1 - 1.0 / EMOGI_COST_GPU_SPEED) * EMOGI_COST_GPU_MIN_EDGES +
 		 (double) question->nedges / EMOGI_COST_GPU_SPEED);
@@ -272,12 +286,12 @@ cost_CPU(const EmogiQuestion *question)
 		case EMOGI_QUESTION_SEARCH:
 			break;
 		case EMOGI_QUESTION_PATH:
-			return EMOGI_COST_REQUEST_US + question->nedges * EMOGI_COST_SSSP_EDGE_US;
+			return question->request_us + question->nedges * EMOGI_COST_SSSP_EDGE_US;
 		case EMOGI_QUESTION_PATHS:
 		case EMOGI_QUESTION_MATRIX:
 			return question->nedges * EMOGI_COST_SSSP_EDGE_US / question->nthreads;
 	}
-	return EMOGI_COST_REQUEST_US + question->nedges * EMOGI_COST_EDGE_US;
+	return question->request_us + question->nedges * EMOGI_COST_EDGE_US;
 }
 
 /* ---- the table ---- */

@@ -20,6 +20,7 @@ emogi_answer_ask(EmogiAlgorithm algorithm, EmogiQuestion *question)
 		.mapping = emogi_papers_query().mapping,
 		.nthreads = emogi_cpu_threads,
 		.nreached = -1,
+		.request_us = EMOGI_COST_REQUEST_US,
 		.ngpus = emogi_shared != NULL ? emogi_shared->ncuda : 0,
 		.why_no_gpu = emogi_shared != NULL ? emogi_shared->cuda[0].reason : ""
 	};
@@ -40,9 +41,7 @@ emogi_answer_is_local_enabled(void)
 bool
 emogi_answer_can(EmogiAnswererId id, const EmogiQuestion *question)
 {
-	char		why[EMOGI_WHY_BYTES];
-
-	return (question->gave_up & 1u << id) == 0 && emogi_answer_row(id)->can(question, why);
+	return (question->gave_up & 1u << id) == 0 && emogi_answer_row(id)->can(question, NULL);
 }
 
 /* Get what it costs, in microseconds, the graph included. */
@@ -57,8 +56,8 @@ emogi_answer_cost_us(EmogiAnswererId id, const EmogiQuestion *question)
 
 /*
  * Choose who answers a question. Without a graph, or an estimate of one, only can() is asked of
- * those that read one. why: receives the reason, [EMOGI_WHY_BYTES]; empty = there was no other
- * choice.
+ * those that read one. why: receives the reason, [EMOGI_WHY_BYTES]; empty = there is none; NULL =
+ * not wanted.
  */
 EmogiAnswererId
 emogi_answer_choose(const EmogiQuestion *question, char *why)
@@ -78,11 +77,8 @@ emogi_answer_choose(const EmogiQuestion *question, char *why)
 		chosen = id;
 		min_us = cost_us;
 	}
-	why[0] = '\0';
-	if (chosen != EMOGI_NO_ANSWERER)
+	if (why != NULL && chosen != EMOGI_NO_ANSWERER)
 		(void) emogi_answer_row(chosen)->can(question, why);
-	if (emogi_answer_is_on_gpu(chosen))
-		why[0] = '\0';
 	return chosen;
 }
 

@@ -10,7 +10,7 @@
 
 /* ---- any call ---- */
 
-#define EMOGI_COST_CALL_US 100.0	/* a call, whoever answers it */
+#define EMOGI_COST_CALL_US 100.0	/* a call, with a request to the engine worker */
 #define EMOGI_COST_REQUEST_US 80.0	/* a request to the engine worker */
 #define EMOGI_COST_START_US 1.0	/* begin a search in the backend */
 

@@ -474,20 +474,19 @@ static bool
 answer(EmogiCourse *course)
 {
 	bool		is_current = false;
-	char		why[EMOGI_WHY_BYTES];
 	EmogiAnswererId id;
 	Outcome		outcome = GAVE_UP;
 
 	ask_graph(course);
 	do
 	{
-		id = emogi_answer_choose(&course->question, why);
+		id = emogi_answer_choose(&course->question, NULL);
 		if (emogi_answer_row(id)->reads == EMOGI_READS_CURRENT && !is_current)
 		{
 			if (!go_current(course))
 				return false;
 			is_current = true;
-			continue;			/* the current graph may be answered by another */
+			continue;			/* of the current graph, another may be cheaper */
 		}
 		outcome = run(id, course);
 		course->question.gave_up |= 1u << id;
@@ -500,7 +499,7 @@ answer(EmogiCourse *course)
 	if (!is_current)
 		notice(course, true);
 	if ((1u << id & EMOGI_ANSWERERS_IN_BACKEND) != 0)
-		strlcpy(course->call->record.reason, why, sizeof course->call->record.reason);
+		(void) emogi_answer_row(id)->can(&course->question, course->call->record.reason);
 	return true;
 }
 

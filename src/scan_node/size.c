@@ -171,7 +171,6 @@ double
 emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 {
 	EmogiQuestion question;
-	char		why[EMOGI_WHY_BYTES];
 	double		index_us = (double) INFINITY;
 	double		graph_us;
 
@@ -180,12 +179,15 @@ emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 	question.nvertices = (uint64) size->nvertices;
 	question.nedges = (uint64) size->nedges;
 	question.nreached = emogi_size_reached(size, depth);
+	question.request_us = 0;	/* included in EMOGI_CALL_COST */
 	question.is_bounded = depth >= 0;
 	question.may_use_indexes = depth >= 0 && size->may_walk;
 	if (emogi_answer_can(EMOGI_ANSWERER_INDEX, &question))
 		index_us = emogi_answer_cost_us(EMOGI_ANSWERER_INDEX, &question);
 	question.gave_up = 1u << EMOGI_ANSWERER_INDEX;
-	graph_us = emogi_answer_cost_us(emogi_answer_choose(&question, why), &question);
+	if (depth < 0 && size->reached < 0)
+		question.gave_up |= 1u << EMOGI_ANSWERER_LOCAL;
+	graph_us = emogi_answer_cost_us(emogi_answer_choose(&question, NULL), &question);
 	return EMOGI_CALL_COST + Min(index_us * EMOGI_COST_UNITS_PER_US,
 								 size->build_cost + graph_us * EMOGI_COST_UNITS_PER_US);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
+#include "answer/cost.h"
 #include "worker/gpus.h"
 #include "cache/cache.h"
 #include "base/arena.h"
@@ -195,6 +196,7 @@ choose_engine(const EmogiRequest *request, char *why)
 		.nvertices = request->graph.nvertices,
 		.nedges = request->graph.forward.nedges,
 		.nreached = -1,
+		.request_us = EMOGI_COST_REQUEST_US,
 		.ngpus = opened.ncuda,
 		.why_no_gpu = opened.why_no_gpu.message,
 		.gave_up = EMOGI_ANSWERERS_IN_BACKEND
@@ -494,10 +496,8 @@ thread_main(void *arg)
 bool
 emogi_threads_uses_gpu(const EmogiRequest *request)
 {
-	char		why[EMOGI_WHY_BYTES];
-
 	return request->kind == EMOGI_REQUEST_RUN &&
-		emogi_answer_is_on_gpu(choose_engine(request, why));
+		emogi_answer_is_on_gpu(choose_engine(request, NULL));
 }
 
 /* ---- main thread ---- */
