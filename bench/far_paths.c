@@ -7,7 +7,7 @@
 #include "series.h"
 
 #include "contract/semirings.h"
-#include "cpu/contraction.h"
+#include "contract/contraction.h"
 
 #include <stdlib.h>
 

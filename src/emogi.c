@@ -5,21 +5,25 @@
  * registered before the postmaster forks. _PG_init does not initialize CUDA and starts no thread,
  * because neither survives a fork.
  *
- * Folders, each of which may use those below it and none above. Its header says what it contains:
+ * Folders, each of which may use those below it and none above or beside it. Its header says what
+ * it contains. Of the engine, all of them use engine/contract/ alone. tools/callgraph checks both.
  *
  *   scan_node/     plan nodes for calls in FROM         worker/  the engine worker, which serves
  *   prewarm/       graphs loaded ahead of calls                  requests of slots
- *   function/      the SQL functions                    views/   views and cache administration
+ *   views/         views and cache administration
+ *   function/      the SQL functions
  *   acquire/       from a graph source to a graph: cache lookup, index or build, build
  *   graph_source/  the kinds of sources: tables, foreign tables, Citus tables, queries
  *   changes/       changes of the tables since a graph was built
  *   remote/        edges of foreign tables on other servers and of Citus shards
- *   edges/         edges of heap tables and queries, in the arena
  *   index_search/  searches over indexes of the tables, without a graph
+ *   edges/         edges of heap tables and queries, in the arena
  *   call/          a call and its slot
  *   analysis/      queries and views: cacheability, fingerprint, base tables, conditions
- *   source/        the graph argument                   cache/   shared graphs, change trackers
- *   citus/         catalogs of Citus
+ *   cache/         shared graphs, change trackers
+ *   source/        the graph argument
+ *   answer/        who answers a call, at what cost
+ *   keys/          vertex keys of any type              citus/   catalogs of Citus
  *   base/          settings, faults, shared state, arena, limits, versions of PostgreSQL
  *
  * A call of a traversal function:
@@ -44,8 +48,9 @@
  *                                   remote/remote_read.c other servers, edges/sink.c takes rows of
  *                                   the executor; the engine worker makes keys and CSR in one
  *                                   request
- *   function/local_search_call.c  answer in the backend if the search is small; otherwise
- *   call/request.c                have the engine worker run the query (worker/worker.c)
+ *   answer/choose.c               choose who answers: a search of the backend (local_search_call.c,
+ *                                 components.c, hierarchy_search.c), or
+ *   call/request.c                the engine worker, which runs the query (worker/worker.c)
  *   function/course.c             read the result into rows, and release the slot
  *
  * For calls in FROM, scan_node/plan.c replaces the function scan; scan.c and stream.c execute it.

@@ -225,7 +225,7 @@ typedef struct EmogiResultColumn
 #define EMOGI_NEEDS_BACKWARD 0x20u	/* also reads the transpose of its lists */
 #define EMOGI_WEIGHS_BACKWARD 0x800u	/* likewise, if weights are requested (EMOGI_WEIGHTED) */
 #define EMOGI_HAS_MSBFS 0x40u	/* supports independent searches from many sources at once
-								 * (cpu/msbfs.h) */
+								 * (contract/msbfs.h) */
 #define EMOGI_MAY_DIVERGE 0x80u /* values may overflow, which is an error */
 #define EMOGI_MINIMIZE 0
 #define EMOGI_MAXIMIZE 1

@@ -1,7 +1,7 @@
 /*
  * derivation.h: compact description of how the arrays of a graph follow from those of an older
  * graph, with a size proportional to the number of changes. The producer of the new graph writes it
- * (graph/merge.h); an engine that has copies of the old arrays derives copies of the new arrays
+ * (contract/merge.h); an engine that has copies of the old arrays derives copies of the new arrays
  * from them.
  *
  * The adjacency lists of an orientation are one sequence of entries. An edit inserts entries before

@@ -29,7 +29,7 @@ extern "C" {
  * Changes with every struct below and with the number of algorithms; an emogi_cuda.so of another
  * build is rejected.
  */
-#define EMOGI_ENGINE_ABI (UINT32_C(8007) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(8008) + EMOGI_NALGORITHMS)
 
 /* Qualifiers of a function in a header for both compilers, also usable on the device. */
 #ifdef __CUDACC__
@@ -351,6 +351,9 @@ typedef struct EmogiEngineOptions
 
 typedef struct EmogiEngineState EmogiEngineState;
 typedef struct EmogiDerivation EmogiDerivation; /* derivation.h */
+struct EmogiMsbfsResult;		/* msbfs.h */
+struct EmogiPathAnswer;			/* path_search.h */
+struct EmogiContraction;		/* contraction.h */
 
 /*
  * An engine. open() may take some time (driver start) and is called after fork in the process that
@@ -404,6 +407,28 @@ typedef struct EmogiEngine
 	 */
 	EmogiStatus (*fetch) (EmogiEngineState *state, uint64_t graph_id, const void *array, void *to,
 						  uint64_t bytes, EmogiError *error);
+
+	/*
+	 * Searches that are not an EmogiQuery; NULL = this engine has none.
+	 *
+	 * msbfs: a BFS from each of the query's sources separately, 1 .. EMOGI_MSBFS_SOURCES vertex
+	 * numbers, duplicates allowed, up to its max_depth. If graph->backward exists, it saves work. If
+	 * result->too_deep is set (with status EMOGI_OK), search from the sources one by one.
+	 *
+	 * path: the path from the query's only source to its only target, as emogi_path_search_within
+	 * finds it.
+	 *
+	 * contract: the contraction hierarchy of a graph, as emogi_contraction_make makes it; state may
+	 * be NULL, because only the calling thread computes.
+	 */
+	EmogiStatus (*msbfs) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+						  struct EmogiMsbfsResult *result, EmogiControl *control, EmogiError *error);
+	EmogiStatus (*path) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+						 uint64_t max_edges, uint64_t max_vertices, struct EmogiPathAnswer *answer,
+						 EmogiControl *control, EmogiError *error);
+	EmogiStatus (*contract) (EmogiEngineState *state, const EmogiGraph *graph, uint64_t max_bytes,
+							 bool (*poll) (void), struct EmogiContraction **made,
+							 EmogiControl *control, EmogiError *error);
 } EmogiEngine;
 
 /* The engine of the host processor, linked statically. */

@@ -5,7 +5,7 @@
 #ifndef EMOGI_CONTRACTION_PARTS_H
 #define EMOGI_CONTRACTION_PARTS_H
 
-#include "contraction.h"
+#include "contract/contraction.h"
 #include "threads/job.h"
 
 /*

@@ -6,7 +6,7 @@
 #ifndef EMOGI_CONTRACTION_SEARCH_H
 #define EMOGI_CONTRACTION_SEARCH_H
 
-#include "contraction.h"
+#include "contract/contraction.h"
 #include "prefetch.h"
 #include "threads/job.h"
 

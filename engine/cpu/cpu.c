@@ -4,7 +4,9 @@
 #include "cpu.h"
 
 #include "algorithms.h"
+#include "contract/contraction.h"
 #include "contract/query.h"
+#include "cpu/msbfs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +129,33 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 
+/* Run a multi-source BFS. */
+static EmogiStatus
+run_msbfs(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+		  EmogiMsbfsResult *result, EmogiControl *control, EmogiError *error)
+{
+	return emogi_msbfs_run(state->pool, graph, query->sources, (int) query->nsources,
+						   query->max_depth, result, control, error);
+}
+
+/* Search for one path, in the calling thread. */
+static EmogiStatus
+search_path(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+			uint64_t max_edges, uint64_t max_vertices, EmogiPathAnswer *answer,
+			EmogiControl *control, EmogiError *error)
+{
+	return emogi_path_search_within(graph, NULL, query->sources[0], query->targets[0], max_edges,
+									max_vertices, answer, control, error);
+}
+
+/* Make the contraction hierarchy of a graph, in the calling thread. */
+static EmogiStatus
+contract(EmogiEngineState *state, const EmogiGraph *graph, uint64_t max_bytes, bool (*poll) (void),
+		 EmogiContraction **made, EmogiControl *control, EmogiError *error)
+{
+	return emogi_contraction_make(graph, max_bytes, poll, made, control, error);
+}
+
 /* Forget a graph; nothing is kept of one. */
 static uint64_t
 forget_cpu(EmogiEngineState *state, uint64_t graph_id)
@@ -145,7 +174,10 @@ emogi_cpu_engine(void)
 		.ndevices = count_devices,
 		.describe = describe_cpu,
 		.run = run_cpu,
-		.forget = forget_cpu
+		.forget = forget_cpu,
+		.msbfs = run_msbfs,
+		.path = search_path,
+		.contract = contract
 	};
 
 	return &engine;

@@ -6,7 +6,7 @@
  * search computes these distances and goes one level further for each length. So no cycle waits for
  * parts of the graph beyond the reach of cycles of its length, and no cycle has to be stored.
  */
-#include "cycles.h"
+#include "contract/cycles.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  * [1] R. E. Tarjan, J. van Leeuwen. Worst-Case Analysis of Set Union Algorithms. JACM 31(2), 1984.
  * (Path halving.)
  */
-#include "cpu/local_components.h"
+#include "contract/local_components.h"
 
 #include "graph/layout.h"
 

@@ -5,7 +5,7 @@
 #ifndef EMOGI_LOCAL_HOPS_H
 #define EMOGI_LOCAL_HOPS_H
 
-#include "cpu/local_search.h"
+#include "contract/local_search.h"
 
 /* As emogi_local_search, for BFS without targets. */
 extern EmogiLocalOutcome emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch,

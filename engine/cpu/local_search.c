@@ -9,7 +9,7 @@
  * counted while doubles represent their number exactly, so that the order of additions does not
  * matter.
  */
-#include "cpu/local_search.h"
+#include "contract/local_search.h"
 
 #include "contract/semirings.h"
 #include "cpu/local_hops.h"

@@ -5,7 +5,7 @@
  * listed once per shared neighbor and sorted, so that equal ones can be counted. Unlisted vertices
  * share none.
  */
-#include "cpu/local_similarity.h"
+#include "contract/local_similarity.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * chosen; this file applies the same method, source by source and round by round, to the vertices
  * reached, whose indexes in the answer ascend with the keys.
  */
-#include "cpu/local_trees.h"
+#include "contract/local_trees.h"
 
 #include "contract/semirings.h"
 

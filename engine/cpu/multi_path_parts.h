@@ -4,7 +4,7 @@
 #ifndef EMOGI_MULTI_PATH_PARTS_H
 #define EMOGI_MULTI_PATH_PARTS_H
 
-#include "multi_path.h"
+#include "contract/multi_path.h"
 #include "search_side.h"
 
 struct EmogiMultiPath

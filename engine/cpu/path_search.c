@@ -33,7 +33,7 @@
  *
  * [1] I. Pohl. Bi-directional search. Machine Intelligence 6, 1971.
  */
-#include "path_search.h"
+#include "contract/path_search.h"
 
 #include "contract/semirings.h"
 #include "search_queue.h"

@@ -5,7 +5,7 @@
 #ifndef EMOGI_SEARCH_SIDE_H
 #define EMOGI_SEARCH_SIDE_H
 
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 #include "search_queue.h"
 
 #define VERTEX_EDGES 8			/* cost of settling a vertex, in edges */

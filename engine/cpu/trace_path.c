@@ -11,7 +11,7 @@
  * if exactly one tight edge leads to each vertex, from the target on, there is no other path; with
  * weights other than small integers this is nearly always so.
  */
-#include "trace_path.h"
+#include "contract/trace_path.h"
 
 #include <string.h>
 

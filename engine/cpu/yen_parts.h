@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "contract/semirings.h"
-#include "contraction.h"
+#include "contract/contraction.h"
 #include "graph/whole_lists.h"
-#include "cpu/yen.h"
+#include "contract/yen.h"
 
 #define EMOGI_RANKING_NONE UINT32_C(0xFFFFFFFF)
 

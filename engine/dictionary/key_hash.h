@@ -12,7 +12,7 @@
 #ifndef EMOGI_KEY_HASH_H
 #define EMOGI_KEY_HASH_H
 
-#include "dictionary/key_table.h"
+#include "contract/key_table.h"
 
 #include <string.h>
 

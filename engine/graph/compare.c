@@ -4,7 +4,7 @@
  * Arrays are compared as memory, piece by piece. Only if one differs, it is searched for the first
  * difference by list, because that is what the user can look up in the table.
  */
-#include "compare.h"
+#include "contract/compare.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * The net changes and their places in the old lists are found as for a merge (merge_parts.h), by
  * the calling thread alone.
  */
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 
 #include "layout.h"
 #include "radix.h"

@@ -2,7 +2,7 @@
  * overlay_apply.c: conversion of a graph with an overlay to a graph with arrays of its own, to
  * compare it with another
  */
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 
 #include "contract/semirings.h"
 #include "weights.h"

@@ -6,7 +6,7 @@
  * removed edge is cut out of its piece. So a change costs a binary search in two lists, and a move
  * of the pieces behind.
  */
-#include "graph/overlay_grow.h"
+#include "contract/overlay_grow.h"
 
 #include "contract/semirings.h"
 #include "weights.h"

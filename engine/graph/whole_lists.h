@@ -8,7 +8,7 @@
 #ifndef EMOGI_WHOLE_LISTS_H
 #define EMOGI_WHOLE_LISTS_H
 
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 #include "threads/job.h"
 
 /* A contiguous copy of a list: targets and weights only. */

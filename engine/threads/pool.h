@@ -4,10 +4,11 @@
  * All signals are blocked in the threads, so the signal handlers of the process (PostgreSQL's)
  * never run in them. The caller of emogi_pool_run participates as thread 0.
  */
-#ifndef EMOGI_POOL_H
-#define EMOGI_POOL_H
+#ifndef EMOGI_THREADS_POOL_H
+#define EMOGI_THREADS_POOL_H
 
 #include "contract/engine.h"
+#include "contract/pool.h"
 
 typedef struct EmogiPool EmogiPool;
 
@@ -28,15 +29,4 @@ extern int	emogi_pool_size(const EmogiPool *pool);
  */
 extern void emogi_pool_run(EmogiPool *pool, EmogiPoolTask task, void *arg);
 
-/*
- * Allocate and map the pages of [start, start + bytes) for writing from the calling thread by
- * MADV_POPULATE_WRITE. On a sparse shared mapping, this allocates the memory now (an error here
- * instead of a SIGBUS later) and avoids page faults. Before Linux 5.14, do nothing and return true.
- * False = out of memory.
- */
-extern bool emogi_pool_populate(void *start, size_t bytes);
-
-/* Get the monotonic time in milliseconds. */
-extern double emogi_pool_now_ms(void);
-
-#endif							/* EMOGI_POOL_H */
+#endif							/* EMOGI_THREADS_POOL_H */

@@ -12,10 +12,10 @@
 #ifndef EMOGI_ACQUIRE_H
 #define EMOGI_ACQUIRE_H
 
+#include "contract/overlay.h"
 #include "cache/cache.h"
 #include "edges/edges.h"
 #include "graph_source/graph_source.h"
-#include "graph/overlay.h"
 #include "index_search/index_search.h"
 
 /* ---- acquire.c: the graph of a call ---- */
@@ -77,7 +77,6 @@ extern void emogi_neighborhood_graph_make(EmogiCall *call, const EmogiGraphKey *
 
 /* ---- index_search_cost.c: cost of an index search against building ---- */
 
-extern double emogi_index_search_cost_edges(double nreads);
 extern bool emogi_index_search_cost_may_walk(const EmogiSource *source);
 extern bool emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 												  EmogiIndexSearch *search);

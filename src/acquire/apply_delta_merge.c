@@ -9,7 +9,7 @@
 #include "utils/timestamp.h"
 
 #include "acquire/apply_delta.h"
-#include "cpu/local_components.h"
+#include "contract/local_components.h"
 #include "base/arena.h"
 
 /* Use an overlay instead of a merge up to this number of changes and this size of the overlay. */

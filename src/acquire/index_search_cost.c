@@ -2,9 +2,9 @@
  * index_search_cost.c: cost of an index search (index_search/index_search.h) compared with building
  * a graph.
  *
- * The cost unit is one row read by an index search. A search costs
+ * The cost unit is a microsecond, which is one row read by an index search. A search costs
  *     rows read + index descents * EMOGI_INDEX_DESCENT_COST
- * and a build costs edges / EDGES_PER_READ, where edges is the size of the table.
+ * and a build costs edges / EMOGI_COST_EDGES_PER_US, where edges is the size of the table.
  *
  * Statistics predict how many rows a search will read, and are often wrong. So a search gives up as
  * soon as it has cost a quarter of a build: the call then takes at most that much longer than a
@@ -30,60 +30,9 @@
 #include "utils/syscache.h"
 
 #include "acquire/acquire.h"
+#include "answer/cost.h"
 #include "base/limits.h"
 #include "index_search/index_search.h"
-
-/*
- * Edges built in the time that an index search takes for a row: some 15 ns each, and a microsecond.
- */
-#define EDGES_PER_READ 64
-
-/*
- * A search may cost 1 / WALK_SHARE of a build, or as much as one if the graph of a table with
- * conditions would serve this call alone; if it is likely to be given up, because nothing bounds it
- * or by statistics, 1 / UNLIKELY_SHARE of that. A path search is not, because it is expected to
- * read few edges around both ends.
- */
-#define WALK_SHARE 4
-#define UNLIKELY_SHARE 4
-
-/*
- * While other calls bring a graph up to date, index searches are used from 1 / WAIT_SHARE of the
- * minimum table size.
- */
-#define WAIT_SHARE 64.0
-
-/* Minimum cost limit of a search: building even a tiny graph takes as long. */
-#define MIN_COST 1024
-
-/* Minimum accumulated cost before a build, for small tables: some milliseconds. */
-#define MIN_PRICE 16384
-
-/* Cost limit of a search that runs while other calls bring its graph up to date. */
-#define REFRESHING_COST 2000
-
-/* EDGES_PER_READ if the build evaluates conditions on each row: some 50 ns each. */
-#define FILTERED_EDGES_PER_READ 20
-
-/*
- * Pages that a refresh checks (their headers, or the visibility map) in the time that an index
- * search takes for a row.
- */
-#define PAGES_PER_READ 8
-
-/* Memory that an index search takes per row, and a collection of edges with the graph of them. */
-#define BYTES_PER_READ 64
-#define BYTES_PER_COLLECTED 160
-
-/*
- * Get the number of edges that can be built in the time that an index search takes for so many
- * rows.
- */
-double
-emogi_index_search_cost_edges(double nreads)
-{
-	return nreads * EDGES_PER_READ;
-}
 
 /*
  * Check in the catalogs whether a search of a source may use indexes. For the planner: without
@@ -131,14 +80,14 @@ measure(List *leaves, double *pages, double *rows)
 static double
 build_cost(const EmogiSource *source, double nrows)
 {
-	return nrows / (source->filter != NULL ? FILTERED_EDGES_PER_READ : EDGES_PER_READ);
+	return nrows / (source->filter != NULL ? EMOGI_COST_FILTERED_EDGES_PER_US : EMOGI_COST_EDGES_PER_US);
 }
 
 /* Get the accumulated cost of index searches at which a graph is built. */
 static double
 build_price(const EmogiSource *source, double nrows)
 {
-	return Max(build_cost(source, nrows), MIN_PRICE);
+	return Max(build_cost(source, nrows), EMOGI_COST_INDEX_MIN_PRICE_US);
 }
 
 /* Get the key of a source's accumulated cost: its relation, or the query of a filtered table. */
@@ -185,14 +134,14 @@ static uint64
 most_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *search,
 		  double nedges, double expected)
 {
-	const double bytes_per_read = search->kind == EMOGI_SEARCHES ? BYTES_PER_READ :
-		BYTES_PER_COLLECTED;
-	const double share = serves_others || source->filter == NULL ? WALK_SHARE : 1;
-	double		max_cost = Max(build_cost(source, nedges) / share, MIN_COST);
+	const double bytes_per_read = search->kind == EMOGI_SEARCHES ? EMOGI_COST_INDEX_BYTES_PER_ROW :
+		EMOGI_COST_INDEX_BYTES_PER_COLLECTED;
+	const double share = serves_others || source->filter == NULL ? EMOGI_COST_INDEX_SHARE : 1;
+	double		max_cost = Max(build_cost(source, nedges) / share, EMOGI_COST_INDEX_MIN_US);
 
 	max_cost = Max(max_cost - (double) search->cost_before, 0);
 	if ((search->max_depth < 0 && search->kind != EMOGI_COLLECTS_PATHS) || expected > max_cost)
-		max_cost = Min(max_cost, Max(max_cost / UNLIKELY_SHARE, MIN_COST));
+		max_cost = Min(max_cost, Max(max_cost / EMOGI_COST_INDEX_UNLIKELY_SHARE, EMOGI_COST_INDEX_MIN_US));
 	return (uint64) Min(max_cost, Min(work_mem * 1024.0 / bytes_per_read, PG_INT32_MAX));
 }
 
@@ -265,9 +214,9 @@ emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves,
 								   EmogiIndexSearch *search)
 {
 	if (search->max_depth < 0 ||
-		!beats_build(source, leaves, false, emogi_index_walk_min_size_kb / WAIT_SHARE, search))
+		!beats_build(source, leaves, false, emogi_index_walk_min_size_kb / EMOGI_COST_INDEX_WAIT_SHARE, search))
 		return false;
-	search->most_cost = Min(search->most_cost, REFRESHING_COST);
+	search->most_cost = Min(search->most_cost, EMOGI_COST_INDEX_REFRESHING_US);
 	return first_cost(search, list_length(leaves)) <= (double) search->most_cost &&
 		expected_cost(source, search, list_length(leaves)) <= search->most_cost / 2;
 }
@@ -289,12 +238,13 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 	if (search->max_depth < 0 || !beats_build(source, leaves, false, 0, search))
 		return false;
 	measure(leaves, &pages, &nedges);
-	price = pages / PAGES_PER_READ;
+	price = pages / EMOGI_COST_PAGES_PER_US;
 	if (pages * (BLCKSZ / 1024) < emogi_index_walk_min_size_kb ||
 		(double) emogi_walk_cost_sum(cost_key(source)) >=
 		price * (double) emogi_walk_cost_price_factor(cost_key(source)))
 		return false;
-	search->most_cost = Min(search->most_cost, (uint64) Min(price / 2, REFRESHING_COST));
+	search->most_cost = Min(search->most_cost, 
+							(uint64) Min(price / 2, EMOGI_COST_INDEX_REFRESHING_US));
 	return first_cost(search, list_length(leaves)) <= (double) search->most_cost &&
 		expected_cost(source, search, list_length(leaves)) <= search->most_cost / 2;
 }

@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 
 #include "acquire/acquire.h"
-#include "graph/csr.h"
+#include "contract/csr.h"
 #include "index_search/neighborhood.h"
 
 /* An edge, as vertex numbers of the graph. */

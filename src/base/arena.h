@@ -8,7 +8,7 @@
 #ifndef EMOGI_ARENA_H
 #define EMOGI_ARENA_H
 
-#include "graph/csr.h"
+#include "contract/csr.h"
 #include "base/settings.h"
 
 /*

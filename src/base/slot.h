@@ -11,12 +11,14 @@
 #include "storage/condition_variable.h"
 #include "utils/timestamp.h"
 
-#include "cpu/msbfs.h"
-#include "cpu/path_search.h"
-#include "graph/coo.h"
-#include "graph/merge.h"
-#include "keys/keys.h"
+#include "contract/coo.h"
+#include "contract/dictionary.h"
+#include "contract/merge.h"
+#include "contract/msbfs.h"
+#include "contract/path_search.h"
+#include "contract/pool.h"
 #include "base/fault.h"
+#include "base/key_type.h"
 #include "base/settings.h"
 
 /* The caller of a function, shown in emogi_progress and emogi_runs. */

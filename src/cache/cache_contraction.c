@@ -1,6 +1,6 @@
 /*
- * cache_contraction.c: contraction hierarchies of cached graphs (cpu/contraction.h), which speed up
- * distant shortest paths
+ * cache_contraction.c: contraction hierarchies of cached graphs (contract/contraction.h), which
+ * speed up distant shortest paths
  *
  * Like labels (cache_labels.c), a hierarchy is a copy that belongs to the entry of its graph,
  * counts in the entry's bytes, and is freed with it, or alone if memory is short; calls register as
@@ -16,7 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "cache/cache.h"
-#include "cpu/contraction.h"
+#include "contract/contraction.h"
 #include "base/arena.h"
 
 /* Construction time per edge, in a grid (bench/RESULTS.md). */

@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 
 #include "cache/cache.h"
-#include "cpu/local_components.h"
+#include "contract/local_components.h"
 #include "base/arena.h"
 
 #define PIECE_VERTICES (UINT64CONST(1) << 20)	/* copied between two checks for cancellation */

@@ -14,8 +14,8 @@
 #ifndef EMOGI_CHANGE_TRACKER_H
 #define EMOGI_CHANGE_TRACKER_H
 
-#include "graph/coo.h"
-#include "graph/merge.h"
+#include "contract/coo.h"
+#include "contract/merge.h"
 #include "lib/ilist.h"
 
 #include "cache/cache.h"

@@ -12,7 +12,7 @@
 
 #include "cache/cache.h"
 #include "base/arena.h"
-#include "threads/pool.h"
+#include "contract/pool.h"
 
 typedef struct SharedDictionary
 {

@@ -23,7 +23,7 @@
 #include "cache/change_tracker.h"
 #include "edges/edges.h"
 #include "edges/pages.h"
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 
 /* ---- changed_pages.c: which pages a snapshot may see differently ---- */
 

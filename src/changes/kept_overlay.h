@@ -5,7 +5,7 @@
 #ifndef EMOGI_KEPT_OVERLAY_H
 #define EMOGI_KEPT_OVERLAY_H
 
-#include "graph/overlay_grow.h"
+#include "contract/overlay_grow.h"
 #include "call/call.h"
 
 /* An overlay of the first nchanges changes. */

@@ -39,7 +39,7 @@
 #include "edges/sink.h"
 #include "base/fault.h"
 #include "base/arena.h"
-#include "threads/pool.h"
+#include "contract/pool.h"
 
 PG_FUNCTION_INFO_V1(emogi_sink_transition);
 PG_FUNCTION_INFO_V1(emogi_sink_transition_weighted);

@@ -11,7 +11,7 @@
 #include "utils/lsyscache.h"
 
 #include "function/function.h"
-#include "graph/compare.h"
+#include "contract/compare.h"
 #include "base/compat.h"
 #include "base/sql_version.h"
 

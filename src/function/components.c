@@ -11,7 +11,7 @@
 
 #include "miscadmin.h"
 
-#include "cpu/local_components.h"
+#include "contract/local_components.h"
 #include "function/function.h"
 #include "base/arena.h"
 

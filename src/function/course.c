@@ -72,46 +72,6 @@ emogi_course_graph_key(const EmogiTask *task, EmogiGraphKey *key)
 		(task->pairs == NULL && emogi_query_needs_backward(&task->query));
 }
 
-/* Raise 22003 for a value that is out of range. */
-static void
-report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result,
-			 const EmogiResultColumn *column, uint64 v)
-{
-	const bool	iterates = emogi_algorithm_iterates(task->query.algorithm);
-	const char *hint = !iterates ? "Make the weights smaller." :
-		"Make the weights smaller, or max_iterations.";
-
-	if (task->query.algorithm == EMOGI_DEGREE)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the %s of vertex %s is out of range", column->name,
-						emogi_vertices_text(task, graph, v)),
-				 errhint("%s", hint)));
-	if (task->query.algorithm == EMOGI_KATZ)
-		hint = "Make beta smaller, or have the values normalized.";
-	ereport(ERROR,
-			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("the value of vertex %s grew out of range in %u %s",
-					emogi_vertices_text(task, graph, v), result->nlevels,
-					iterates ? "iterations" : "levels"),
-			 errhint("%s", hint)));
-}
-
-/*
- * Raise 22003 for values that grew without bound. All vertices are checked, regardless of which
- * rows are wanted.
- */
-static void
-check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
-{
-	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
-
-	for (int i = 0; columns[i].name != NULL; i++)
-		for (uint64 v = 0; columns[i].type == EMOGI_FLOAT64 && v < graph->nvertices; v++)
-			if (unlikely(!isfinite(result->columns[i].float64[v])))
-				report_value(task, graph, result, &columns[i], v);
-}
-
 /* Put a row into the tuplestore for each vertex that has one, ascending by key. */
 static void
 put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task,
@@ -214,7 +174,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch 
 			emogi_vertices_read(task, function, &source->key);
 		return NULL;
 	}
-	if (search != NULL && emogi_index_search_call_may_serve(task) &&
+	if (search != NULL &&
 		(source->is_query || emogi_index_search_supports(source)))
 	{
 		*search = emogi_index_search_call_walk(task, function);
@@ -356,65 +316,238 @@ notice_not_found(const EmogiTask *task, const EmogiIndexSearch *search)
 		}
 }
 
-/*
- * Run a task that passes emogi_local_search_may_serve in the backend; false = the engine must run
- * it.
- */
-static bool
-run_local(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph,
-		  EmogiResult *result)
+/* ---- who answers: the functions of the rows of EMOGI_ANSWERERS ---- */
+
+/* The outcome of a run. */
+typedef enum Outcome
 {
-	if (task->query.algorithm == EMOGI_CC)
-		return emogi_components_run(call, task, patch, graph, result);
-	return emogi_local_search_run(call, task, patch, graph, result);
+	ANSWERED,
+	GAVE_UP,					/* another answerer must run it */
+	NO_ROWS
+} Outcome;
+
+/* Is the task for one path? Then its ends are the sources. */
+static bool
+is_for_path(const EmogiTask *task)
+{
+	return task->last_is_target;
+}
+
+/* The search was run while the graph was acquired (acquire/index_or_build.c). */
+static Outcome
+run_index(EmogiCourse *course)
+{
+	emogi_index_search_call_take(course->call, course->task, &course->search, course->graph,
+								 course->result);
+	notice_not_found(course->task, &course->search);
+	return ANSWERED;
+}
+
+static Outcome
+run_local(EmogiCourse *course)
+{
+	const uint64 max_edges = emogi_answer_max_edges(&course->question);
+	bool		answered;
+
+	if (is_for_path(course->task))
+		answered = emogi_path_run_local(course);
+	else
+		answered = emogi_local_search_run(course->call, course->task, course->view.overlay,
+										  max_edges, course->graph, course->result);
+	return answered ? ANSWERED : GAVE_UP;
+}
+
+static Outcome
+run_components(EmogiCourse *course)
+{
+	return emogi_components_run(course->call, course->task, course->view.overlay, course->graph,
+								course->result) ? ANSWERED : GAVE_UP;
+}
+
+static Outcome
+run_hierarchy(EmogiCourse *course)
+{
+	return emogi_path_run_hierarchy(course) ? ANSWERED : GAVE_UP;
+}
+
+/* The engine worker runs it, and makes the choice of the engine anew: it knows its GPUs. */
+static Outcome
+run_engine(EmogiCourse *course)
+{
+	EmogiTask  *task = course->task;
+
+	if (is_for_path(task))
+		emogi_path_run_engine(course);
+	else if (!emogi_task_query(course->call, task, course->graph, course->result))
+		return NO_ROWS;
+	else if (task->query.algorithm == EMOGI_CC && emogi_answer_is_local_enabled() &&
+			 !course->result->is_summarized)
+		emogi_components_keep(course->call, course->result);
+	return ANSWERED;
+}
+
+/* Run a task by an answerer. */
+static Outcome
+run(EmogiAnswererId id, EmogiCourse *course)
+{
+	static Outcome (*const runs[]) (EmogiCourse *course) = {
+#define ANSWERER(NAME, name, reads, run) [EMOGI_ANSWERER_##NAME] = run_##run,
+		EMOGI_ANSWERERS(ANSWERER)
+#undef ANSWERER
+	};
+
+	return runs[id] (course);
+}
+
+/* ---- the course of a call ---- */
+
+/* Ask who answers a task, as far as its arguments and the settings tell. */
+void
+emogi_course_ask(const EmogiTask *task, EmogiQuestion *question)
+{
+	emogi_answer_ask(task->query.algorithm, question);
+	question->kind = is_for_path(task) ? EMOGI_QUESTION_PATH : EMOGI_QUESTION_SEARCH;
+	question->may_use_indexes = task->collects == EMOGI_SEARCHES;
+	/* targets do not bound a tree, which is always completed */
+	question->is_bounded = is_for_path(task) || task->query.max_depth >= 0 ||
+		task->query.max_distance < (double) INFINITY ||
+		(task->has_targets &&
+		 emogi_answer_searching(task->query.algorithm) == task->query.algorithm);
+	question->has_targets = task->has_targets;
+	question->has_goals = task->has_goals;
+	question->has_pairs = task->pairs != NULL;
+	question->has_components = task->has_components;
+	question->nsources = task->sources.count;
+	question->ntargets = task->wanted.count;
+	question->ngoals = task->goals.count;
+	question->is_shared = task->is_shared;
+	question->no_rows = task->no_rows;
+}
+
+/* Complete the question by what is known of the graph. */
+static void
+ask_graph(EmogiCourse *course)
+{
+	EmogiQuestion *question = &course->question;
+	const EmogiGraph *graph = &course->view.graph;
+
+	question->has_graph = true;
+	question->nvertices = graph->nvertices;
+	question->nedges = graph->forward.nedges;
+	question->has_overlay = course->view.overlay != NULL;
+	question->keeps_components = question->algorithm == EMOGI_CC && course->call->slot->graph >= 0 &&
+		emogi_cache_labels_exist(course->call->slot->graph);
+	if (is_for_path(course->task) && course->view.overlay == NULL)
+		emogi_hierarchy_search_ask(course->call, graph, question);
+}
+
+/* Report ends that are not in the graph; has_edges: the graph has been read and has edges. */
+static void
+notice(const EmogiCourse *course, bool has_edges)
+{
+	const EmogiGraph *graph = has_edges ? &course->view.graph : NULL;
+
+	if (is_for_path(course->task))
+		emogi_path_run_notice_ends(course->task, course->view.overlay, graph);
+	else
+		notice_ends(course->task, course->view.overlay, graph);
 }
 
 /*
- * Begin a call as emogi_course_open does, and run its query. Return NULL also if no rows are
- * wanted. The caller reads the result and ends the call.
+ * Replace an older graph by the current one, which the other answerers read, and report ends that
+ * are not in it. Return false if there is nothing to run: the call has ended.
+ */
+static bool
+go_current(EmogiCourse *course)
+{
+	bool		has_edges = true;
+
+	if (course->view.overlay != NULL)
+	{
+		has_edges = emogi_course_reopen(course->call, course->task, &course->view);
+		*course->graph = course->view.graph;
+		if (has_edges)
+			ask_graph(course);
+	}
+	notice(course, has_edges);
+	if (has_edges && course->task->no_rows)
+		emogi_call_end(course->call);
+	return has_edges && !course->task->no_rows;
+}
+
+/*
+ * Answer a call that has a graph: choose who does, again if one gives up. Return false if there is
+ * nothing to answer: the call has ended.
+ */
+static bool
+answer(EmogiCourse *course)
+{
+	bool		is_current = false;
+	EmogiAnswererId id;
+	Outcome		outcome = GAVE_UP;
+
+	ask_graph(course);
+	do
+	{
+		id = emogi_answer_choose(&course->question, NULL);
+		if (emogi_answer_row(id)->reads == EMOGI_READS_CURRENT && !is_current)
+		{
+			if (!go_current(course))
+				return false;
+			is_current = true;
+			continue;			/* of the current graph, another may be cheaper */
+		}
+		outcome = run(id, course);
+		course->question.gave_up |= 1u << id;
+	} while (outcome == GAVE_UP);
+	if (outcome == NO_ROWS)
+	{
+		emogi_call_end(course->call);
+		return false;
+	}
+	if (!is_current)
+		notice(course, true);
+	if ((1u << id & EMOGI_ANSWERERS_IN_BACKEND) != 0)
+		(void) emogi_answer_row(id)->can(&course->question, course->call->record.reason);
+	return true;
+}
+
+/*
+ * Begin a call as emogi_course_open does, and answer it. Return NULL also if no rows are wanted. The
+ * caller reads the result and ends the call.
  */
 EmogiCall *
 emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
-	const bool	may_run_local = emogi_local_search_may_serve(task);
-	EmogiIndexSearch search = {0};
-	EmogiGraphView view;
-	EmogiCall  *call = open_call(function, task, may_run_local, &search, &view);
-	EmogiGraph	whole;
-	bool		answered;
+	EmogiCourse course = {.task = task,.graph = graph,.result = result};
+	bool		reads_overlay;
 
-	*graph = view.graph;
+	emogi_course_ask(task, &course.question);
+	reads_overlay = emogi_answer_can(EMOGI_ANSWERER_LOCAL, &course.question) ||
+		emogi_answer_can(EMOGI_ANSWERER_COMPONENTS, &course.question);
+	course.call = open_call(function, task, reads_overlay,
+							emogi_answer_can(EMOGI_ANSWERER_INDEX, &course.question) ?
+							&course.search : NULL, &course.view);
+	*graph = course.view.graph;
 	memset(result, 0, sizeof *result);
-	if (view.origin == EMOGI_GRAPH_INDEX)
+	if (course.call == NULL)
 	{
-		emogi_index_search_call_take(call, task, &search, graph, result);
-		notice_not_found(task, &search);
-		emogi_call_phase(call, EMOGI_PHASE_ROWS);
-		return call;
-	}
-	answered = call != NULL && may_run_local && !task->no_rows &&
-		run_local(call, task, view.overlay, graph, result);
-	if (!answered && view.overlay != NULL)
-	{
-		if (!emogi_course_reopen(call, task, &view))
-			call = NULL;
-		*graph = view.graph;
-	}
-	whole = view.graph;
-	notice_ends(task, view.overlay, call != NULL ? &whole : NULL);
-	if (call == NULL)
-		return NULL;
-	if (!answered && (task->no_rows || !emogi_task_query(call, task, graph, result)))
-	{
-		emogi_call_end(call);
+		notice(&course, false);
 		return NULL;
 	}
-	if (!answered && may_run_local && task->query.algorithm == EMOGI_CC && !result->is_summarized)
-		emogi_components_keep(call, result);
-	if (emogi_task_may_diverge(task, &whole))
-		check_values(task, graph, result);
-	emogi_call_phase(call, EMOGI_PHASE_ROWS);
-	return call;
+	course.question.gave_up = 1u << EMOGI_ANSWERER_INDEX;
+	if (course.search.is_answered)
+	{
+		(void) run(EMOGI_ANSWERER_INDEX, &course);
+		(void) emogi_answer_row(EMOGI_ANSWERER_INDEX)->can(&course.question,
+														   course.call->record.reason);
+	}
+	else if (!answer(&course))
+		return NULL;
+	else if (emogi_task_may_diverge(task, &course.view.graph))
+		emogi_refusal_check_values(task, graph, result);
+	emogi_call_phase(course.call, EMOGI_PHASE_ROWS);
+	return course.call;
 }
 
 /*

@@ -3,15 +3,15 @@
  * seq int, vertex, edge, cost float8, distance float8): the simple cycles through a vertex, in
  * ascending order of length in edges.
  *
- * The backend searches for them itself (cpu/cycles.h), in local memory limited to a share of what
- * its role may use, in a graph or in an older one with its overlay.
+ * The backend searches for them itself (contract/cycles.h), in local memory limited to a share of
+ * what its role may use, in a graph or in an older one with its overlay.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "cpu/cycles.h"
+#include "contract/cycles.h"
 #include "function/path_steps.h"
 #include "base/compat.h"
 #include "base/limits.h"
@@ -149,7 +149,7 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	task.with_backward = true;
 	task.collects = EMOGI_COLLECTS_CYCLES;
 	task.query.max_depth = (int64) max_length;
-	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled(), &view);
+	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(), &view);
 	if (call == NULL)
 		return (Datum) 0;
 	paths.patch = view.overlay;

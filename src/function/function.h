@@ -5,14 +5,14 @@
  *
  *   arguments.c     reads the SQL arguments into an EmogiTask
  *   vertices.c      looks up the given vertices in the graph once it is available
- *   course.c        runs the task: begins a call, acquires the graph (../acquire), has the worker
- *                   run the query (../call), and returns the result as rows
+ *   course.c        runs the task: begins a call, acquires the graph (../acquire), runs it by the
+ *                   answerer that ../answer chooses, and returns the result as rows
  *   task_request.c  turns the task into a request to the worker
  *   values.c        reads a query of start values or communities
  *   pairs.c         reads a query of pairs
  *   refusal.c       reports why a graph has no answer
  *
- * Alternatives to a request to the worker:
+ * Answerers other than the engine worker:
  *
  *   local_search_call.c   searches that reach few vertices, in the backend
  *   local_search_lists.c  a few similarities and distances, in the backend
@@ -21,6 +21,7 @@
  *   index_search_call.c   searches over table indexes, without a graph
  *   neighborhood_call.c   graphs of edges that are found through table indexes
  *   components.c          emogi_cc from the components of an earlier run
+ *   path_run.c            one path, by each of them and by the worker
  *
  * Paths: shortest_paths.c finds the paths of pairs, reachable.c whether paths exist, ranked_paths.c
  * many paths of one pair, cycles.c simple cycles. path_steps.c keeps the steps of all of these.
@@ -37,6 +38,7 @@
 #include "fmgr.h"
 
 #include "acquire/acquire.h"
+#include "answer/answer.h"
 
 struct EmogiRowKind;			/* cursor.h */
 
@@ -130,6 +132,20 @@ typedef struct EmogiTask
 } EmogiTask;
 
 extern void emogi_course_graph_key(const EmogiTask *task, EmogiGraphKey *key);
+/* A task on its way to an answer. */
+typedef struct EmogiCourse
+{
+	EmogiTask  *task;
+	EmogiCall  *call;
+	EmogiQuestion question;
+	EmogiGraphView view;
+	EmogiIndexSearch search;
+	uint64		tried;			/* edges that a local search has scanned in vain */
+	EmogiGraph *graph;			/* output: the rows' vertices */
+	EmogiResult *result;		/* output */
+} EmogiCourse;
+
+extern void emogi_course_ask(const EmogiTask *task, EmogiQuestion *question);
 extern EmogiCall *emogi_course_open(Oid function, EmogiTask *task, bool accepts_overlay,
 									EmogiGraphView *view);
 extern void emogi_course_notice_sets(const EmogiTask *task, const EmogiOverlay *patch,
@@ -198,6 +214,8 @@ extern void emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph
 extern void emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph,
 								 const EmogiResult *result);
 extern void emogi_refusal_warn(const EmogiTask *task, const EmogiResult *result);
+extern void emogi_refusal_check_values(const EmogiTask *task, const EmogiGraph *graph,
+									   const EmogiResult *result);
 
 /* ---- local_search_call.c ---- */
 
@@ -209,21 +227,13 @@ typedef struct EmogiLocalPath
 	double	   *distance;		/* [length], from the source */
 } EmogiLocalPath;
 
-extern bool emogi_local_search_is_enabled(void);
-extern bool emogi_local_search_may_serve(const EmogiTask *task);
-extern EmogiAlgorithm emogi_local_search_searching(EmogiAlgorithm algorithm);
 extern bool emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *patch,
 										  int64 key);
 extern bool emogi_local_search_run(EmogiCall *call, const EmogiTask *task,
-								   const EmogiOverlay *patch, EmogiGraph *graph,
-								   EmogiResult *result);
+								   const EmogiOverlay *patch, uint64 max_edges,
+								   EmogiGraph *graph, EmogiResult *result);
 extern void emogi_local_search_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached,
 										uint32 nlevels, uint64 edges_traversed, double start_ms);
-extern uint64 emogi_local_search_most_edges(const EmogiTask *task, const EmogiGraph *graph);
-/* Edges that a search between two vertices may scan before the hierarchy is used. */
-#define EMOGI_NEAR_EDGES UINT64CONST(512)
-
-extern uint64 emogi_local_search_pair_edges(const EmogiGraph *graph);
 extern bool emogi_local_search_path(EmogiCall *call, const EmogiTask *task,
 									const EmogiOverlay *patch, const EmogiGraph *graph,
 									uint64 max_edges, EmogiLocalPath *path);
@@ -233,8 +243,6 @@ extern bool emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay 
 											EmogiPathCost *cost);
 
 /* ---- local_search_lists.c ---- */
-
-#define EMOGI_NEAR_SIMILAR 8	/* max targets of a similarity search in the backend */
 
 extern bool emogi_local_search_similar(EmogiCall *call, const EmogiTask *task,
 									   const EmogiOverlay *patch, EmogiGraph *graph,
@@ -293,19 +301,22 @@ extern void emogi_task_pairs_note(const EmogiPairSearch *search);
 
 /* ---- hierarchy_search.c ---- */
 
+extern void emogi_hierarchy_search_ask(const EmogiCall *call, const EmogiGraph *graph,
+									   EmogiQuestion *question);
 extern bool emogi_hierarchy_search_may_serve(const EmogiCall *call, const EmogiGraph *graph);
 extern bool emogi_hierarchy_search_is_prepared(const EmogiCall *call);
 extern void emogi_hierarchy_search_prepare(EmogiCall *call, const EmogiGraph *graph);
 extern bool emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task,
 										const EmogiGraph *graph, EmogiLocalPath *path);
-extern bool emogi_hierarchy_search_paths_are_cheaper(const EmogiGraph *graph, uint64 npaths);
-extern bool emogi_hierarchy_search_is_cheaper(const EmogiGraph *graph, const EmogiQuery *query);
+extern bool emogi_hierarchy_search_paths_are_cheaper(const EmogiCall *call,
+													 const EmogiGraph *graph, uint64 npaths);
+extern bool emogi_hierarchy_search_is_cheaper(const EmogiCall *call, const EmogiGraph *graph,
+											  const EmogiQuery *query);
 extern bool emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph,
 										  const EmogiQuery *query, double *distance);
 
 /* ---- index_search_call.c ---- */
 
-extern bool emogi_index_search_call_may_serve(const EmogiTask *task);
 extern Datum *emogi_index_search_call_wanted(const EmogiTask *task, uint64 *count);
 extern EmogiIndexSearch emogi_index_search_call_walk(EmogiTask *task, Oid function);
 extern void emogi_index_search_call_take(EmogiCall *call, EmogiTask *task,
@@ -336,14 +347,26 @@ extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
 extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
 
+/* ---- path_run.c ---- */
+
+/* Columns of a path's result, [steps]. */
+enum
+{
+	EMOGI_PATH_DISTANCE,
+	EMOGI_PATH_COST,				/* of the edge to the next step; 0 in the last */
+	EMOGI_PATH_EDGE				/* NullableDatum; NULL = names are not wanted */
+};
+
+extern double emogi_path_run_cost(const EmogiListsView *lists, uint32 from, uint32 to);
+extern bool emogi_path_run_local(EmogiCourse *course);
+extern bool emogi_path_run_hierarchy(EmogiCourse *course);
+extern void emogi_path_run_engine(EmogiCourse *course);
+extern void emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay *patch,
+									   const EmogiGraph *graph);
+
 /* ---- shortest_path.c ---- */
 
-extern double emogi_shortest_path_cost(const EmogiListsView *lists, uint32 from, uint32 to);
 extern void emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task);
-extern void emogi_shortest_path_notice_ends(const EmogiTask *task, const EmogiOverlay *patch,
-											const EmogiGraph *graph);
-extern EmogiCall *emogi_shortest_path_run(Oid function, EmogiTask *task, EmogiGraph *graph,
-										  EmogiResult *result);
 
 /* ---- arguments.c ---- */
 

@@ -11,32 +11,9 @@
 
 #include "miscadmin.h"
 
-#include "cpu/contraction.h"
+#include "contract/contraction.h"
 #include "function/function.h"
-#include "base/papers_settings.h"
 #include "base/arena.h"
-
-#define PATH_MS 0.003			/* one path, times sqrt(vertices) */
-#define TARGET_MS 0.12			/* one target of a matrix row, with a hierarchy */
-#define SWEPT_MS 1e-5			/* one edge per matrix row, in a sweep over a hierarchy */
-#define ENTRY_MS 4e-5			/* one edge of a search, with one thread */
-/* a sweep may allocate 1 / SWEEP_SHARE of emogi.max_memory in the backend */
-#define SWEEP_SHARE 8
-
-/*
- * Does the configured engine allow contraction hierarchies, and is the call's graph a cached one
- * without overlay?
- */
-bool
-emogi_hierarchy_search_may_serve(const EmogiCall *call, const EmogiGraph *graph)
-{
-	bool		reversed;
-
-	return emogi_enable_contraction && emogi_engine != EMOGI_ENGINE_CUDA &&
-		emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
-		call->slot != NULL && call->slot->graph >= 0 &&
-		emogi_cache_contraction_graph(call->slot->graph, graph, &reversed) != NULL;
-}
 
 /* Does the call's graph have a hierarchy? */
 bool
@@ -47,6 +24,56 @@ emogi_hierarchy_search_is_prepared(const EmogiCall *call)
 	if (made != NULL)
 		emogi_cache_contraction_end(call->slot->graph);
 	return made != NULL;
+}
+
+/* Is the call's graph a cached one without overlay, which may have or get a hierarchy? */
+static bool
+may_contract(const EmogiCall *call, const EmogiGraph *graph)
+{
+	bool		reversed;
+
+	return call->slot != NULL && call->slot->graph >= 0 &&
+		emogi_cache_contraction_graph(call->slot->graph, graph, &reversed) != NULL;
+}
+
+/*
+ * Complete a question for a path by what is known of the hierarchy of the call's graph, which has
+ * no overlay.
+ */
+void
+emogi_hierarchy_search_ask(const EmogiCall *call, const EmogiGraph *graph,
+						   EmogiQuestion *question)
+{
+	question->may_contract = may_contract(call, graph);
+	question->is_contracted = emogi_answer_can(EMOGI_ANSWERER_HIERARCHY, question) &&
+		emogi_hierarchy_search_is_prepared(call);
+}
+
+/* Ask a question for paths of a call's graph, which has no overlay. */
+static EmogiQuestion
+question_of(const EmogiCall *call, const EmogiGraph *graph, EmogiQuestionKind kind,
+			uint64 nsources, uint64 ngoals)
+{
+	EmogiQuestion question;
+
+	emogi_answer_ask(EMOGI_SSSP, &question);
+	question.kind = kind;
+	question.nsources = nsources;
+	question.ngoals = ngoals;
+	question.has_graph = true;
+	question.nvertices = graph->nvertices;
+	question.nedges = graph->forward.nedges;
+	question.may_contract = may_contract(call, graph);
+	return question;
+}
+
+/* Do the settings and the call's graph allow paths by a contraction hierarchy? */
+bool
+emogi_hierarchy_search_may_serve(const EmogiCall *call, const EmogiGraph *graph)
+{
+	const EmogiQuestion question = question_of(call, graph, EMOGI_QUESTION_PATH, 1, 1);
+
+	return emogi_answer_can(EMOGI_ANSWERER_HIERARCHY, &question);
 }
 
 /* Construct the hierarchy of the call's graph if it is due. Raises a cancel. */
@@ -123,47 +150,12 @@ emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiG
 	return true;
 }
 
-/* Get the time for a matrix row, target by target. */
-static double
-row_ms(const EmogiQuery *query)
-{
-	return query->ntargets * TARGET_MS;
-}
-
-/*
- * Get the number of threads that may sweep concurrently: each needs memory of its own, from a
- * limited share, and a block of rows. 0 = none.
- */
-static int
-sweeping_threads(const EmogiGraph *graph, const EmogiQuery *query)
-{
-	const uint64 room =
-		emogi_arena_budget_bytes() / SWEEP_SHARE /
-		(graph->nvertices * EMOGI_CONTRACTION_SWEEP_BYTES);
-	const uint64 blocks = (query->nsources + EMOGI_CONTRACTION_LANES - 1) / EMOGI_CONTRACTION_LANES;
-
-	return (int) Min(Min(room, blocks), (uint64) emogi_cpu_threads);
-}
-
-/* Is a sweep possible and useful? It needs enough rows, which it computes together, and memory. */
+/* Does a hierarchy cost less than searches with all threads? */
 static bool
-may_sweep(const EmogiGraph *graph, const EmogiQuery *query)
+is_cheaper(const EmogiQuestion *question)
 {
-	return query->nsources >= EMOGI_CONTRACTION_LANES / 2 && sweeping_threads(graph, query) > 0;
-}
-
-/* Get the time for a matrix row, by a sweep. */
-static double
-swept_row_ms(const EmogiGraph *graph, const EmogiQuery *query)
-{
-	return graph->forward.nedges * SWEPT_MS / sweeping_threads(graph, query);
-}
-
-/* Get the time for a search from one vertex that visits all vertices. */
-static double
-search_ms(const EmogiGraph *graph)
-{
-	return graph->forward.nedges * ENTRY_MS / emogi_cpu_threads;
+	return emogi_answer_cost_us(EMOGI_ANSWERER_HIERARCHY, question) <
+		emogi_answer_cost_us(EMOGI_ANSWERER_CPU, question);
 }
 
 /*
@@ -171,21 +163,26 @@ search_ms(const EmogiGraph *graph)
  * of them?
  */
 bool
-emogi_hierarchy_search_paths_are_cheaper(const EmogiGraph *graph, uint64 npaths)
+emogi_hierarchy_search_paths_are_cheaper(const EmogiCall *call, const EmogiGraph *graph,
+										 uint64 npaths)
 {
-	return npaths * PATH_MS * sqrt((double) graph->nvertices) < search_ms(graph);
+	const EmogiQuestion question = question_of(call, graph, EMOGI_QUESTION_PATHS, 1, npaths);
+
+	return is_cheaper(&question);
 }
 
 /*
  * Is a matrix row cheaper with a hierarchy, target by target by this process alone or by a sweep,
- * than by a search with all threads? The constants were measured on a grid with 2 million edges on
- * two processors.
+ * than by a search with all threads?
  */
 bool
-emogi_hierarchy_search_is_cheaper(const EmogiGraph *graph, const EmogiQuery *query)
+emogi_hierarchy_search_is_cheaper(const EmogiCall *call, const EmogiGraph *graph,
+								  const EmogiQuery *query)
 {
-	return row_ms(query) < search_ms(graph) ||
-		(may_sweep(graph, query) && swept_row_ms(graph, query) < search_ms(graph));
+	const EmogiQuestion question = question_of(call, graph, EMOGI_QUESTION_MATRIX,
+											   query->nsources, query->ntargets);
+
+	return is_cheaper(&question);
 }
 
 /*
@@ -197,6 +194,8 @@ bool
 emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const EmogiQuery *query,
 							  double *distance)
 {
+	const EmogiQuestion question = question_of(call, graph, EMOGI_QUESTION_MATRIX,
+											   query->nsources, query->ntargets);
 	const EmogiContraction *made;
 	EmogiControl control = {0};
 	EmogiStatus status;
@@ -205,8 +204,7 @@ emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const Em
 	uint64		looked;
 	bool		reversed;
 
-	if (!emogi_hierarchy_search_may_serve(call, graph) ||
-		!emogi_hierarchy_search_is_cheaper(graph, query))
+	if (!emogi_answer_can(EMOGI_ANSWERER_HIERARCHY, &question) || !is_cheaper(&question))
 		return false;
 	emogi_hierarchy_search_prepare(call, graph);
 	(void) emogi_cache_contraction_graph(call->slot->graph, graph, &reversed);
@@ -214,9 +212,10 @@ emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const Em
 	if (made == NULL)
 		return false;
 	start_ms = emogi_pool_now_ms();
-	if (may_sweep(graph, query) && swept_row_ms(graph, query) < row_ms(query))
+	if (emogi_answer_sweeps(&question))
 		status = emogi_contraction_sweep(made, graph, reversed, query,
-										 sweeping_threads(graph, query), emogi_cache_labels_stop,
+										 emogi_answer_sweeping_threads(&question),
+										 emogi_cache_labels_stop,
 										 distance, &looked, &control, &error);
 	else
 		status = emogi_contraction_distances(made, graph, reversed, query, emogi_cache_labels_stop,

@@ -2,27 +2,12 @@
  * index_search_call.c: searches that reach few vertices and have no graph, over indexes of the
  * tables (index_search/index_search.h).
  *
- * acquire/index_search_cost.c chooses them if they cost less than building the graph.
+ * answer/ tells which tasks may be searched so; acquire/index_search_cost.c compares the cost with
+ * that of the graph.
  */
 #include "postgres.h"
 
 #include "function/function.h"
-#include "base/papers_settings.h"
-
-/*
- * Can a task run without a graph, if it reaches few vertices and the keys of its source allow that
- * (emogi_index_search_supports)? Not if it asks for a GPU or for kernels of the papers.
- */
-bool
-emogi_index_search_call_may_serve(const EmogiTask *task)
-{
-	const EmogiPapersQuery papers = emogi_papers_query();
-
-	return emogi_enable_index_walk && emogi_engine != EMOGI_ENGINE_CUDA &&
-		papers.mapping == EMOGI_MAPPING_AUTO &&
-		(task->query.algorithm == EMOGI_BFS || task->query.algorithm == EMOGI_SSNSP) &&
-		task->collects == EMOGI_SEARCHES && !task->is_shared && !task->no_rows;
-}
 
 /* Read the keys of the task's condition, of a type that can be looked up. */
 Datum *

@@ -12,23 +12,11 @@
 #include <math.h>
 
 #include "contract/semirings.h"
-#include "cpu/local_search.h"
-#include "cpu/local_trees.h"
-#include "cpu/path_search.h"
+#include "contract/local_search.h"
+#include "contract/local_trees.h"
+#include "contract/path_search.h"
+#include "answer/cost.h"
 #include "function/function.h"
-#include "base/papers_settings.h"
-
-/*
- * A search gives up after nedges / LOCAL_SHARE edges, clamped to MIN_EDGES .. MAX_EDGES. Scanning
- * MIN_EDGES takes no longer than waking the worker. Scanning MAX_EDGES takes as long as the
- * engine's answer to a bounded search of millions of vertices.
- */
-#define LOCAL_SHARE 64
-#define MIN_EDGES UINT64CONST(4096)
-#define MAX_EDGES UINT64CONST(16384)
-
-/* Max distances computed by the backend in a graph with an overlay. */
-#define MAX_DISTANCES 64
 
 /* Does a task want the degrees of given vertices? */
 static bool
@@ -41,87 +29,7 @@ wants_degrees(const EmogiTask *task)
 static bool
 finds_tree(EmogiAlgorithm algorithm)
 {
-	return algorithm == EMOGI_BFS_TREE || algorithm == EMOGI_SHORTEST_PATH_TREE;
-}
-
-/*
- * Return the algorithm of the underlying search: BFS or SSSP for an algorithm that returns its
- * tree, otherwise itself.
- */
-EmogiAlgorithm
-emogi_local_search_searching(EmogiAlgorithm algorithm)
-{
-	if (!finds_tree(algorithm))
-		return algorithm;
-	return algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
-}
-
-/*
- * Do the settings allow searches in the backend? If so, a call may use an older graph with an
- * overlay.
- */
-bool
-emogi_local_search_is_enabled(void)
-{
-	return emogi_enable_local_search && emogi_engine != EMOGI_ENGINE_CUDA &&
-		emogi_papers_query().mapping == EMOGI_MAPPING_AUTO;
-}
-
-/* Does a task want the vertices most similar to a few? */
-static bool
-wants_similar(const EmogiTask *task)
-{
-	return task->query.algorithm == EMOGI_SIMILARITY && task->pairs == NULL && task->has_targets &&
-		task->wanted.count <= EMOGI_NEAR_SIMILAR && !task->is_shared;
-}
-
-/* Does a task want the distances of a few pairs? */
-static bool
-wants_distances(const EmogiTask *task)
-{
-	return task->query.algorithm == EMOGI_DISTANCE_MATRIX && task->has_goals &&
-		task->sources.count * task->goals.count <= MAX_DISTANCES &&
-		!task->is_shared;
-}
-
-/* Can the backend run a task? If so, its call may use an older graph with an overlay. */
-bool
-emogi_local_search_may_serve(const EmogiTask *task)
-{
-	const bool	answers =
-		emogi_local_search_answers(emogi_algorithm_row(
-			emogi_local_search_searching(task->query.algorithm)));
-
-	return emogi_local_search_is_enabled() &&
-		(task->query.algorithm == EMOGI_CC || (answers && !task->is_shared) ||
-		 wants_degrees(task) || wants_similar(task) || wants_distances(task));
-}
-
-/* Is a search bounded? Targets do not bound a tree, which is always completed. */
-static bool
-is_bounded(const EmogiTask *task)
-{
-	return (task->has_targets && !finds_tree(task->query.algorithm)) || task->last_is_target ||
-		task->query.max_depth >= 0 || task->query.max_distance < (double) INFINITY;
-}
-
-/* Return the max number of edges that a search between two vertices may scan. */
-uint64
-emogi_local_search_pair_edges(const EmogiGraph *graph)
-{
-	return Max(MIN_EDGES, Min(graph->forward.nedges / LOCAL_SHARE, MAX_EDGES));
-}
-
-/*
- * Return the max number of edges that a search may scan. An unbounded one reaches nearly all
- * vertices or stays in a small component.
- */
-uint64
-emogi_local_search_most_edges(const EmogiTask *task, const EmogiGraph *graph)
-{
-	if (!is_bounded(task))
-		return MIN_EDGES;
-	return emogi_local_search_pair_edges(graph);
+	return emogi_answer_searching(algorithm) != algorithm;
 }
 
 /* Look up the vertex numbers of keys; keys that are not in the graph are skipped. */
@@ -266,7 +174,8 @@ run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, E
 	if (patch != NULL && graph->weight_type != EMOGI_WEIGHT_NONE)
 		return false;
 	query.sources = find_numbers(graph, patch, task->targets, task->ntargets, &query.nsources);
-	if (emogi_local_search(graph, patch, &query, MIN_EDGES, &answer) != EMOGI_LOCAL_ANSWERED)
+	if (emogi_local_search(graph, patch, &query, EMOGI_COST_LOCAL_MIN_EDGES,
+						   &answer) != EMOGI_LOCAL_ANSWERED)
 		return false;
 	nentries = set_degrees(patch, &answer, graph, result);
 	emogi_local_search_note_run(call, &whole, answer.count, 1, nentries, start_ms);
@@ -278,12 +187,11 @@ run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, E
 /* Search, and find the tree if wanted; false if that exceeds the limit. */
 static bool
 search(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *patch,
-	   const EmogiQuery *query, EmogiLocalAnswer *answer, TreePaths *tree)
+	   const EmogiQuery *query, uint64 max_edges, EmogiLocalAnswer *answer, TreePaths *tree)
 {
 	uint64		edges_scanned;
 
-	if (emogi_local_search(graph, patch, query, emogi_local_search_most_edges(task, graph),
-						   answer) != EMOGI_LOCAL_ANSWERED)
+	if (emogi_local_search(graph, patch, query, max_edges, answer) != EMOGI_LOCAL_ANSWERED)
 		return false;
 	if (!finds_tree(task->query.algorithm))
 		return true;
@@ -300,15 +208,15 @@ search(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *patch
 }
 
 /*
- * Run a task that passes emogi_local_search_may_serve, if it reaches few vertices. *graph gets the
+ * Run a task that a local search can answer, if it scans at most max_edges edges. *graph gets the
  * reached vertices, ascending, without adjacency lists, and *result their columns. Both are in the
  * current memory context, and the call then needs nothing in shared memory except a dictionary.
  * patch: changes since the graph was built, NULL = none. Return false, with nothing changed, if it
- * reaches more.
+ * would scan more.
  */
 bool
 emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
-					   EmogiGraph *graph, EmogiResult *result)
+					   uint64 max_edges, EmogiGraph *graph, EmogiResult *result)
 {
 	EmogiQuery	query = task->query;
 	double		start_ms = emogi_pool_now_ms();
@@ -319,7 +227,7 @@ emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverla
 												 * of the rows */
 		return wants_degrees(task) && run_degrees(call, task, patch, graph, result);
 	if (task->query.algorithm == EMOGI_SIMILARITY)
-		return wants_similar(task) && emogi_local_search_similar(call, task, patch, graph, result);
+		return emogi_local_search_similar(call, task, patch, graph, result);
 	if (task->query.algorithm == EMOGI_DISTANCE_MATRIX)
 		return emogi_local_search_distances(call, task, patch, graph, result);
 	query.sources = find_numbers(graph, patch, task->keys, task->nkeys, &query.nsources);
@@ -330,8 +238,8 @@ emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverla
 	if (finds_tree(query.algorithm))
 		query.ntargets = 0;		/* predecessors of equal length may not be settled when the
 								 * target is */
-	query.algorithm = emogi_local_search_searching(query.algorithm);
-	if (!search(task, graph, patch, &query, &answer, &tree))
+	query.algorithm = emogi_answer_searching(query.algorithm);
+	if (!search(task, graph, patch, &query, max_edges, &answer, &tree))
 		return false;
 	emogi_local_search_note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed,
 								start_ms);

@@ -12,7 +12,8 @@
 #include "lib/qunique.h"
 #include "miscadmin.h"
 
-#include "cpu/local_similarity.h"
+#include "contract/local_similarity.h"
+#include "answer/cost.h"
 #include "function/function.h"
 
 /* Max edges scanned for one similarity or distance. */
@@ -147,13 +148,13 @@ emogi_local_search_similar(EmogiCall *call, const EmogiTask *task, const EmogiOv
 	const EmogiGraph whole = *graph;
 	const double start_ms = emogi_pool_now_ms();
 	RowVertices	row_vertices = {.graph = &whole,.patch = patch};
-	EmogiLocalSimilar similar[EMOGI_NEAR_SIMILAR];
+	EmogiLocalSimilar similar[EMOGI_COST_LOCAL_MAX_SIMILAR];
 	uint64		edges_scanned = 0;
 	uint64		nfound = 0;
 	uint64		ntargets;
 	uint32	   *targets;
 
-	if (patch == NULL || graph->backward.offsets == NULL || task->ntargets > EMOGI_NEAR_SIMILAR)
+	if (patch == NULL || graph->backward.offsets == NULL || task->ntargets > EMOGI_COST_LOCAL_MAX_SIMILAR)
 		return false;
 	targets = find_sorted(&row_vertices, task->targets, task->ntargets, &ntargets);
 	while (nfound < ntargets && emogi_local_similarity(graph, patch, &task->query, targets[nfound],

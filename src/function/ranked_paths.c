@@ -4,8 +4,8 @@
  * int, vertex, edge, cost float8, distance float8): the k shortest paths between two vertices in
  * ascending order, and all paths of minimal distance.
  *
- * The backend ranks them itself (cpu/yen.h), in local memory limited to a share of what its role
- * may use, in a graph or in an older one with its overlay. If the graph has a contraction
+ * The backend ranks them itself (contract/yen.h), in local memory limited to a share of what its
+ * role may use, in a graph or in an older one with its overlay. If the graph has a contraction
  * hierarchy, the ranking uses it. A reader of a hierarchy must release it, so a cancel ends the
  * ranking first and is raised afterwards.
  */
@@ -15,7 +15,7 @@
 
 #include "miscadmin.h"
 
-#include "cpu/yen.h"
+#include "contract/yen.h"
 #include "function/path_steps.h"
 #include "base/compat.h"
 #include "base/limits.h"
@@ -151,12 +151,12 @@ find_and_put(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool only_s
 	const EmogiGraph *graph = &view.graph;
 	EmogiPathSteps paths = {.task = task,.graph = graph};
 	EmogiCall  *call = emogi_course_open(fcinfo->flinfo->fn_oid, task,
-										 emogi_local_search_is_enabled(), &view);
+										 emogi_answer_is_local_enabled(), &view);
 	const EmogiOverlay *patch = view.overlay;
 	bool		has_more = false;
 	MemoryContext old;
 
-	emogi_shortest_path_notice_ends(task, patch, call != NULL ? graph : NULL);
+	emogi_path_run_notice_ends(task, patch, call != NULL ? graph : NULL);
 	if (call == NULL)
 		return;
 	paths.patch = patch;

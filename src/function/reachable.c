@@ -435,7 +435,7 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	emogi_arguments_pairs(fcinfo, 1, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	task.with_backward = true;
-	state.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled(),
+	state.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(),
 								   &view);
 	if (state.call == NULL)
 		return (Datum) 0;

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "lib/stringinfo.h"
 
 #include "function/function.h"
@@ -114,4 +116,44 @@ emogi_refusal_warn(const EmogiTask *task, const EmogiResult *result)
 					   query->tolerance),
 			 errhint("Make max_iterations larger; with tolerance 0 so many are made and nothing is "
 					 "said.")));
+}
+
+/* Raise 22003 for a value that is out of range. */
+static void
+report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result,
+			 const EmogiResultColumn *column, uint64 v)
+{
+	const bool	iterates = emogi_algorithm_iterates(task->query.algorithm);
+	const char *hint = !iterates ? "Make the weights smaller." :
+		"Make the weights smaller, or max_iterations.";
+
+	if (task->query.algorithm == EMOGI_DEGREE)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the %s of vertex %s is out of range", column->name,
+						emogi_vertices_text(task, graph, v)),
+				 errhint("%s", hint)));
+	if (task->query.algorithm == EMOGI_KATZ)
+		hint = "Make beta smaller, or have the values normalized.";
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("the value of vertex %s grew out of range in %u %s",
+					emogi_vertices_text(task, graph, v), result->nlevels,
+					iterates ? "iterations" : "levels"),
+			 errhint("%s", hint)));
+}
+
+/*
+ * Raise 22003 for values that grew without bound. All vertices are checked, regardless of which
+ * rows are wanted.
+ */
+void
+emogi_refusal_check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
+{
+	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
+
+	for (int i = 0; columns[i].name != NULL; i++)
+		for (uint64 v = 0; columns[i].type == EMOGI_FLOAT64 && v < graph->nvertices; v++)
+			if (unlikely(!isfinite(result->columns[i].float64[v])))
+				report_value(task, graph, result, &columns[i], v);
 }

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 #include "keys/keys.h"
 
 /*

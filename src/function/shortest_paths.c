@@ -21,7 +21,8 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-#include "cpu/trace_path.h"
+#include "contract/trace_path.h"
+#include "answer/cost.h"
 #include "function/path_steps.h"
 #include "function/rows.h"
 #include "base/compat.h"
@@ -269,7 +270,7 @@ find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs, uint64 nsour
 static bool
 find_by_hierarchy(Paths *paths, const Pair *pair)
 {
-	const EmogiPathCost max = {EMOGI_NEAR_EDGES, PG_UINT64_MAX};
+	const EmogiPathCost max = {EMOGI_COST_LOCAL_BEFORE_HIERARCHY, PG_UINT64_MAX};
 	int64		keys[2];
 	const EmogiTask task = single_source_task(paths, pair, 1, keys);
 	EmogiPathCost cost;
@@ -292,7 +293,7 @@ find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 {
 	uint64		nfound = 0;
 	const bool	by_hierarchy = paths->has_hierarchy &&
-		emogi_hierarchy_search_paths_are_cheaper(paths->graph, npairs);
+		emogi_hierarchy_search_paths_are_cheaper(paths->call, paths->graph, npairs);
 
 	while (by_hierarchy && nfound < npairs && find_by_hierarchy(paths, &pairs[nfound]))
 	{
@@ -474,7 +475,7 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 
 	emogi_compat_init_rows(fcinfo);
 	read_arguments(fcinfo, &task);
-	paths.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_local_search_is_enabled(),
+	paths.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(),
 								   &view);
 	emogi_course_notice_sets(&task, view.overlay, paths.call != NULL ? &view.graph : NULL);
 	if (paths.call == NULL)

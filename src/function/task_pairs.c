@@ -11,7 +11,7 @@
  *
  * Costs are counted in edges scanned and vertices settled, because list lengths differ. Without
  * weights a search gives up before a level that exceeds its budget. The answers are identical to
- * those of the batch, bit for bit: see cpu/path_search.h.
+ * those of the batch, bit for bit: see contract/path_search.h.
  *
  * [1] A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator. Competitive snoopy caching.
  *     Algorithmica 3, 1988.
@@ -22,8 +22,8 @@
 
 #include "miscadmin.h"
 
-#include "cpu/msbfs.h"
-#include "cpu/multi_path.h"
+#include "contract/msbfs.h"
+#include "contract/multi_path.h"
 #include "function/function.h"
 #include "base/fault.h"
 #include "base/limits.h"
@@ -87,7 +87,7 @@ emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask
 	*search = (EmogiPairSearch) {.call = call,.task = task,.graph = *graph,.same_source = 1,
 								 .same_target = 1};
 	search->wants_paths = task->query.algorithm != EMOGI_BFS;
-	search->may_search = emogi_local_search_is_enabled() && graph->backward.offsets != NULL;
+	search->may_search = emogi_answer_is_local_enabled() && graph->backward.offsets != NULL;
 }
 
 /* Return the cost of batches by hops from nsources, in single-source searches. */
@@ -129,7 +129,7 @@ static void
 allow_group(EmogiPairSearch *search, double share)
 {
 	const EmogiGraph *graph = &search->graph;
-	const uint64 min_edges = Min(emogi_local_search_pair_edges(graph),
+	const uint64 min_edges = Min(emogi_answer_pair_edges(graph->forward.nedges),
 								 Max(graph->forward.nedges / LOCAL_GROUP_SHARE, 1));
 	/* a batch by hops is faster */
 	const uint64 local_vertices = is_by_hops(search) ? LOCAL_VERTICES / 2 : LOCAL_VERTICES;
@@ -215,7 +215,7 @@ static bool
 search_backend(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
 	const EmogiPathCost max = {Min(search->left.nedges,
-								   emogi_local_search_pair_edges(&search->graph)),
+								   emogi_answer_pair_edges(search->graph.forward.nedges)),
 							   search->left.nvertices};
 	EmogiPathCost cost;
 	bool		found;
@@ -251,7 +251,7 @@ alloc_path(EmogiPairSearch *search)
 static bool
 search_worker(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
-	const uint64 max_local = emogi_local_search_pair_edges(&search->graph);
+	const uint64 max_local = emogi_answer_pair_edges(search->graph.forward.nedges);
 	const double start_ms = emogi_pool_now_ms();
 	const EmogiPathCost max = search->left;
 	EmogiPathCost cost;

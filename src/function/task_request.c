@@ -13,21 +13,10 @@
 #include "miscadmin.h"
 #include "utils/float.h"
 
+#include "answer/cost.h"
 #include "function/function.h"
 #include "base/papers_settings.h"
 #include "base/arena.h"
-
-/*
- * Limits of a search for one path: above them, computing all distances with all threads is faster.
- * The search scans edges of long lists as fast as the threads do, so edges count little. Settling a
- * vertex takes it as long as the threads need for about 15 edges, so that a search in vain costs a
- * twentieth of the run that follows. A search is skipped if its limits are less than twice what has
- * been scanned in vain.
- */
-#define PATH_SHARE	16			/* 1/n of the edges */
-#define PATH_VERTICES 512		/* edges per settled vertex */
-#define PATH_MIN_EDGES UINT64CONST(65536)
-#define PATH_MIN_VERTICES UINT64CONST(256)
 
 /* Allocate an uninitialized array in the arena for a call. */
 static void *
@@ -338,7 +327,7 @@ run_rows(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request)
 		return;
 	(void) emogi_call_request(call);
 	if (emogi_hierarchy_search_may_serve(call, graph) &&
-		emogi_hierarchy_search_is_cheaper(graph, &request->query))
+		emogi_hierarchy_search_is_cheaper(call, graph, &request->query))
 		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
 }
 
@@ -350,7 +339,7 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	const EmogiRequest whole = *request;
 	const EmogiQuery *query = &whole.query;
 	const bool	may_contract = emogi_hierarchy_search_may_serve(call, graph) &&
-		emogi_hierarchy_search_is_cheaper(graph, query);
+		emogi_hierarchy_search_is_cheaper(call, graph, query);
 	EmogiPairSearch search;
 	uint64		nrows = 0;
 
@@ -524,8 +513,9 @@ emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 				uint32 *path, double *distance, uint64 *length)
 {
 	const uint64 nedges = graph->forward.nedges;
-	const uint64 max_edges = Max(nedges / PATH_SHARE, PATH_MIN_EDGES);
-	const uint64 max_vertices = Max(nedges / PATH_VERTICES, PATH_MIN_VERTICES);
+	const uint64 max_edges = Max(nedges / EMOGI_COST_PATH_SHARE, EMOGI_COST_PATH_MIN_EDGES);
+	const uint64 max_vertices = Max(nedges / EMOGI_COST_PATH_VERTICES,
+									 EMOGI_COST_PATH_MIN_VERTICES);
 	const EmogiPathCost max = {max_edges, max_vertices};
 	const uint32 source = emogi_graph_vertex(graph, task->keys[0]);
 	const uint32 target = emogi_graph_vertex(graph, task->targets[0]);

@@ -19,6 +19,7 @@
 #include "utils/snapmgr.h"
 
 #include "scan_node/call_expr.h"
+#include "scan_node/plan.h"
 #include "scan_node/scan.h"
 #include "base/attempt.h"
 #include "base/compat.h"
@@ -175,6 +176,32 @@ constant_depth(const EmogiScan *scan)
 	return depth < 0 ? -1 : (int64) Min(depth, PG_INT32_MAX);
 }
 
+/* Return the edges that the call requests, see neighborhood_call.c. */
+static EmogiIndexSearchKind
+collects(const EmogiScan *scan)
+{
+	if (scan->function->shape == EMOGI_SHAPE_STEPS)
+		return EMOGI_COLLECTS_PATHS;
+	return scan->is_batch ? EMOGI_COLLECTS_BALL : EMOGI_SEARCHES;
+}
+
+/* Ask who will answer the call, as far as it is constant. */
+static void
+ask(const EmogiScan *scan, EmogiQuestion *question)
+{
+	const bool	is_path = scan->function->shape == EMOGI_SHAPE_STEPS;
+	EmogiTask	task = {
+		.query = {.algorithm = scan->function->algorithm,.max_depth = constant_depth(scan),
+				  .max_distance = (double) INFINITY},
+		.has_targets = is_path || (scan->vertex_input >= 0 && !scan->looks_up),
+		.collects = collects(scan),
+		.last_is_target = is_path,
+		.is_shared = scan->is_shared && !scan->tries_near
+	};
+
+	emogi_course_ask(&task, question);
+}
+
 /*
  * Describe the index search that a call may run instead of building its graph; return false if it
  * may not.
@@ -183,22 +210,21 @@ static bool
 describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSearch *search)
 {
 	EmogiTask	bounded = *task;
+	EmogiQuestion question;
 
 	bounded.query.max_depth = constant_depth(scan);
 	bounded.query.max_distance = (double) INFINITY;
 	bounded.has_sources = emogi_algorithm_takes(scan->function, EMOGI_SOURCES) >= 0;
 	bounded.has_targets = scan->vertex_input >= 0 && !scan->looks_up;
-	if (scan->function == &emogi_path_function)
-		bounded.collects = EMOGI_COLLECTS_PATHS;
-	else if (scan->is_batch)
-		bounded.collects = EMOGI_COLLECTS_BALL;
+	bounded.collects = collects(scan);
+	ask(scan, &question);
 	*search = (EmogiIndexSearch) {
 		.direction = task->direction,
-		.max_depth = bounded.query.max_depth,
+		.max_depth = constant_depth(scan),
 		.nsources = 1,
-		.targeted = bounded.has_targets
+		.targeted = question.has_targets
 	};
-	if (emogi_index_search_call_may_serve(&bounded))
+	if (emogi_answer_can(EMOGI_ANSWERER_INDEX, &question))
 		return true;
 	search->kind = emogi_neighborhood_call_kind(&bounded, &search->max_depth);
 	return emogi_neighborhood_call_may_serve(&bounded);
@@ -244,6 +270,43 @@ find_outcome_safely(GraphForecast *forecast)
 	return false;
 }
 
+/* Are all arguments of the call constant? */
+static bool
+is_constant(const FuncExpr *call)
+{
+	ListCell   *cell;
+
+	foreach(cell, call->args)
+		if (!IsA(lfirst(cell), Const))
+			return false;
+	return true;
+}
+
+/* Show who will answer the call, and why, if its arguments are constant. */
+static void
+explain_answerers(const EmogiScan *scan, const GraphForecast *forecast, ExplainState *es)
+{
+	EmogiQuestion question;
+	EmogiGraphSize size;
+
+	if (!is_constant(scan->call_expr))
+		return;
+	ask(scan, &question);
+	if (!emogi_probe_ask(scan->call_expr, scan->function, forecast->lookup, &question))
+	{
+		if (!emogi_size_find(scan->call_expr, scan->function->algorithm, &size))
+			return;
+		question.has_graph = true;
+		question.nvertices = (uint64) size.nvertices;
+		question.nedges = (uint64) size.nedges;
+	}
+	if (forecast->origin == EMOGI_GRAPH_INDEX)
+		question.graph_us = question.nedges * EMOGI_COST_BUILD_EDGE_US;
+	else
+		question.gave_up = 1u << EMOGI_ANSWERER_INDEX;
+	ExplainPropertyText("Answered By", emogi_answer_explain(&question), es);
+}
+
 /*
  * Show where the call will find its graph, if its arguments are constant and it would raise no
  * error.
@@ -278,6 +341,8 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 							origins[forecast.origin], es);
 		if (forecast.why_private != NULL)
 			ExplainPropertyText("Cache", psprintf("bypassed (%s)", forecast.why_private), es);
+		if (es->verbose)
+			explain_answerers(scan, &forecast, es);
 	}
 }
 

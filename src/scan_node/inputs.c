@@ -17,7 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "cpu/local_components.h"
+#include "contract/local_components.h"
 #include "scan_node/scan.h"
 
 /* Vertices looked up between two checks for interrupts */

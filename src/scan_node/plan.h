@@ -11,6 +11,8 @@
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 
+#include "answer/answer.h"
+#include "answer/cost.h"
 #include "scan_node/aggregate.h"
 #include "scan_node/scan_node.h"
 
@@ -19,12 +21,14 @@
 #define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)	/* lookup of one vertex */
 #define EMOGI_RESCAN_COST (25 * cpu_operator_cost)	/* rescan for such a lookup */
 #define EMOGI_KEY_LOOKUP_COST (20 * cpu_operator_cost)	/* lookup of a non-integer key */
-#define EMOGI_BUILD_COST	(2.5 * cpu_tuple_cost)	/* edge read during a build */
-#define EMOGI_EDGE_COST	(0.1 * cpu_operator_cost)	/* edge in a search of the whole graph */
-#define EMOGI_NEAR_EDGE_COST (10 * cpu_operator_cost)	/* edge in a local search */
+/* in the planner's units: an edge read during a build, an edge in a search of the whole graph, and a
+ * vertex in a local search */
+#define EMOGI_BUILD_COST (EMOGI_COST_BUILD_EDGE_US * EMOGI_COST_UNITS_PER_US)
+#define EMOGI_EDGE_COST (EMOGI_COST_EDGE_US * EMOGI_COST_UNITS_PER_US)
+#define EMOGI_NEAR_EDGE_COST (EMOGI_COST_LOCAL_VERTEX_US * EMOGI_COST_UNITS_PER_US)
 
 /* Round trip to the engine: 0.1 ms even if there is no work */
-#define EMOGI_CALL_COST	(1000 * cpu_tuple_cost)
+#define EMOGI_CALL_COST (EMOGI_COST_CALL_US * EMOGI_COST_UNITS_PER_US)
 
 /* A condition that a scan can evaluate */
 typedef struct EmogiCondition
@@ -51,6 +55,7 @@ typedef struct EmogiConditions
 /* What the planner knows about a call's graph */
 typedef struct EmogiGraphSize
 {
+	EmogiAlgorithm algorithm;	/* of the call */
 	double		nvertices;
 	double		nedges;
 	double		next_degree;	/* mean degree of a vertex that an edge points to */
@@ -108,6 +113,8 @@ extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgori
 /* probe.c */
 extern double emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
 								  const EmogiBounds *bounds);
+extern bool emogi_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,
+							const EmogiGraphKey *lists, EmogiQuestion *question);
 
 /* names.c */
 extern bool emogi_names_uses(const RelOptInfo *rel, AttrNumber attnum);

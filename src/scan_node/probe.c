@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 
 #include "acquire/acquire.h"
-#include "cpu/local_search.h"
+#include "contract/local_search.h"
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
@@ -35,17 +35,14 @@ typedef struct Trial
 
 static Trial last;
 
-/* Determine the key of a call's graph; return false if it is not constant. */
+/* Add the relation that a call reads to the key of its graph; return false if it is not known. */
 static bool
-find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey *key)
+find_relation(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey *key)
 {
-	EmogiTask	task = {.query.algorithm = function->algorithm};
 	EmogiSource source;
 
-	if (!emogi_call_expr_direction(call, function, &task.direction) ||
-		!emogi_call_expr_source(call, function->algorithm, &source))
+	if (!emogi_call_expr_source(call, function->algorithm, &source))
 		return false;
-	emogi_course_graph_key(&task, key);
 	key->database = MyDatabaseId;
 	key->relid = source.relid;
 	key->src = source.src;
@@ -53,8 +50,20 @@ find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey 
 	key->weight = source.weight;
 	key->reverse = source.reverse;
 	key->keys = source.key;
-	key->with_backward = false; /* a trial traverses only forward edges */
 	return true;
+}
+
+/* Determine the key of a call's graph; return false if it is not constant. */
+static bool
+find_key(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiGraphKey *key)
+{
+	EmogiTask	task = {.query.algorithm = function->algorithm};
+
+	if (!emogi_call_expr_direction(call, function, &task.direction))
+		return false;
+	emogi_course_graph_key(&task, key);
+	key->with_backward = false; /* a trial traverses only forward edges */
+	return find_relation(call, function, key);
 }
 
 /*
@@ -119,7 +128,7 @@ emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
 	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
-	Trial		trial = {.algorithm = emogi_local_search_searching(function->algorithm),
+	Trial		trial = {.algorithm = emogi_answer_searching(function->algorithm),
 						 .bounds = *bounds};
 	EmogiGraphKey key;
 	EmogiGraph	graph;
@@ -145,4 +154,34 @@ emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
 	}
 	PG_END_TRY();
 	return trial.reached;
+}
+
+/*
+ * Complete the question who answers a call by what is known of the latest cached graph; return
+ * false if there is none. lists: the adjacency lists and weights that the call needs.
+ */
+bool
+emogi_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,
+				const EmogiGraphKey *lists, EmogiQuestion *question)
+{
+	EmogiGraphKey key = *lists;
+	EmogiGraph	graph;
+	uint64		id;
+	int			index;
+	bool		reversed;
+
+	if (!find_relation(call, function, &key) ||
+		!emogi_cache_lookup_borrow(&key, &index, &id, &graph))
+		return false;
+	question->has_graph = true;
+	question->nvertices = graph.nvertices;
+	question->nedges = graph.forward.nedges;
+	question->keeps_components = emogi_cache_labels_exist(index);
+	question->is_contracted = emogi_cache_contraction_graph(index, &graph, &reversed) != NULL &&
+		emogi_cache_contraction_begin(index) != NULL;
+	question->may_contract = question->is_contracted;
+	if (question->is_contracted)
+		emogi_cache_contraction_end(index);
+	emogi_cache_unpin(index);
+	return true;
 }

@@ -360,9 +360,9 @@ execute_call(EmogiScan *scan, EmogiTask *task)
 {
 	EmogiCall  *call;
 
-	if (scan->function->shape == EMOGI_SHAPE_STEPS)
-		return emogi_shortest_path_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
 	call = emogi_course_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
+	if (scan->function->shape == EMOGI_SHAPE_STEPS)
+		return call;
 	if (call != NULL && emogi_shape_is_tree(scan->function->shape) && uses_names(scan))
 		emogi_search_trees_name(task, &scan->graph, &scan->result);
 	if (call != NULL && scan->kind != NULL)

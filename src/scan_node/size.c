@@ -20,9 +20,6 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
-/* A search for one path reads 1 / PATH_SHARE of the edges. */
-#define PATH_SHARE 16
-
 /* Estimated rows above which a trial search is run; it takes some microseconds */
 #define TRIED_ROWS 1000
 
@@ -113,6 +110,7 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 {
 	if (!find_size(call, algorithm, size))
 		return false;
+	size->algorithm = algorithm;
 	size->reached = -1;
 	if (is_both_ways(call))
 	{
@@ -170,22 +168,32 @@ emogi_size_lookup_cost(const Node *vertex, double of_integer)
 }
 
 /*
- * Estimate the cost of a call that searches this number of hops (< 0: unlimited). It searches over
- * indexes if that is cheaper than a build.
+ * Estimate the cost of a call that searches this number of hops (< 0: unlimited), by who would
+ * answer it. An index search needs no graph, all others build it if need be.
  */
 double
 emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 {
-	double		built = size->build_cost + size->nedges * EMOGI_EDGE_COST;
+	EmogiQuestion question;
+	double		index_us = (double) INFINITY;
+	double		graph_us;
 
-	if ((depth >= 0 || size->reached >= 0) && emogi_engine != EMOGI_ENGINE_CUDA)
-		built = Min(built,
-					size->build_cost + emogi_size_reached(size, depth) * EMOGI_NEAR_EDGE_COST);
-	if (!size->may_walk || depth < 0)
-		return EMOGI_CALL_COST + built;
-	return EMOGI_CALL_COST +
-		Min(built,
-			emogi_index_search_cost_edges(emogi_size_reached(size, depth)) * EMOGI_BUILD_COST);
+	emogi_answer_ask(size->algorithm, &question);
+	question.has_graph = true;
+	question.nvertices = (uint64) size->nvertices;
+	question.nedges = (uint64) size->nedges;
+	question.nreached = emogi_size_reached(size, depth);
+	question.request_us = 0;	/* included in EMOGI_CALL_COST */
+	question.is_bounded = depth >= 0;
+	question.may_use_indexes = depth >= 0 && size->may_walk;
+	if (emogi_answer_can(EMOGI_ANSWERER_INDEX, &question))
+		index_us = emogi_answer_cost_us(EMOGI_ANSWERER_INDEX, &question);
+	question.gave_up = 1u << EMOGI_ANSWERER_INDEX;
+	if (depth < 0 && size->reached < 0)
+		question.gave_up |= 1u << EMOGI_ANSWERER_LOCAL;
+	graph_us = emogi_answer_cost_us(emogi_answer_choose(&question, NULL), &question);
+	return EMOGI_CALL_COST + Min(index_us * EMOGI_COST_UNITS_PER_US,
+								 size->build_cost + graph_us * EMOGI_COST_UNITS_PER_US);
 }
 
 /* Is a condition about one component (*is_one), or a few, whose vertices are looked up? */
@@ -431,7 +439,7 @@ emogi_support(PG_FUNCTION_ARGS)
 
 		cost->startup = 0;
 		cost->per_tuple = is_path ?
-			EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / PATH_SHARE :
+			EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / EMOGI_COST_PATH_SHARE :
 			emogi_size_call_cost(&size, bounds.depth) + estimate_extra_cost(call, function, &size);
 	}
 	PG_RETURN_POINTER(request);

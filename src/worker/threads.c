@@ -8,23 +8,20 @@
  */
 #include "postgres.h"
 
+#include "contract/builder.h"
 #include "contract/query.h"
-#include "cpu/cpu.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "answer/answer.h"
+#include "answer/cost.h"
 #include "worker/gpus.h"
 #include "cache/cache.h"
 #include "base/arena.h"
 #include "worker/threads.h"
-
-/*
- * With fewer edges, `auto` stays on the CPU, which finishes before a GPU has registered the memory.
- */
-#define EMOGI_AUTO_MIN_EDGES 1048576
 
 typedef enum ThreadState
 {
@@ -185,23 +182,27 @@ explain_fallback(EmogiReply *reply)
 	snprintf(reply->reason, sizeof reply->reason, "%s%.200s", what, reply->error.message);
 }
 
-/* Set the reason why a run uses the CPU from the start. */
-static void
-explain_cpu(const EmogiQuery *query, EmogiReply *reply)
+/* Choose the engine of a query; why: the reason if it is the CPU, [EMOGI_WHY_BYTES]. */
+static EmogiAnswererId
+choose_engine(const EmogiRequest *request, char *why)
 {
-	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+	const EmogiQuestion question = {
+		.algorithm = request->query.algorithm,
+		.engine = request->engine,
+		.mapping = request->query.papers.mapping,
+		.nthreads = options.cpu_threads,
+		.is_small = emogi_query_is_small(&request->query),
+		.has_graph = true,
+		.nvertices = request->graph.nvertices,
+		.nedges = request->graph.forward.nedges,
+		.nreached = -1,
+		.request_us = EMOGI_COST_REQUEST_US,
+		.ngpus = opened.ncuda,
+		.why_no_gpu = opened.why_no_gpu.message,
+		.gave_up = EMOGI_ANSWERERS_IN_BACKEND
+	};
 
-	if (!emogi_algorithm_is_on_cuda(row))
-		snprintf(reply->reason, sizeof reply->reason, "%s runs on the CPU only", row->name);
-	else if (opened.ncuda == 0)
-		snprintf(reply->reason, sizeof reply->reason, "there is no GPU: %.200s",
-				 opened.why_no_gpu.message);
-	else if (emogi_query_is_small(query))
-		snprintf(reply->reason, sizeof reply->reason, "the walks have fewer than %d steps",
-				 EMOGI_WALK_STEPS);
-	else
-		snprintf(reply->reason, sizeof reply->reason, "the graph has fewer than %d edges",
-				 EMOGI_AUTO_MIN_EDGES);
+	return emogi_answer_choose(&question, why);
 }
 
 /*
@@ -233,8 +234,8 @@ run_query(Thread *thread)
 		explain_fallback(reply);
 		reply->device = -1;
 	}
-	else if (choice != EMOGI_ENGINE_CPU)
-		explain_cpu(&work->request.query, reply);
+	else
+		(void) choose_engine(&work->request, reply->reason);
 	reply->status = open_cpu(thread, &reply->error);
 	if (reply->status == EMOGI_OK)
 		run_on(work, emogi_cpu_engine(), thread->cpu);
@@ -242,16 +243,14 @@ run_query(Thread *thread)
 
 /* Run a multi-source BFS. */
 static EmogiStatus
-run_batch(EmogiWork *work, EmogiPool *pool)
+run_batch(EmogiWork *work, EmogiEngineState *cpu)
 {
-	const EmogiQuery *query = &work->request.query;
 	EmogiReply *reply = &work->reply;
 	EmogiStatus status;
 
 	reply->batch = work->request.batch;
-	status = emogi_msbfs_run(pool, &work->request.graph, query->sources, (int) query->nsources,
-							 query->max_depth,
-							 &reply->batch, &work->slot->control, &reply->error);
+	status = emogi_cpu_engine()->msbfs(cpu, &work->request.graph, &work->request.query,
+									   &reply->batch, &work->slot->control, &reply->error);
 	if (status != EMOGI_OK)
 		return status;
 	for (int i = 0; i < reply->batch.nsources && !reply->batch.too_deep; i++)
@@ -264,7 +263,7 @@ run_batch(EmogiWork *work, EmogiPool *pool)
 
 /* Search for one path, and copy it to the caller's memory. */
 static EmogiStatus
-run_path(EmogiWork *work)
+run_path(EmogiWork *work, EmogiEngineState *cpu)
 {
 	const EmogiRequest *request = &work->request;
 	EmogiReply *reply = &work->reply;
@@ -272,8 +271,7 @@ run_path(EmogiWork *work)
 	EmogiPathAnswer answer;
 	EmogiStatus status;
 
-	status = emogi_path_search_within(&request->graph, NULL, request->query.sources[0],
-									  request->query.targets[0], request->max_edges,
+	status = emogi_cpu_engine()->path(cpu, &request->graph, &request->query, request->max_edges,
 									  request->max_vertices, &answer, &work->slot->control,
 									  &reply->error);
 	if (status != EMOGI_OK)
@@ -296,7 +294,7 @@ run_path(EmogiWork *work)
 
 /* Build a graph from the edges and the numbers of their keys. */
 static EmogiStatus
-build_lists(EmogiWork *work, EmogiPool *pool)
+build_lists(EmogiWork *work, EmogiEngineState *cpu)
 {
 	const EmogiRequest *request = &work->request;
 	const EmogiCsrInput input = {.edges = &work->edges, .keys = &request->keys,
@@ -304,19 +302,20 @@ build_lists(EmogiWork *work, EmogiPool *pool)
 		.with_backward = request->with_backward, .memory = request->memory,
 		.scratch = request->scratch};
 
-	return emogi_csr_build(pool, &input, &work->reply.graph, &work->slot->control,
-						   &work->reply.error);
+	return emogi_cpu_builder()->csr(cpu, &input, &work->reply.graph, &work->slot->control,
+									&work->reply.error);
 }
 
 /* Merge changes into a graph. */
 static EmogiStatus
-merge_graph(EmogiWork *work, EmogiPool *pool)
+merge_graph(EmogiWork *work, EmogiEngineState *cpu)
 {
 	EmogiMergeInput input = work->request.splice;
 
 	input.graph = &work->request.graph;
 	input.derivation = work->request.derived_id != 0 ? &work->derivation : NULL;
-	return emogi_merge(pool, &input, &work->reply.graph, &work->slot->control, &work->reply.error);
+	return emogi_cpu_builder()->merge(cpu, &input, &work->reply.graph, &work->slot->control,
+									  &work->reply.error);
 }
 
 /*
@@ -343,61 +342,59 @@ derive_copies(EmogiWork *work)
 
 /* Build a dictionary, and turn edge endpoints into codes. */
 static EmogiStatus
-make_dictionary(EmogiWork *work, EmogiPool *pool)
+make_dictionary(EmogiWork *work, EmogiEngineState *cpu)
 {
 	EmogiDictionaryInput input = work->request.dictionary;
 
 	input.edges = &work->edges;
 	input.scratch = work->request.scratch;
-	return emogi_dictionary_build(pool, &input, &work->reply.dictionary, &work->slot->control,
-								  &work->reply.error);
+	return emogi_cpu_builder()->dictionary(cpu, &input, &work->reply.dictionary,
+										   &work->slot->control, &work->reply.error);
 }
 
 /* Pack the edges into a COO. */
 static EmogiStatus
-pack_edges(EmogiWork *work, EmogiPool *pool)
+pack_edges(EmogiWork *work, EmogiEngineState *cpu)
 {
 	work->reply.coo = work->request.coo;
-	return emogi_coo_pack(pool, &work->edges, &work->reply.coo, &work->reply.misfits,
-						  &work->slot->control, &work->reply.error);
+	return emogi_cpu_builder()->pack(cpu, &work->edges, &work->reply.coo, &work->reply.misfits,
+									 &work->slot->control, &work->reply.error);
 }
 
 /* Process a request that builds, merges, packs or expands a graph. */
 static EmogiStatus
 build(Thread *thread)
 {
+	const EmogiBuilder *builder = emogi_cpu_builder();
 	EmogiWork *work = &thread->work;
 	EmogiRequest *request = &work->request;
 	EmogiControl *control = &work->slot->control;
 	EmogiReply *reply = &work->reply;
 	EmogiStatus status = open_cpu(thread, &reply->error);
-	EmogiPool  *pool;
 
 	if (status != EMOGI_OK)
 		return status;
-	pool = emogi_cpu_engine_pool(thread->cpu);
 	switch (request->kind)
 	{
 		case EMOGI_REQUEST_DICTIONARY:
-			return make_dictionary(work, pool);
+			return make_dictionary(work, thread->cpu);
 		case EMOGI_REQUEST_BUILD:
-			status = emogi_key_numbers_build(pool, &work->edges, &request->plan, request->scratch,
-											 &reply->keys, control, &reply->error);
+			status = builder->keys(thread->cpu, &work->edges, &request->plan, request->scratch,
+								   &reply->keys, control, &reply->error);
 			reply->keys_done_ms = emogi_pool_now_ms();
 			return status;
 		case EMOGI_REQUEST_CSR:
-			return build_lists(work, pool);
+			return build_lists(work, thread->cpu);
 		case EMOGI_REQUEST_EXPAND:
-			return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN,
-									&work->edges, control,
-									&reply->error);
+			return builder->expand(thread->cpu, &request->graph, request->direction == EMOGI_IN,
+								   &work->edges, control, &reply->error);
 		case EMOGI_REQUEST_PACK:
-			return pack_edges(work, pool);
+			return pack_edges(work, thread->cpu);
 		case EMOGI_REQUEST_UNPACK:
-			return emogi_coo_unpack(pool, &request->coo, request->runs, request->nruns,
-									&work->edges, control, &reply->error);
+			return builder->unpack(thread->cpu, &request->coo, request->runs, request->nruns,
+								   &work->edges, control, &reply->error);
 		case EMOGI_REQUEST_MERGE:
-			return merge_graph(work, pool);
+			return merge_graph(work, thread->cpu);
 		case EMOGI_REQUEST_RUN:
 		case EMOGI_REQUEST_MSBFS:
 		case EMOGI_REQUEST_PATH:
@@ -418,8 +415,8 @@ run_on_cpu(Thread *thread)
 	if (status != EMOGI_OK)
 		return status;
 	if (thread->work.request.kind == EMOGI_REQUEST_PATH)
-		return run_path(&thread->work);
-	return run_batch(&thread->work, emogi_cpu_engine_pool(thread->cpu));
+		return run_path(&thread->work, thread->cpu);
+	return run_batch(&thread->work, thread->cpu);
 }
 
 /* The graph whose contraction hierarchy is being built. */
@@ -437,10 +434,10 @@ static void
 contract(EmogiWork *work)
 {
 	contracted = &emogi_cache_shared->graphs[work->cached];
-	work->reply.status = emogi_contraction_make(&contracted->graph,
-												emogi_arena_budget_bytes() / EMOGI_MAKING_SHARE,
-												is_evicted, &work->made,
-												&work->control, &work->reply.error);
+	work->reply.status = emogi_cpu_engine()->contract(NULL, &contracted->graph,
+													  emogi_arena_budget_bytes() /
+													  EMOGI_MAKING_SHARE, is_evicted, &work->made,
+													  &work->control, &work->reply.error);
 	if (work->reply.status != EMOGI_OK)
 		work->made = NULL;
 }
@@ -501,13 +498,8 @@ thread_main(void *arg)
 bool
 emogi_threads_uses_gpu(const EmogiRequest *request)
 {
-	if (request->kind != EMOGI_REQUEST_RUN || opened.ncuda == 0 ||
-		!emogi_algorithm_is_on_cuda(emogi_algorithm_row(request->query.algorithm)) ||
-		emogi_query_is_small(&request->query))
-		return false;
-	return request->engine == EMOGI_ENGINE_CUDA ||
-		(request->engine == EMOGI_ENGINE_AUTO &&
-		 request->graph.forward.nedges >= EMOGI_AUTO_MIN_EDGES);
+	return request->kind == EMOGI_REQUEST_RUN &&
+		emogi_answer_is_on_gpu(choose_engine(request, NULL));
 }
 
 /* ---- main thread ---- */

@@ -10,7 +10,7 @@
 #ifndef EMOGI_THREADS_H
 #define EMOGI_THREADS_H
 
-#include "cpu/contraction.h"
+#include "contract/contraction.h"
 #include "worker/gpus.h"
 
 #define EMOGI_WORKER_REQUESTS 5	/* requests processed at once on the CPU; one role gets at most all

@@ -7,7 +7,7 @@
 #include "build.h"
 #include "engines.h"
 #include "cpu/cpu.h"
-#include "cpu/trace_path.h"
+#include "contract/trace_path.h"
 
 #include <float.h>
 

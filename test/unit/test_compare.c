@@ -5,7 +5,7 @@
 #include "build.h"
 #include "check.h"
 #include "generate.h"
-#include "graph/compare.h"
+#include "contract/compare.h"
 
 #include <stdlib.h>
 #include <string.h>

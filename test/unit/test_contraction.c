@@ -5,9 +5,9 @@
  */
 #include "build.h"
 #include "engines.h"
-#include "cpu/contraction.h"
+#include "contract/contraction.h"
 #include "cpu/cpu.h"
-#include "cpu/trace_path.h"
+#include "contract/trace_path.h"
 
 #include <float.h>
 

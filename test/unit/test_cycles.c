@@ -3,7 +3,7 @@
  */
 #include "build.h"
 #include "engines.h"
-#include "cpu/cycles.h"
+#include "contract/cycles.h"
 #include "contract/semirings.h"
 
 #define NTINY 3000

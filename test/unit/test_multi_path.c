@@ -2,7 +2,7 @@
  * test_multi_path.c: searches for pairs with a common end find the paths that emogi_trace_path finds among all distances.
  */
 #include "path_graphs.h"
-#include "cpu/multi_path.h"
+#include "contract/multi_path.h"
 
 #include <limits.h>
 

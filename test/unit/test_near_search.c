@@ -4,8 +4,8 @@
 #include "build.h"
 #include "engines.h"
 #include "cpu/cpu.h"
-#include "cpu/local_search.h"
-#include "cpu/local_trees.h"
+#include "contract/local_search.h"
+#include "contract/local_trees.h"
 #include "oracle.h"
 
 #include <float.h>

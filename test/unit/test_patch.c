@@ -5,14 +5,14 @@
 #include "history.h"
 
 #include "contract/semirings.h"
-#include "cpu/cycles.h"
-#include "cpu/local_components.h"
-#include "cpu/local_search.h"
-#include "cpu/multi_path.h"
-#include "cpu/path_search.h"
-#include "cpu/yen.h"
-#include "graph/compare.h"
-#include "graph/overlay_grow.h"
+#include "contract/cycles.h"
+#include "contract/local_components.h"
+#include "contract/local_search.h"
+#include "contract/multi_path.h"
+#include "contract/path_search.h"
+#include "contract/yen.h"
+#include "contract/compare.h"
+#include "contract/overlay_grow.h"
 
 #define NHISTORIES 20000
 

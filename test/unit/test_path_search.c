@@ -2,7 +2,7 @@
  * test_path_search.c: the search between two vertices finds the path that emogi_trace_path finds among all distances.
  */
 #include "path_graphs.h"
-#include "cpu/path_search.h"
+#include "contract/path_search.h"
 
 #include <limits.h>
 

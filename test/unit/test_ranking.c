@@ -5,8 +5,8 @@
 #include "build.h"
 #include "engines.h"
 #include "cpu/cpu.h"
-#include "cpu/contraction.h"
-#include "cpu/yen.h"
+#include "contract/contraction.h"
+#include "contract/yen.h"
 #include "contract/semirings.h"
 
 #include <limits.h>

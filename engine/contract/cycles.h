@@ -4,8 +4,8 @@
 #ifndef EMOGI_CYCLES_H
 #define EMOGI_CYCLES_H
 
-#include "graph/overlay.h"
-#include "trace_path.h"
+#include "contract/overlay.h"
+#include "contract/trace_path.h"
 
 /*
  * A search in progress. It owns all its memory, so a poll may exit by longjmp if the search is

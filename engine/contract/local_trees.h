@@ -4,7 +4,7 @@
 #ifndef EMOGI_LOCAL_TREES_H
 #define EMOGI_LOCAL_TREES_H
 
-#include "cpu/local_search.h"
+#include "contract/local_search.h"
 
 /*
  * Find the trees of a BFS or SSSP query without targets that emogi_local_search has answered: the

@@ -4,9 +4,9 @@
 #ifndef EMOGI_YEN_H
 #define EMOGI_YEN_H
 
-#include "contraction.h"
-#include "graph/overlay.h"
-#include "trace_path.h"
+#include "contract/contraction.h"
+#include "contract/overlay.h"
+#include "contract/trace_path.h"
 
 /*
  * A ranking in progress. It owns all its memory, so a poll may exit by longjmp if it is freed

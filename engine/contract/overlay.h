@@ -13,8 +13,8 @@
 #ifndef EMOGI_OVERLAY_H
 #define EMOGI_OVERLAY_H
 
-#include "csr.h"
-#include "graph/merge.h"
+#include "contract/csr.h"
+#include "contract/merge.h"
 
 /* Edges that are contiguous in memory. */
 typedef struct EmogiPiece

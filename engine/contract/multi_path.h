@@ -4,8 +4,8 @@
 #ifndef EMOGI_MULTI_PATH_H
 #define EMOGI_MULTI_PATH_H
 
-#include "cpu/path_search.h"
-#include "cpu/trace_path.h"
+#include "contract/path_search.h"
+#include "contract/trace_path.h"
 
 /*
  * Searches in progress. They own all their memory, so a poll may exit by longjmp if they are freed

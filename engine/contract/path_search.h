@@ -5,7 +5,7 @@
 #define EMOGI_PATH_SEARCH_H
 
 #include "contract/engine.h"
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 
 typedef enum EmogiPathOutcome
 {

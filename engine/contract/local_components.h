@@ -7,7 +7,7 @@
 #define EMOGI_LOCAL_COMPONENTS_H
 
 #include "contract/engine.h"
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 
 /* A component that an edge was added to. */
 typedef struct EmogiJoined

@@ -8,7 +8,7 @@
 #ifndef EMOGI_OVERLAY_GROW_H
 #define EMOGI_OVERLAY_GROW_H
 
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 
 /*
  * Allocate memory if `memory` is NULL, otherwise resize it; 0 bytes free it. New memory may have

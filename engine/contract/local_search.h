@@ -6,7 +6,7 @@
 #define EMOGI_LOCAL_SEARCH_H
 
 #include "contract/engine.h"
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 
 /* The vertices that a search has reached, in ascending order of keys. */
 typedef struct EmogiLocalAnswer

@@ -12,7 +12,7 @@
 #ifndef EMOGI_CONTRACTION_H
 #define EMOGI_CONTRACTION_H
 
-#include "path_search.h"
+#include "contract/path_search.h"
 
 /*
  * The origin of an arc: an edge of the graph, a shortcut over one vertex, or several alternatives

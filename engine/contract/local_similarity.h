@@ -5,7 +5,7 @@
 #define EMOGI_LOCAL_SIMILARITY_H
 
 #include "contract/engine.h"
-#include "graph/overlay.h"
+#include "contract/overlay.h"
 
 /*
  * The vertices most similar to one, best first, ties by key: the result of emogi_cpu_similarity for

@@ -1,0 +1,149 @@
+/*
+ * answer.h: who answers a call
+ *
+ * answerers.c  the answerers, a row each: whether one can answer a question, and at what cost
+ * choose.c     the choice among them, and its reason
+ * cost.h       the constants behind the costs
+ *
+ * A question is what a call asks, under the caller's settings, and what is known of its graph. The
+ * executor asks with the graph at hand, the planner and EXPLAIN with an estimate of it, and the
+ * engine worker with the request. All get the same choice for the same facts.
+ *
+ * The cost of a search that may give up is the least that it takes: its true cost is known only as
+ * it proceeds, and its limit, of cost.h, bounds what is lost (ski rental). So the chooser is asked
+ * again, without those who gave up.
+ */
+#ifndef EMOGI_ANSWER_H
+#define EMOGI_ANSWER_H
+
+#include "base/settings.h"
+
+/*
+ * The answerers: ANSWERER(NAME, name, reads, run). reads: the graph that it needs, INDEXES = none,
+ * OVERLAY = an older one with an overlay suffices, CURRENT. can_NAME and cost_NAME are in
+ * answerers.c, run_RUN in function/course.c. Of two that cost the same, the later row is chosen.
+ */
+#define EMOGI_ANSWERERS(ANSWERER) \
+	ANSWERER(INDEX, "index search", INDEXES, index) \
+	ANSWERER(CPU, "cpu", CURRENT, engine) \
+	ANSWERER(CUDA, "cuda", CURRENT, engine) \
+	ANSWERER(PAPERS, "papers", CURRENT, engine) \
+	ANSWERER(HIERARCHY, "contraction hierarchy", CURRENT, hierarchy) \
+	ANSWERER(COMPONENTS, "kept components", OVERLAY, components) \
+	ANSWERER(LOCAL, "local search", OVERLAY, local)
+
+/* What an answerer reads. */
+typedef enum EmogiAnswerReads
+{
+	EMOGI_READS_INDEXES,
+	EMOGI_READS_OVERLAY,
+	EMOGI_READS_CURRENT
+} EmogiAnswerReads;
+
+typedef enum EmogiAnswererId
+{
+#define ANSWERER(NAME, ...) EMOGI_ANSWERER_##NAME,
+	EMOGI_ANSWERERS(ANSWERER)
+#undef ANSWERER
+	EMOGI_NANSWERERS,
+	EMOGI_NO_ANSWERER = -1
+} EmogiAnswererId;
+
+/* How many vertices a question pairs. */
+typedef enum EmogiQuestionKind
+{
+	EMOGI_QUESTION_SEARCH,		/* an algorithm */
+	EMOGI_QUESTION_PATH,		/* one path */
+	EMOGI_QUESTION_PATHS,		/* paths from one vertex to several */
+	EMOGI_QUESTION_MATRIX		/* a row of a distance matrix */
+} EmogiQuestionKind;
+
+typedef struct EmogiQuestion
+{
+	/* what is asked */
+	EmogiQuestionKind kind;
+	EmogiAlgorithm algorithm;
+	bool		is_bounded;		/* by depth, distance or targets */
+	bool		may_use_indexes;	/* the answer, not only the edges of a small graph for it */
+	bool		has_targets;	/* only rows of `ntargets` vertices are needed */
+	bool		has_goals;		/* a set of targets is an argument */
+	bool		has_pairs;		/* a query of pairs is an argument */
+	bool		has_components; /* only rows of certain components are needed */
+	uint64		ngoals;
+	uint64		nsources;
+	uint64		ntargets;
+	bool		is_shared;		/* parallel workers read the rows */
+	bool		no_rows;
+	bool		is_small;		/* emogi_query_is_small */
+
+	/* the settings */
+	EmogiEngineChoice engine;
+	EmogiMapping mapping;
+	int			nthreads;
+
+	/* the graph */
+	bool		has_graph;		/* the fields below are known or estimated */
+	uint64		nvertices;
+	uint64		nedges;
+	double		nreached;		/* estimated; < 0 = unknown */
+	double		graph_us;		/* cost of getting it, for those that read it */
+	double		request_us;		/* cost of a request to the worker */
+	bool		has_overlay;
+	bool		keeps_components;	/* it is cached with the components of an earlier run */
+	bool		may_contract;	/* it is cached, and may have or get a hierarchy */
+	bool		is_contracted;	/* it has one */
+
+	/* the GPUs */
+	int			ngpus;
+	const char *why_no_gpu;		/* NULL = unknown */
+
+	uint32		gave_up;		/* answerers that gave up, 1 << EmogiAnswererId */
+} EmogiQuestion;
+
+typedef struct EmogiAnswerer
+{
+	const char *name;
+	EmogiAnswerReads reads;
+
+	/*
+	 * Can it answer the question? why: receives what makes it possible, or why a GPU cannot,
+	 * [EMOGI_WHY_BYTES]; empty if there is nothing to tell; NULL = not wanted.
+	 */
+	bool		(*can) (const EmogiQuestion *question, char *why);
+	double		(*cost_us) (const EmogiQuestion *question);
+} EmogiAnswerer;
+
+/* Length of a reason. */
+#define EMOGI_WHY_BYTES 256
+
+/* ---- answerers.c; plain C, also for computing threads ---- */
+
+extern const EmogiAnswerer *emogi_answer_row(EmogiAnswererId id);
+extern EmogiAlgorithm emogi_answer_searching(EmogiAlgorithm algorithm);
+extern uint64 emogi_answer_pair_edges(uint64 nedges);
+extern uint64 emogi_answer_max_edges(const EmogiQuestion *question);
+extern int	emogi_answer_sweeping_threads(const EmogiQuestion *question);
+extern bool emogi_answer_sweeps(const EmogiQuestion *question);
+
+/* ---- choose.c; emogi_answer_can, _cost_us and _choose likewise ---- */
+
+extern void emogi_answer_ask(EmogiAlgorithm algorithm, EmogiQuestion *question);
+extern bool emogi_answer_can(EmogiAnswererId id, const EmogiQuestion *question);
+extern double emogi_answer_cost_us(EmogiAnswererId id, const EmogiQuestion *question);
+extern EmogiAnswererId emogi_answer_choose(const EmogiQuestion *question, char *why);
+extern bool emogi_answer_is_local_enabled(void);
+extern char *emogi_answer_explain(const EmogiQuestion *question);
+
+/* Does an answerer run on a GPU? */
+static inline bool
+emogi_answer_is_on_gpu(EmogiAnswererId id)
+{
+	return id == EMOGI_ANSWERER_CUDA || id == EMOGI_ANSWERER_PAPERS;
+}
+
+/* The answerers in the backend, which the engine worker cannot choose. */
+#define EMOGI_ANSWERERS_IN_BACKEND \
+	(1u << EMOGI_ANSWERER_INDEX | 1u << EMOGI_ANSWERER_LOCAL | \
+	 1u << EMOGI_ANSWERER_COMPONENTS | 1u << EMOGI_ANSWERER_HIERARCHY)
+
+#endif							/* EMOGI_ANSWER_H */

@@ -1,0 +1,113 @@
+/*
+ * cost.h: calibration constants of the choice who answers a call, in microseconds
+ *
+ * The unit is one microsecond of one process, unless a name tells another. They hold for a virtual
+ * machine with 2 cores of a Xeon at 2.5 GHz, graphs in memory. REQUEST, START, LABEL and GPU_SPEED
+ * are estimates; bench/RESULTS.md has measurements behind the others. Only ratios matter for a
+ * choice, and these vary little between machines.
+ */
+#ifndef EMOGI_ANSWER_COST_H
+#define EMOGI_ANSWER_COST_H
+
+/* ---- any call ---- */
+
+#define EMOGI_COST_CALL_US 100.0	/* a call, with a request to the engine worker */
+#define EMOGI_COST_REQUEST_US 80.0	/* a request to the engine worker */
+#define EMOGI_COST_START_US 1.0	/* begin a search in the backend */
+
+/* Units of the planner for a microsecond: 0.1 with the default cpu_operator_cost of 0.0025. */
+#define EMOGI_COST_UNITS_PER_US (40 * cpu_operator_cost)
+
+/* ---- the CPU engine ---- */
+
+#define EMOGI_COST_EDGE_US (1.0 / 400)	/* an edge of BFS over the whole graph, all threads */
+#define EMOGI_COST_SSSP_EDGE_US 0.04 /* an edge of SSSP over the whole graph, one thread */
+
+/*
+ * An edge read while a graph is built: by one process from a cold table, which is what the planner
+ * assumes, ...
+ */
+#define EMOGI_COST_BUILD_EDGE_US 0.25
+/*
+ * ... and at its fastest, in edges per microsecond: without conditions, and with conditions that
+ * are evaluated on each row. These limit index searches, which therefore end early rather than late.
+ */
+#define EMOGI_COST_EDGES_PER_US 64
+#define EMOGI_COST_FILTERED_EDGES_PER_US 20
+
+/* ---- GPUs ---- */
+
+#define EMOGI_COST_GPU_SPEED 16	/* edges that a GPU scans in the time of one on the CPU */
+/* with fewer edges, the CPU finishes before a GPU has registered the memory */
+#define EMOGI_COST_GPU_MIN_EDGES 1048576
+
+/* ---- local searches ---- */
+
+#define EMOGI_COST_LOCAL_VERTEX_US 0.25	/* a vertex reached, with its row */
+
+/*
+ * A search gives up after nedges / SHARE edges, clamped to MIN_EDGES .. MAX_EDGES. Scanning
+ * MIN_EDGES takes no longer than a request to the worker. Scanning MAX_EDGES takes as long as the
+ * engine's answer to a bounded search of millions of vertices.
+ */
+#define EMOGI_COST_LOCAL_SHARE 64
+#define EMOGI_COST_LOCAL_MIN_EDGES UINT64CONST(4096)
+#define EMOGI_COST_LOCAL_MAX_EDGES UINT64CONST(16384)
+/* edges that a search between two vertices may scan before the hierarchy is used */
+#define EMOGI_COST_LOCAL_BEFORE_HIERARCHY UINT64CONST(512)
+
+#define EMOGI_COST_LOCAL_MAX_SIMILAR 8	/* targets of a similarity search */
+#define EMOGI_COST_LOCAL_MAX_DISTANCES 64	/* pairs of a distance matrix */
+
+/* ---- kept components ---- */
+
+#define EMOGI_COST_LABEL_US 0.0005	/* copy the component of a vertex */
+
+/* ---- a search for one path in the worker ---- */
+
+/*
+ * Above these limits, computing all distances with all threads is faster. The search scans edges of
+ * long lists as fast as the threads do, so edges count little. Settling a vertex takes it as long as
+ * the threads need for about 15 edges, so that a search in vain costs a twentieth of the run that
+ * follows. A search is skipped if its limits are less than twice what has been scanned in vain.
+ */
+#define EMOGI_COST_PATH_SHARE 16	/* 1/n of the edges; the planner expects this much, too */
+#define EMOGI_COST_PATH_VERTICES 512	/* edges per settled vertex */
+#define EMOGI_COST_PATH_MIN_EDGES UINT64CONST(65536)
+#define EMOGI_COST_PATH_MIN_VERTICES UINT64CONST(256)
+
+/* ---- contraction hierarchies, on a grid with 2 million edges ---- */
+
+#define EMOGI_COST_HIERARCHY_PATH_US 3.0	/* one path, times sqrt(vertices) */
+#define EMOGI_COST_HIERARCHY_TARGET_US 120.0	/* one target of a matrix row */
+#define EMOGI_COST_HIERARCHY_SWEPT_US 0.01	/* one edge per matrix row, in a sweep */
+/* a sweep may allocate 1 / SWEEP_SHARE of emogi.max_memory in the backend */
+#define EMOGI_COST_HIERARCHY_SWEEP_SHARE 8
+
+/* ---- index searches: a row read takes a microsecond ---- */
+
+#define EMOGI_COST_INDEX_VERTEX_US 16.0	/* a vertex reached, for the planner: rows and descents */
+
+/*
+ * A search may cost 1 / SHARE of a build, or as much as one if the graph of a table with conditions
+ * would serve this call alone; if it is likely to be given up, because nothing bounds it or by
+ * statistics, 1 / UNLIKELY_SHARE of that. A path search is not, because it is expected to read few
+ * edges around both ends.
+ */
+#define EMOGI_COST_INDEX_SHARE 4
+#define EMOGI_COST_INDEX_UNLIKELY_SHARE 4
+#define EMOGI_COST_INDEX_MIN_US 1024	/* min limit: building even a tiny graph takes as long */
+/* min accumulated cost before a build, for small tables */
+#define EMOGI_COST_INDEX_MIN_PRICE_US 16384
+/* limit of a search that runs while other calls bring its graph up to date */
+#define EMOGI_COST_INDEX_REFRESHING_US 2000
+/*
+ * Pages that a refresh checks (their headers, or the visibility map) per microsecond.
+ */
+#define EMOGI_COST_PAGES_PER_US 8
+#define EMOGI_COST_INDEX_BYTES_PER_ROW 64	/* memory of a search */
+#define EMOGI_COST_INDEX_BYTES_PER_COLLECTED 160	/* ... of a collection, with its graph */
+/* while other calls bring a graph up to date, 1/n of the minimum table size suffices */
+#define EMOGI_COST_INDEX_WAIT_SHARE 64.0
+
+#endif							/* EMOGI_ANSWER_COST_H */
