@@ -133,6 +133,13 @@ typedef struct EmogiEdges
 	int64_t		max_key;
 } EmogiEdges;
 
+/* Get the narrowest type for the weights of edges; NONE if they have none. */
+static inline EmogiWeightType
+emogi_edges_weight_type(const EmogiEdges *edges)
+{
+	return edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE;
+}
+
 /* The methods that map keys to numbers: see emogi_key_numbers_plan. */
 typedef enum EmogiKeyMethod
 {

@@ -93,6 +93,14 @@ extern uint64_t emogi_msbfs_bytes(uint64_t nvertices, int nsources, int64_t max_
  */
 extern uint64_t emogi_msbfs_scratch_bytes(uint64_t nvertices, int64_t max_depth);
 
+/*
+ * Search from each of sources[nsources], as EmogiEngine.msbfs does, in the calling thread alone:
+ * for small graphs, in any process.
+ */
+extern EmogiStatus emogi_msbfs_run_alone(const EmogiGraph *graph, const uint32_t *sources,
+										 int nsources, int64_t max_depth, EmogiMsbfsResult *result,
+										 EmogiControl *control, EmogiError *error);
+
 /* ---- the choice between one search together and one from each source ---- */
 
 /* A search from many sources costs at least as much as so many from one source. */

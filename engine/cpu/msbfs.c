@@ -475,6 +475,24 @@ emogi_msbfs_run(EmogiPool *pool, const EmogiGraph *graph, const uint32_t *source
 	return status;
 }
 
+EmogiStatus
+emogi_msbfs_run_alone(const EmogiGraph *graph, const uint32_t *sources, int nsources,
+					  int64_t max_depth, EmogiMsbfsResult *result, EmogiControl *control,
+					  EmogiError *error)
+{
+	EmogiPool  *pool = emogi_pool_create(1);
+	EmogiStatus status;
+
+	if (pool == NULL)
+	{
+		snprintf(error->message, sizeof error->message, "out of memory");
+		return EMOGI_NO_MEMORY;
+	}
+	status = emogi_msbfs_run(pool, graph, sources, nsources, max_depth, result, control, error);
+	emogi_pool_destroy(pool);
+	return status;
+}
+
 int
 emogi_msbfs_run_next(EmogiCpuRun *run, const EmogiGraph *graph, const uint32_t *sources,
 					 uint64_t nsources, uint64_t first, int64_t max_depth, EmogiMsbfsResult *result)

@@ -27,3 +27,4 @@ extern int	emogi_msbfs_run_next(struct EmogiCpuRun *run, const EmogiGraph *graph
 								 const uint32_t *sources, uint64_t nsources, uint64_t first,
 								 int64_t max_depth, EmogiMsbfsResult *result);
 
+#endif							/* EMOGI_CPU_MSBFS_H */

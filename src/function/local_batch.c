@@ -3,7 +3,7 @@
  * these sources (neighborhood_call.c).
  *
  * The graph is small, so a request to the engine worker would take longer than the searches. The
- * engine's own code runs them, in a pool without threads besides the caller.
+ * engine's own code runs them in the calling thread.
  */
 #include "postgres.h"
 
@@ -18,17 +18,12 @@ search(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const ui
 	   int nsources, EmogiMsbfsResult *result)
 {
 	const double start_ms = emogi_pool_now_ms();
-	EmogiPool  *pool = emogi_pool_create(1);
 	EmogiControl control = {0};
-	EmogiError	error = {.message = "out of memory"};
-	EmogiStatus status = EMOGI_NO_MEMORY;
+	EmogiError	error;
 	uint64		nreached = 0;
 
-	if (pool != NULL)
-		status = emogi_msbfs_run(pool, graph, sources, nsources, task->query.max_depth, result,
-								 &control, &error);
-	emogi_pool_destroy(pool);
-	if (status != EMOGI_OK)
+	if (emogi_msbfs_run_alone(graph, sources, nsources, task->query.max_depth, result, &control,
+							  &error) != EMOGI_OK)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("%s", error.message)));
 	for (int i = 0; i < result->nsources && !result->too_deep; i++)
 		nreached += result->nreached[i];

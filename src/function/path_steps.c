@@ -117,7 +117,7 @@ add_edge(EmogiPathSteps *paths, const EmogiStep *step)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("the paths have too many edges")));
 	paths->edges[paths->nedges] = (EmogiStepEdge) {from, to,
-												   emogi_shortest_path_cost(&lists, from, to),
+												   emogi_path_run_cost(&lists, from, to),
 												   {.isnull = true}};
 	return (uint32) paths->nedges++;
 }
