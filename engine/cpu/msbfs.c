@@ -485,7 +485,7 @@ emogi_msbfs_run_alone(const EmogiGraph *graph, const uint32_t *sources, int nsou
 
 	if (pool == NULL)
 	{
-		snprintf(error->message, sizeof error->message, "out of memory");
+		(void) refuse(error, "out of memory");
 		return EMOGI_NO_MEMORY;
 	}
 	status = emogi_msbfs_run(pool, graph, sources, nsources, max_depth, result, control, error);
