@@ -222,7 +222,7 @@ describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSe
 		.direction = task->direction,
 		.max_depth = constant_depth(scan),
 		.nsources = 1,
-		.targeted = question.has_targets
+		.targeted = bounded.has_targets
 	};
 	if (emogi_answer_can(EMOGI_ANSWERER_INDEX, &question))
 		return true;
