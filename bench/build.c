@@ -133,7 +133,7 @@ emogi_edge_set_bound(EmogiEdgeSet *set)
 {
 	EmogiEdges *edges = &set->edges;
 
-	edges->nedges = edges->nalone = 0;
+	edges->nedges = edges->nisolated = 0;
 	edges->min_key = INT64_MAX;
 	edges->max_key = INT64_MIN;
 	for (uint64_t c = 0; c < edges->nchunks; c++)
@@ -141,7 +141,7 @@ emogi_edge_set_bound(EmogiEdgeSet *set)
 		const EmogiEdgeChunk *chunk = set->chunks[c];
 
 		edges->nedges += chunk->nedges;
-		edges->nalone += chunk->alone ? chunk->nedges : 0;
+		edges->nisolated += chunk->isolated ? chunk->nedges : 0;
 		if (chunk->nedges > 0 && chunk->min_key < edges->min_key)
 			edges->min_key = chunk->min_key;
 		if (chunk->nedges > 0 && chunk->max_key > edges->max_key)
@@ -217,7 +217,7 @@ static EmogiStatus
 build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyNumbers *keys, EmogiDirection direction,
 		  bool with_backward, EmogiBuiltGraph *built, EmogiControl *control, EmogiError *error)
 {
-	const uint64_t nedges = edges->nedges - edges->nalone;
+	const uint64_t nedges = edges->nedges - edges->nisolated;
 	size_t		bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges, direction, emogi_pool_size(pool), edges->weighted);
 	void	   *scratch = map_for_graph(bytes);
 	EmogiCsrInput input = {.edges = edges, .keys = keys, .direction = direction, .with_backward = with_backward,

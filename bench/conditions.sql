@@ -55,7 +55,7 @@ BEGIN
 				INSERT INTO emogi_bench_kg VALUES (start, start + 5, 'x', 7, '2020-01-01', '2026-01-01', now());
 				COMMIT;
 				IF i = 6 THEN PERFORM emogi_evict(); END IF;
-				PERFORM set_config('emogi.enable_index_walk', CASE WHEN i <= 3 AND turn < 1 THEN 'off' ELSE 'on' END, false);
+				PERFORM set_config('emogi.enable_index_search', CASE WHEN i <= 3 AND turn < 1 THEN 'off' ELSE 'on' END, false);
 				since := date_trunc('day', now()) - interval '7 days' - turn * interval '1 second';
 				condition := format(conditions[i], since);
 				IF way = 1 THEN
@@ -75,7 +75,7 @@ BEGIN
 	END LOOP;
 	PERFORM set_config('role', 'none', false);
 END $$;
-RESET emogi.enable_index_walk;
+RESET emogi.enable_index_search;
 
 SELECT what, round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'emogi'))::numeric, 2) AS emogi_ms,
 	round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'cte'))::numeric, 2) AS cte_ms,

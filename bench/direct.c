@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define VERTICES_AT_ONCE 1024
+#define VERTEX_CHUNK 1024
 
 typedef struct Directing
 {
@@ -69,8 +69,8 @@ count_lists(void *arg, int thread, int nthreads)
 	uint64_t   *out = (uint64_t *) directing->to.forward.offsets;
 	uint64_t	v;
 
-	while ((v = emogi_job_claim(&directing->next, VERTICES_AT_ONCE)) < from->nvertices)
-		for (uint64_t i = v; i < v + VERTICES_AT_ONCE && i < from->nvertices; i++)
+	while ((v = emogi_job_claim(&directing->next, VERTEX_CHUNK)) < from->nvertices)
+		for (uint64_t i = v; i < v + VERTEX_CHUNK && i < from->nvertices; i++)
 		{
 			((int64_t *) directing->to.ids)[i] = from->ids[i];
 			out[i + 1] = count_out(directing, i);
@@ -84,8 +84,8 @@ divide_lists(void *arg, int thread, int nthreads)
 	Directing  *directing = arg;
 	uint64_t	v;
 
-	while ((v = emogi_job_claim(&directing->next, VERTICES_AT_ONCE)) < directing->from->nvertices)
-		for (uint64_t i = v; i < v + VERTICES_AT_ONCE && i < directing->from->nvertices; i++)
+	while ((v = emogi_job_claim(&directing->next, VERTEX_CHUNK)) < directing->from->nvertices)
+		for (uint64_t i = v; i < v + VERTEX_CHUNK && i < directing->from->nvertices; i++)
 			divide_list(directing, i);
 }
 

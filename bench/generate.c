@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define VERTICES_AT_ONCE 4096
+#define VERTEX_CHUNK 4096
 
 const double emogi_kron_quarters[3] = {0.57, 0.19, 0.19};
 const double emogi_rmat_quarters[3] = {0.45, 0.22, 0.22};
@@ -146,9 +146,9 @@ keep_lists(void *arg, int thread, int nthreads)
 	uint8_t    *weights = (uint8_t *) removal->to.forward.weights;
 	uint64_t	first;
 
-	while ((first = emogi_job_claim(&removal->next, VERTICES_AT_ONCE)) < from->nvertices)
+	while ((first = emogi_job_claim(&removal->next, VERTEX_CHUNK)) < from->nvertices)
 	{
-		uint64_t	end = first + VERTICES_AT_ONCE < from->nvertices ? first + VERTICES_AT_ONCE : from->nvertices;
+		uint64_t	end = first + VERTEX_CHUNK < from->nvertices ? first + VERTEX_CHUNK : from->nvertices;
 
 		for (uint64_t v = first; v < end; v++)
 		{

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#define VERTICES_AT_ONCE 4096
+#define VERTEX_CHUNK 4096
 
 typedef struct Weighing
 {
@@ -52,8 +52,8 @@ weigh(void *arg, int thread, int nthreads)
 	double		whole = 0.0;
 	uint64_t	v;
 
-	while ((v = __atomic_fetch_add(&weighing->next, VERTICES_AT_ONCE, __ATOMIC_RELAXED)) < graph->nvertices)
-		for (const uint64_t end = v + VERTICES_AT_ONCE < graph->nvertices ? v + VERTICES_AT_ONCE : graph->nvertices; v < end; v++)
+	while ((v = __atomic_fetch_add(&weighing->next, VERTEX_CHUNK, __ATOMIC_RELAXED)) < graph->nvertices)
+		for (const uint64_t end = v + VERTEX_CHUNK < graph->nvertices ? v + VERTEX_CHUNK : graph->nvertices; v < end; v++)
 		{
 			const uint32_t own = head_of(weighing->result, v);
 			double		strength = 0.0;

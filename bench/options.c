@@ -435,7 +435,7 @@ check_directed(const EmogiBenchOptions *options)
 	{
 		const EmogiLists lists = emogi_algorithm_row(options->algorithms[a])->lists;
 
-		if (lists == EMOGI_LISTS_BOTH_WAYS || lists == EMOGI_LISTS_ANY)
+		if (lists == EMOGI_LISTS_BOTH || lists == EMOGI_LISTS_ANY)
 			emogi_bench_die("--directed is for algorithms that read directed graphs", NULL);
 	}
 }

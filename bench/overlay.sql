@@ -11,7 +11,7 @@
 \pset footer off
 SET client_min_messages = warning;
 SET jit = off;
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 DROP TABLE IF EXISTS emogi_bench_payments, emogi_bench_chart, emogi_bench_chart_cte, emogi_bench_times;
 CREATE TABLE emogi_bench_payments (id bigint GENERATED ALWAYS AS IDENTITY, src int, dst int, amount int);
 INSERT INTO emogi_bench_payments (src, dst, amount)

@@ -207,7 +207,7 @@ COMMENT ON COLUMN emogi_devices.pid IS 'process id of the engine worker';
 
 CREATE FUNCTION emogi_graphs(OUT source text, OUT database text, OUT relation oid, OUT columns text,
 	OUT direction text, OUT backward boolean, OUT state text, OUT vertices bigint, OUT edges bigint,
-	OUT skipped_rows bigint, OUT bytes bigint, OUT key_bytes bigint, OUT live_bytes bigint, OUT on_device boolean, OUT hierarchy text, OUT pins int, OUT kept boolean, OUT hits bigint,
+	OUT skipped_rows bigint, OUT bytes bigint, OUT key_bytes bigint, OUT tracker_bytes bigint, OUT on_device boolean, OUT hierarchy text, OUT pins int, OUT kept boolean, OUT hits bigint,
 	OUT built_at timestamptz, OUT last_used timestamptz, OUT build_ms float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
@@ -220,16 +220,16 @@ COMMENT ON COLUMN emogi_graphs.database IS 'database of the table or query';
 COMMENT ON COLUMN emogi_graphs.relation IS 'object id of the table or view; 0: a query';
 COMMENT ON COLUMN emogi_graphs.columns IS 'the columns read: source, target and, where there is one, weight; NULL when they are of a query or view, of another database or gone';
 COMMENT ON COLUMN emogi_graphs.direction IS 'which way the lists lead: out, in or both';
-COMMENT ON COLUMN emogi_graphs.backward IS 'whether the graph can be read against its direction too, as some functions need';
+COMMENT ON COLUMN emogi_graphs.backward IS 'whether the graph has backward lists, which some functions need';
 COMMENT ON COLUMN emogi_graphs.state IS 'building, ready or evicting';
 COMMENT ON COLUMN emogi_graphs.vertices IS 'number of vertices; NULL while building';
-COMMENT ON COLUMN emogi_graphs.edges IS 'number of list entries one way; both counts every edge twice; NULL while building';
+COMMENT ON COLUMN emogi_graphs.edges IS 'number of edges in one direction; both counts every edge twice; NULL while building';
 COMMENT ON COLUMN emogi_graphs.skipped_rows IS 'number of rows left out for a NULL end; NULL while building';
 COMMENT ON COLUMN emogi_graphs.bytes IS 'bytes of shared memory';
 COMMENT ON COLUMN emogi_graphs.key_bytes IS 'bytes of shared memory beside that for the keys of vertices that are no integers; graphs made of each other have them in common';
-COMMENT ON COLUMN emogi_graphs.live_bytes IS 'bytes of shared memory beside that, by which the graph follows its table; all graphs of the table and columns have them in common; 0: it does not';
+COMMENT ON COLUMN emogi_graphs.tracker_bytes IS 'bytes of shared memory beside that, by which the graph is maintained incrementally; all graphs of the table and columns share them; 0: it is not';
 COMMENT ON COLUMN emogi_graphs.on_device IS 'whether a GPU may keep a copy';
-COMMENT ON COLUMN emogi_graphs.hierarchy IS 'of the contraction hierarchy for far paths: ready, or making; NULL: there is none';
+COMMENT ON COLUMN emogi_graphs.hierarchy IS 'state of the contraction hierarchy: ready, or making; NULL: none';
 COMMENT ON COLUMN emogi_graphs.pins IS 'number of calls that use it now';
 COMMENT ON COLUMN emogi_graphs.kept IS 'whether it is not evicted to make room: emogi_prewarm(..., keep => true)';
 COMMENT ON COLUMN emogi_graphs.hits IS 'number of calls that found it here';
@@ -237,8 +237,8 @@ COMMENT ON COLUMN emogi_graphs.built_at IS 'when it became ready; NULL while bui
 COMMENT ON COLUMN emogi_graphs.last_used IS 'when a call last used it; NULL while building';
 COMMENT ON COLUMN emogi_graphs.build_ms IS 'milliseconds that its build took; NULL while building';
 
-CREATE FUNCTION emogi_cache(OUT graphs int, OUT tables int, OUT bytes bigint, OUT key_bytes bigint, OUT live_bytes bigint, OUT allowed_bytes bigint,
-	OUT hits bigint, OUT builds bigint, OUT splices bigint, OUT patches bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT drops bigint,
+CREATE FUNCTION emogi_cache(OUT graphs int, OUT tables int, OUT bytes bigint, OUT key_bytes bigint, OUT tracker_bytes bigint, OUT allowed_bytes bigint,
+	OUT hits bigint, OUT builds bigint, OUT merges bigint, OUT overlays bigint, OUT private_builds bigint, OUT waits bigint, OUT evictions bigint, OUT drops bigint,
 	OUT reset_at timestamptz)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
@@ -250,12 +250,12 @@ COMMENT ON COLUMN emogi_cache.graphs IS 'number of graphs that are ready';
 COMMENT ON COLUMN emogi_cache.tables IS 'number of tables whose writers are noted for their sake';
 COMMENT ON COLUMN emogi_cache.bytes IS 'bytes of shared memory of all cached graphs, those about to go included';
 COMMENT ON COLUMN emogi_cache.key_bytes IS 'bytes of shared memory for keys of vertices that are no integers, of all graphs';
-COMMENT ON COLUMN emogi_cache.live_bytes IS 'bytes of shared memory by which graphs follow their tables';
+COMMENT ON COLUMN emogi_cache.tracker_bytes IS 'bytes of shared memory by which graphs follow their tables';
 COMMENT ON COLUMN emogi_cache.allowed_bytes IS 'bytes that all graphs and results together may take: emogi.max_memory';
 COMMENT ON COLUMN emogi_cache.hits IS 'number of calls that found their graph';
 COMMENT ON COLUMN emogi_cache.builds IS 'number of graphs built and kept for others';
-COMMENT ON COLUMN emogi_cache.splices IS 'number of graphs made of an older one and the changes since, and kept for others';
-COMMENT ON COLUMN emogi_cache.patches IS 'number of calls that were given an older graph and the changes since, and needed no new one';
+COMMENT ON COLUMN emogi_cache.merges IS 'number of graphs made of an older one and the changes since, and kept for others';
+COMMENT ON COLUMN emogi_cache.overlays IS 'number of calls that were given an older graph and the changes since, and needed no new one';
 COMMENT ON COLUMN emogi_cache.private_builds IS 'number of graphs built for one call';
 COMMENT ON COLUMN emogi_cache.waits IS 'number of calls that waited for the build of another';
 COMMENT ON COLUMN emogi_cache.evictions IS 'number of graphs dropped to make room';
@@ -265,8 +265,8 @@ COMMENT ON COLUMN emogi_cache.reset_at IS 'when the counters began';
 CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, OUT username name, OUT database name,
 	OUT function text, OUT source text, OUT status text, OUT cache text, OUT why_private text, OUT engine text, OUT device int, OUT placement text,
 	OUT mapping text, OUT reason text, OUT wait_ms float8, OUT refresh_ms float8, OUT scan_ms float8,
-	OUT keys_ms float8, OUT csr_ms float8, OUT splice_ms float8, OUT transfer_ms float8, OUT run_ms float8,
-	OUT rows_ms float8, OUT total_ms float8, OUT pages_looked bigint, OUT pages_by_map bigint, OUT pages_by_lsn bigint,
+	OUT keys_ms float8, OUT csr_ms float8, OUT merge_ms float8, OUT transfer_ms float8, OUT run_ms float8,
+	OUT rows_ms float8, OUT total_ms float8, OUT pages_rescanned bigint, OUT pages_skipped_by_map bigint, OUT pages_skipped_by_lsn bigint,
 	OUT changes bigint, OUT age_ms float8, OUT vertices bigint, OUT edges bigint, OUT reached bigint, OUT levels int,
 	OUT edges_traversed bigint, OUT edges_per_second float8, OUT link_bytes bigint, OUT links int, OUT rows bigint,
 	OUT network_bytes bigint)
@@ -284,7 +284,7 @@ COMMENT ON COLUMN emogi_runs.database IS 'database of the caller';
 COMMENT ON COLUMN emogi_runs.function IS 'the function called';
 COMMENT ON COLUMN emogi_runs.source IS 'the graph argument, cut off after 255 bytes';
 COMMENT ON COLUMN emogi_runs.status IS 'ok, or failed: ended by an error or a cancel';
-COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; stale: one that emogi.max_staleness allows; built: one was built and kept; spliced: one was made of an older one and the changes since, and kept; private: one was built for this call; NULL: it did not come so far';
+COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph was used; stale: one that emogi.max_staleness allows; built: one was built and kept; merged: one was made of an older one and the changes since, and kept; private: one was built for this call; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.why_private IS 'why the graph of a query or a view was built for this call alone';
 COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; NULL: it did not come so far';
 COMMENT ON COLUMN emogi_runs.device IS 'number of the GPU, see emogi_devices; NULL: it was not on a GPU';
@@ -296,21 +296,21 @@ COMMENT ON COLUMN emogi_runs.refresh_ms IS 'milliseconds of finding out what has
 COMMENT ON COLUMN emogi_runs.scan_ms IS 'milliseconds of reading the edges; 0: not read';
 COMMENT ON COLUMN emogi_runs.keys_ms IS 'milliseconds of finding the vertices';
 COMMENT ON COLUMN emogi_runs.csr_ms IS 'milliseconds of making the lists';
-COMMENT ON COLUMN emogi_runs.splice_ms IS 'milliseconds of making the graph of an older one and the changes, or of the edges kept in memory';
+COMMENT ON COLUMN emogi_runs.merge_ms IS 'milliseconds of making the graph of an older one and the changes, or of the edges kept in memory';
 COMMENT ON COLUMN emogi_runs.transfer_ms IS 'milliseconds of copies to and from the GPU and of registering memory with it';
 COMMENT ON COLUMN emogi_runs.run_ms IS 'milliseconds of the traversal itself';
 COMMENT ON COLUMN emogi_runs.rows_ms IS 'milliseconds from the first row to the last, with what the query did with them in between';
 COMMENT ON COLUMN emogi_runs.total_ms IS 'milliseconds from the beginning to the end of the call';
-COMMENT ON COLUMN emogi_runs.pages_looked IS 'pages of the table that were read to find the changes';
-COMMENT ON COLUMN emogi_runs.pages_by_map IS 'pages that the visibility map says to be as they were';
-COMMENT ON COLUMN emogi_runs.pages_by_lsn IS 'pages whose log position says that they are as they were';
+COMMENT ON COLUMN emogi_runs.pages_rescanned IS 'pages of the table that were read to find the changes';
+COMMENT ON COLUMN emogi_runs.pages_skipped_by_map IS 'pages that the visibility map says to be as they were';
+COMMENT ON COLUMN emogi_runs.pages_skipped_by_lsn IS 'pages whose log position says that they are as they were';
 COMMENT ON COLUMN emogi_runs.changes IS 'edges that were found to have come or gone';
 COMMENT ON COLUMN emogi_runs.age_ms IS 'milliseconds since a stale graph was known to be what the table held; NULL: it was exact';
 COMMENT ON COLUMN emogi_runs.vertices IS 'number of vertices of the graph';
-COMMENT ON COLUMN emogi_runs.edges IS 'number of list entries of the graph one way';
+COMMENT ON COLUMN emogi_runs.edges IS 'number of edges of the graph in one direction';
 COMMENT ON COLUMN emogi_runs.reached IS 'number of vertices reached';
 COMMENT ON COLUMN emogi_runs.levels IS 'number of levels entered, or of iterations made';
-COMMENT ON COLUMN emogi_runs.edges_traversed IS 'number of list entries that the engine looked at';
+COMMENT ON COLUMN emogi_runs.edges_traversed IS 'number of edges that the engine traversed';
 COMMENT ON COLUMN emogi_runs.edges_per_second IS 'edges_traversed per second of run_ms; NULL without a run';
 COMMENT ON COLUMN emogi_runs.link_bytes IS 'bytes of edges that crossed the link to a GPU in the run, read in place or copied';
 COMMENT ON COLUMN emogi_runs.links IS 'GPUs over whose links edges came while it ran';
@@ -318,8 +318,8 @@ COMMENT ON COLUMN emogi_runs.network_bytes IS 'bytes of rows that came from the 
 COMMENT ON COLUMN emogi_runs.rows IS 'number of rows returned';
 
 CREATE FUNCTION emogi_stat_graphs(OUT database name, OUT username name, OUT relation oid, OUT query_id bigint, OUT source text,
-	OUT function text, OUT calls bigint, OUT errors bigint, OUT hits bigint, OUT live_steps bigint, OUT builds bigint,
-	OUT private_builds bigint, OUT index_walks bigint, OUT total_ms float8, OUT min_ms float8, OUT max_ms float8, OUT mean_ms float8,
+	OUT function text, OUT calls bigint, OUT errors bigint, OUT hits bigint, OUT incremental_calls bigint, OUT builds bigint,
+	OUT private_builds bigint, OUT index_searches bigint, OUT total_ms float8, OUT min_ms float8, OUT max_ms float8, OUT mean_ms float8,
 	OUT build_ms float8, OUT run_ms float8, OUT wait_ms float8, OUT rows bigint, OUT edges_traversed bigint, OUT last_call timestamptz,
 	OUT stats_reset timestamptz)
 RETURNS SETOF record
@@ -337,19 +337,19 @@ COMMENT ON COLUMN emogi_stat_graphs.function IS 'the function called';
 COMMENT ON COLUMN emogi_stat_graphs.calls IS 'number of calls that have ended';
 COMMENT ON COLUMN emogi_stat_graphs.errors IS '... of them by an error or a cancel';
 COMMENT ON COLUMN emogi_stat_graphs.hits IS 'number of calls that found their graph in the cache, also one that emogi.max_staleness allows';
-COMMENT ON COLUMN emogi_stat_graphs.live_steps IS 'number of calls for which a graph was made of an older one and the changes since, or that used an older one with them';
+COMMENT ON COLUMN emogi_stat_graphs.incremental_calls IS 'number of calls that merged the changes into an older graph, or used an older graph with an overlay';
 COMMENT ON COLUMN emogi_stat_graphs.builds IS 'number of calls that built their graph for all';
-COMMENT ON COLUMN emogi_stat_graphs.private_builds IS 'number of calls that built, or spliced, a graph for themselves alone';
-COMMENT ON COLUMN emogi_stat_graphs.index_walks IS 'number of calls that walked over an index and needed no graph';
+COMMENT ON COLUMN emogi_stat_graphs.private_builds IS 'number of calls that built, or merged, a graph for themselves alone';
+COMMENT ON COLUMN emogi_stat_graphs.index_searches IS 'number of calls that searched an index and needed no graph';
 COMMENT ON COLUMN emogi_stat_graphs.total_ms IS 'milliseconds of all calls, those that failed included';
 COMMENT ON COLUMN emogi_stat_graphs.min_ms IS 'milliseconds of the shortest call';
 COMMENT ON COLUMN emogi_stat_graphs.max_ms IS 'milliseconds of the longest call';
 COMMENT ON COLUMN emogi_stat_graphs.mean_ms IS 'milliseconds of a call on average';
-COMMENT ON COLUMN emogi_stat_graphs.build_ms IS 'milliseconds of making graphs: refresh_ms, scan_ms, keys_ms, csr_ms and splice_ms of emogi_runs';
+COMMENT ON COLUMN emogi_stat_graphs.build_ms IS 'milliseconds of making graphs: refresh_ms, scan_ms, keys_ms, csr_ms and merge_ms of emogi_runs';
 COMMENT ON COLUMN emogi_stat_graphs.run_ms IS 'milliseconds of the traversals themselves';
 COMMENT ON COLUMN emogi_stat_graphs.wait_ms IS 'milliseconds of waiting for the engine worker';
 COMMENT ON COLUMN emogi_stat_graphs.rows IS 'number of rows returned';
-COMMENT ON COLUMN emogi_stat_graphs.edges_traversed IS 'number of list entries that the engine looked at';
+COMMENT ON COLUMN emogi_stat_graphs.edges_traversed IS 'number of edges that the engine traversed';
 COMMENT ON COLUMN emogi_stat_graphs.last_call IS 'when the call that ended last began';
 COMMENT ON COLUMN emogi_stat_graphs.stats_reset IS 'since when the row is counted: the beginning of its first call';
 
@@ -381,7 +381,7 @@ COMMENT ON COLUMN emogi_progress.function IS 'the function called';
 COMMENT ON COLUMN emogi_progress.source IS 'the graph argument, cut off after 255 bytes';
 COMMENT ON COLUMN emogi_progress.started IS 'when the call began';
 COMMENT ON COLUMN emogi_progress.state IS 'idle: the session itself is at work; queued: waits for the engine worker; running: the worker is at it; waiting: for something else';
-COMMENT ON COLUMN emogi_progress.phase IS 'starting, refresh, scan, keys, csr, splice, transfer, run or rows';
+COMMENT ON COLUMN emogi_progress.phase IS 'starting, refresh, scan, keys, csr, merge, transfer, run or rows';
 COMMENT ON COLUMN emogi_progress.level IS 'level or iteration of the traversal, from 0';
 COMMENT ON COLUMN emogi_progress.done IS 'of total: edges or vertices, as the phase has it';
 COMMENT ON COLUMN emogi_progress.total IS 'edges or vertices of the phase; NULL: not known';

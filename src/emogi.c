@@ -51,7 +51,7 @@
  *   answer/choose.c               choose who answers: a search of the backend (local_search_call.c,
  *                                 components.c, hierarchy_search.c), or
  *   call/request.c                the engine worker, which runs the query (worker/worker.c)
- *   function/course.c             read the result into rows, and release the slot
+ *   function/task_run.c           read the result into rows, and release the slot
  *
  * For calls in FROM, scan_node/plan.c replaces the function scan; scan.c and stream.c execute it.
  */
@@ -92,7 +92,7 @@ request_shmem(void)
 	RequestAddinShmemSpace(emogi_dictionaries_shmem_size());
 	RequestAddinShmemSpace(emogi_change_tracker_shmem_size());
 	RequestAddinShmemSpace(emogi_vacuums_shmem_size());
-	RequestAddinShmemSpace(emogi_walk_cost_shmem_size());
+	RequestAddinShmemSpace(emogi_index_cost_shmem_size());
 	RequestAddinShmemSpace(emogi_asked_queries_shmem_size());
 	RequestAddinShmemSpace(emogi_run_log_shmem_size());
 	RequestAddinShmemSpace(emogi_call_statistics_shmem_size());
@@ -114,7 +114,7 @@ startup_shmem(void)
 	emogi_dictionaries_shmem_startup();
 	emogi_change_tracker_shmem_startup(&emogi_cache_shared->used, found);
 	emogi_vacuums_shmem_startup(found);
-	emogi_walk_cost_shmem_startup(found);
+	emogi_index_cost_shmem_startup(found);
 	emogi_asked_queries_shmem_startup(found);
 	emogi_run_log_shmem_startup(found);
 	emogi_call_statistics_shmem_startup(found);
@@ -141,7 +141,7 @@ _PG_init(void)
 	emogi_plan_init();
 	emogi_lateral_init();
 	emogi_join_lookup_init();
-	emogi_upper_init();
+	emogi_upper_paths_init();
 	emogi_call_init();
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK
 	previous_shmem_request_hook = shmem_request_hook;

@@ -29,7 +29,7 @@ run_alone() {
     step "Build ($(cuda_note))" build_extension || give_up 'emogi did not build'
     step 'Install into a copy of PostgreSQL' install_privately "$WORK/postgres" || give_up 'emogi could not be installed'
     mkdir "$TREE" "$WORK/t"
-    cp -r "$ROOT"/{Makefile,emogi.control,test,expected} "$TREE/"
+    cp -r "$ROOT"/{Makefile,emogi.control,test} "$TREE/"
     chown -R "$(cluster_user)" "$TREE" "$WORK/t"
     as_cluster_user "$TREE" env TMPDIR="$WORK/t" "$@" \
         make -s --no-print-directory PG_CONFIG="$PG_BINDIR/pg_config" NVCC= REGRESS= ISOLATION= \

@@ -54,7 +54,7 @@ class Emogi(OfTheTable):
     def prepare(self, question, source, target):
         """Have the graph built, however long that takes: a call of few hops would go by the index instead, and leave none."""
         with self.session.transaction():
-            self.session.execute('SET LOCAL emogi.enable_index_walk = off')
+            self.session.execute('SET LOCAL emogi.enable_index_search = off')
             self.session.execute('SET LOCAL statement_timeout = 0')
             self.session.execute(self.statement(question, source, target))
 

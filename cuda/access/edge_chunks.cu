@@ -79,14 +79,14 @@ count_ranks(uint64_t nedges, uint64_t nwords)
 }
 
 uint64_t
-emogi_edge_chunks_outline_words(uint64_t nedges, uint64_t nwords)
+emogi_edge_chunks_index_words(uint64_t nedges, uint64_t nwords)
 {
 	return count_chunks(nedges) * (CHUNK_ENTRIES / 32 + 1) + 1 + 2 * nwords + 1 +
 		count_tiles(count_ranks(nedges, nwords));
 }
 
 ListIndex
-emogi_edge_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords)
+emogi_edge_chunks_lay_out_index(uint32_t *memory, uint64_t nedges, uint64_t nwords)
 {
 	ListIndex	index;
 
@@ -101,7 +101,7 @@ emogi_edge_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords
 }
 
 EmogiStatus
-emogi_edge_chunks_clear_outline(Run *run, const ListIndex *index, EmogiError *error)
+emogi_edge_chunks_clear_index(Run *run, const ListIndex *index, EmogiError *error)
 {
 	const size_t bytes = (size_t) (index->tile - index->begins) * sizeof(uint32_t);
 
@@ -119,10 +119,10 @@ emogi_edge_chunks_rank_lists(Run *run, const ListIndex *index, EmogiError *error
 }
 
 EmogiStatus
-emogi_edge_chunks_make_outline(Run *run, const uint64_t *offsets, const ListIndex *index,
-							   EmogiError *error)
+emogi_edge_chunks_make_index(Run *run, const uint64_t *offsets, const ListIndex *index,
+							 EmogiError *error)
 {
-	TRY(emogi_edge_chunks_clear_outline(run, index, error));
+	TRY(emogi_edge_chunks_clear_index(run, index, error));
 	CUDA_LAUNCH(chunks_mark_lists_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
 				offsets, run->nvertices, *index);
 	return emogi_edge_chunks_rank_lists(run, index, error);

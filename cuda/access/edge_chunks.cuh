@@ -161,21 +161,22 @@ read_begins(const ListIndex &index, uint64_t entry)
 }
 
 /* Return the size in words of a ListIndex for nedges edges and nwords words of lists. */
-extern uint64_t emogi_edge_chunks_outline_words(uint64_t nedges, uint64_t nwords);
+extern uint64_t emogi_edge_chunks_index_words(uint64_t nedges, uint64_t nwords);
 
 /* Lay out a ListIndex in a block of device memory of that many words. */
-extern ListIndex emogi_edge_chunks_lay_outline(uint32_t *memory, uint64_t nedges, uint64_t nwords);
+extern ListIndex emogi_edge_chunks_lay_out_index(uint32_t *memory, uint64_t nedges,
+												 uint64_t nwords);
 
 /*
  * Build the ListIndex of lists from their offsets. This and all functions below queue work on the
  * stream.
  */
-extern EmogiStatus emogi_edge_chunks_make_outline(Run *run, const uint64_t *offsets,
-												  const ListIndex *index, EmogiError *error);
+extern EmogiStatus emogi_edge_chunks_make_index(Run *run, const uint64_t *offsets,
+												const ListIndex *index, EmogiError *error);
 
 /* Zero a ListIndex; compute the ranks after begins and filled have been set. */
-extern EmogiStatus emogi_edge_chunks_clear_outline(Run *run, const ListIndex *index,
-												   EmogiError *error);
+extern EmogiStatus emogi_edge_chunks_clear_index(Run *run, const ListIndex *index,
+												 EmogiError *error);
 extern EmogiStatus emogi_edge_chunks_rank_lists(Run *run, const ListIndex *index,
 												EmogiError *error);
 

@@ -16,7 +16,7 @@ emogi_persistent_size(const Run *run, PersistentPlan *plan, const void *kernel, 
 	plan->nblocks = together == 0 || fits < 1 ? 1 : fits * run->state->units;
 	if (plan->nblocks > PERSISTENT_BLOCKS)
 		plan->nblocks = PERSISTENT_BLOCKS;
-	plan->most_lines = run->graph.placement == EMOGI_PLACEMENT_DEVICE ? UINT32_MAX :
+	plan->max_lines = run->graph.placement == EMOGI_PLACEMENT_DEVICE ? UINT32_MAX :
 		list_bytes <= NEAR_BYTES ? NEAR_LINES : list_bytes <= MIDDLE_BYTES ? MIDDLE_LINES :
 		WIDE_LINES;
 	return EMOGI_OK;

@@ -9,7 +9,7 @@
  * threads run the step:
  *   warp   up to WARP_LANES edges: one warp, which keeps the items in registers and needs no
  *          barrier
- *   block  up to ALONE_ENTRIES: the first block, with __syncthreads as barrier
+ *   block  up to BLOCK_STEP_EDGES: the first block, with __syncthreads as barrier
  *   grid   up to the queue's capacity: all blocks, with a barrier in device memory that also
  *          carries the sums of what they found
  *
@@ -101,7 +101,7 @@ expand(Walk<Search> &walk, uint32_t nitems, uint32_t nentries, uint32_t first, u
 		typename Search::Item fresh = {};
 		uint32_t	low = 0;	/* the first item with upto > e */
 		uint32_t	high = nitems - 1;
-		Fate		fate;
+		VisitOutcome		fate;
 
 		while (low < high)
 		{
@@ -182,7 +182,7 @@ follow(Walk<Search> &walk, const typename Search::Item &item, uint32_t total, bo
 	uint32_t	before = 0;
 	typename Search::Item fresh = {};
 	typename Search::Item own;
-	Fate		fate;
+	VisitOutcome		fate;
 
 	if ((filled & (filled - 1)) != 0)
 	{
@@ -239,7 +239,7 @@ step_warp(Walk<Search> &walk)
 			walk.steps++;
 			walk.spent += total;
 			total = count_entries(item);
-		} while (total > 0 && total <= WARP_LANES && walk.steps < walk.launch.most_steps);
+		} while (total > 0 && total <= WARP_LANES && walk.steps < walk.launch.max_steps);
 		if (lane_number() == 0)
 		{
 			block->steps = walk.steps;
@@ -260,8 +260,8 @@ is_small(const Walk<Search> &walk)
 {
 	if constexpr (Search::PILES)
 		if (walk.entries == 0)
-			return walk.search.piled() <= ALONE_ENTRIES;
-	return walk.entries <= ALONE_ENTRIES && walk.items <= PERSISTENT_THREADS;
+			return walk.search.piled() <= BLOCK_STEP_EDGES;
+	return walk.entries <= BLOCK_STEP_EDGES && walk.items <= PERSISTENT_THREADS;
 }
 
 /* Run the next step, or decide to leave the kernel. */
@@ -271,8 +271,8 @@ take_step(Walk<Search> &walk)
 {
 	const PersistentLaunch<typename Search::Item> &launch = walk.launch;
 
-	if (walk.steps >= launch.most_steps || walk.entries > launch.capacity ||
-		walk.items + walk.entries / ENTRIES > launch.most_lines)
+	if (walk.steps >= launch.max_steps || walk.entries > launch.capacity ||
+		walk.items + walk.entries / ENTRIES > launch.max_lines)
 		walk.leave = true;
 	else if (walk.entries == 0)
 	{
@@ -320,7 +320,7 @@ adopt(Walk<Search> &walk)
  */
 template <class Search>
 static __device__ void
-walk_alone(Walk<Search> &walk)
+walk_in_first_block(Walk<Search> &walk)
 {
 	walk.nblocks = 1;
 	if (blockIdx.x == 0)
@@ -369,7 +369,7 @@ persistent_walk_kernel(PersistentLaunch<typename Search::Item> launch, Search se
 	{
 		walk.nblocks = gridDim.x;
 		if (is_small(walk) || gridDim.x == 1)
-			walk_alone(walk);
+			walk_in_first_block(walk);
 		else
 			take_step(walk);
 	}
@@ -435,7 +435,7 @@ typedef struct PersistentPlan
 {
 	BarrierPhase *phase;		/* [PERSISTENT_PHASES], device memory */
 	uint32_t	capacity;		/* of a queue */
-	uint32_t	most_lines;
+	uint32_t	max_lines;
 	int			nblocks;
 	bool		queued;			/* the frontier is in a queue */
 	uint32_t	now;			/* queue[now] has the frontier */
@@ -453,7 +453,7 @@ queue_capacity(const Run *run)
 
 	if (run->state->cap_bytes == 0 || capped > PERSISTENT_ENTRIES)
 		return PERSISTENT_ENTRIES;
-	return (uint32_t) (capped > PERSISTENT_LEAST ? capped : PERSISTENT_LEAST);
+	return (uint32_t) (capped > PERSISTENT_MIN_ITEMS ? capped : PERSISTENT_MIN_ITEMS);
 }
 
 /* Allocate the memory that every algorithm needs, before the graph is placed. */
@@ -480,7 +480,7 @@ fits_persistent(const PersistentPlan *plan, uint64_t vertices, uint64_t edges)
 	const uint64_t times = plan->queued ? 1 : 2;
 
 	return times * vertices <= plan->capacity && times * edges <= plan->capacity &&
-		times * (vertices + edges / ENTRIES) <= plan->most_lines;
+		times * (vertices + edges / ENTRIES) <= plan->max_lines;
 }
 
 /*
@@ -490,7 +490,7 @@ fits_persistent(const PersistentPlan *plan, uint64_t vertices, uint64_t edges)
 template <class Search>
 static EmogiStatus
 launch_persistent(Run *run, const PersistentPlan *plan, typename Search::Item *queue,
-				  uint64_t items, uint64_t entries, uint32_t most_steps, const Search &search,
+				  uint64_t items, uint64_t entries, uint32_t max_steps, const Search &search,
 				  EmogiError *error)
 {
 	PersistentLaunch<typename Search::Item> launch = {
@@ -500,8 +500,8 @@ launch_persistent(Run *run, const PersistentPlan *plan, typename Search::Item *q
 	cudaLaunchAttribute together = {};
 
 	launch.capacity = plan->capacity;
-	launch.most_lines = plan->most_lines;
-	launch.most_steps = most_steps < PERSISTENT_STEPS ? most_steps : PERSISTENT_STEPS;
+	launch.max_lines = plan->max_lines;
+	launch.max_steps = max_steps < PERSISTENT_STEPS ? max_steps : PERSISTENT_STEPS;
 	launch.now = plan->now;
 	launch.items = (uint32_t) items;
 	launch.entries = (uint32_t) entries;

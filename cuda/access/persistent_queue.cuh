@@ -47,12 +47,12 @@ typedef struct QueueItem
 } QueueItem;
 
 /* The outcome of visiting an edge, for its target. */
-typedef enum Fate
+typedef enum VisitOutcome
 {
 	FATE_NONE,
 	FATE_NEAR,					/* it enters the next frontier */
 	FATE_FAR					/* it is postponed */
-} Fate;
+} VisitOutcome;
 
 /* A barrier, and the length of the queue that is filled before it; each on a line of its own. */
 typedef struct BarrierPhase
@@ -74,8 +74,8 @@ struct PersistentLaunch
 	Counters   *counters;
 	const volatile uint32_t *stop;	/* as in Step */
 	uint32_t	capacity;		/* > 0; maximum items, and edges of a step */
-	uint32_t	most_lines;		/* maximum lines of a step */
-	uint32_t	most_steps;
+	uint32_t	max_lines;		/* maximum lines of a step */
+	uint32_t	max_steps;
 	uint32_t	now;			/* queue[now] has the frontier */
 	uint32_t	items;			/* in the frontier */
 	uint32_t	entries;		/* edges of the frontier, at most `capacity` */
@@ -182,7 +182,7 @@ count_item(Walk<Search> &walk, const QueueItem &item)
  * of the target's list is read before it is known whether it will be needed.
  */
 template <class Search>
-static __device__ __forceinline__ Fate
+static __device__ __forceinline__ VisitOutcome
 look(const Walk<Search> &walk, const typename Search::Item &item, uint64_t entry, bool live,
 	 typename Search::Item *fresh)
 {

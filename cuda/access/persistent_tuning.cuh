@@ -11,7 +11,7 @@
 #define PERSISTENT_BLOCKS 32	/* more blocks mean a slower barrier: 1 us */
 #define PERSISTENT_ENTRIES (1u << 18)	/* maximum items in a queue, and maximum edges of a step */
 #define PERSISTENT_STEPS 4096	/* per launch, some ms; the host polls cancel between launches */
-#define ALONE_ENTRIES 2048		/* up to this many edges, one block is faster than all */
+#define BLOCK_STEP_EDGES 2048	/* up to this many edges, one block is faster than all */
 /* that a block takes at a time: neighbors stay together, the work is spread */
 #define CHUNK_ITEMS 8
 #define POLL_NS 20				/* between polls of a barrier */
@@ -25,7 +25,7 @@
  * of a fiftieth of the cap date from b47e0c8.
  */
 #define PERSISTENT_CAP_BYTES 4096	/* of the cap per queue item ... */
-#define PERSISTENT_LEAST 1024	/* ... but at least this many items */
+#define PERSISTENT_MIN_ITEMS 1024	/* ... but at least this many items */
 
 /*
  * The maximum lines of a step in host placement, by the total size of the lists. Above the maximum

@@ -409,7 +409,7 @@ must_leave(const Step &step)
  * in every 64th round.
  */
 static __device__ __forceinline__ bool
-must_leave_alone(const Step &step, uint32_t round)
+must_leave_polling(const Step &step, uint32_t round)
 {
 	if (round % 64 == 63 && *step.stop != 0)
 		*(volatile uint32_t *) &step.counters->halt = 1;

@@ -65,8 +65,8 @@
  * buckets are so many times as wide for each helping GPU, because a step costs more and reads less:
  * with two H200, kron 24 took 57.2 ms with 1, 49.0 with 4, 47.6 with 8; urand 24 did not change
  */
-#define TEAM_BUCKETS 4
-#define TEAM_MIN_BYTES (UINT64_C(10) << 20)	/* of lists: the leader processes smaller steps
+#define SHARED_BUCKETS 4
+#define SHARED_MIN_BYTES (UINT64_C(10) << 20)	/* of lists: the leader processes smaller steps
 												 * alone */
 
 /* A traversal. run->memory owns the device arrays. */
@@ -87,7 +87,7 @@ typedef struct Path
 	BucketRule	persistent_rule;
 	double		limit[SAMPLES];
 	uint64_t	steps;
-	SharedStep *team;
+	SharedStep *shared_step;
 	Paths		helper[EMOGI_MAX_HELPERS];	/* arrays of each helper, in its memory; frontier:
 											 * its share */
 	uint32_t   *share;			/* [nwords], the leader's share */
@@ -255,8 +255,8 @@ fit_buckets(Path *path, const PathMethod *method)
 
 	if (path->run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 	{
-		const uint64_t wider = path->team->nhelpers > 0 ?
-			TEAM_BUCKETS * (uint64_t) path->team->nhelpers : 1;
+		const uint64_t wider = path->shared_step->nhelpers > 0 ?
+			SHARED_BUCKETS * (uint64_t) path->shared_step->nhelpers : 1;
 
 		path->rule.min_entries *= wider;
 		path->rule.max_entries *= wider;
@@ -390,27 +390,27 @@ step_persistent(Path *path, const PathMethod *method, EmogiError *error)
 static EmogiStatus
 push_together(Path *path, const PathMethod *method, EmogiError *error)
 {
-	SharedStep *team = path->team;
+	SharedStep *shared_step = path->shared_step;
 	Run		   *run = path->run;
 
-	TRY(emogi_shared_step_ready(team, error));
-	for (int i = 0; i < team->nhelpers; i++)
+	TRY(emogi_shared_step_ready(shared_step, error));
+	for (int i = 0; i < shared_step->nhelpers; i++)
 	{
 		const Paths &own = path->helper[i];
-		Run		   *its = &team->helper[i].run;
+		Run		   *its = &shared_step->helper[i].run;
 
-		TRY(emogi_shared_step_begin_part(team, i,
-										 SharedStepBring{path->paths.frontier, 0, own.frontier},
+		TRY(emogi_shared_step_begin_part(shared_step, i,
+										 SharedStepInput{path->paths.frontier, 0, own.frontier},
 										 error));
 		CUDA_LAUNCH(best_paths_bring_kernel, its->full_blocks, BLOCK_THREADS, its->state->stream,
 					own, path->paths.key);
 		TRY(method->push_wide(its, own, own.frontier, error));
-		TRY(emogi_shared_step_end_part(team, i, error));
+		TRY(emogi_shared_step_end_part(shared_step, i, error));
 	}
-	TRY(emogi_shared_step_share(team, path->paths.frontier, 0, path->share, error));
+	TRY(emogi_shared_step_share(shared_step, path->paths.frontier, 0, path->share, error));
 	TRY(method->push_wide(run, path->paths, path->share, error));
-	for (int i = 0; i < team->nhelpers; i++)
-		TRY(emogi_shared_step_wait(team, i, error));
+	for (int i = 0; i < shared_step->nhelpers; i++)
+		TRY(emogi_shared_step_wait(shared_step, i, error));
 	return EMOGI_OK;
 }
 
@@ -444,8 +444,8 @@ step_wide(Path *path, const PathMethod *method, bool *done, EmogiError *error)
 		return enter_queue(path, error);
 	path->plan.spent += path->edges;
 	path->steps++;
-	if (path->team->nhelpers > 0 && (path->edges * path->list_bytes > TEAM_MIN_BYTES ||
-									 run->state->always_help))
+	if (path->shared_step->nhelpers > 0 && (path->edges * path->list_bytes > SHARED_MIN_BYTES ||
+											run->state->always_help))
 		return push_together(path, method, error);
 	return method->push_wide(run, path->paths, path->paths.frontier, error);
 }
@@ -494,19 +494,20 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 
 /* Open the helpers' runs, if there are any. */
 static EmogiStatus
-open_team(Path *path, const PathMethod *method, const EmogiGraph *graph, const EmogiQuery *query,
-		  EmogiError *error)
+open_shared_step(Path *path, const PathMethod *method, const EmogiGraph *graph,
+				 const EmogiQuery *query, EmogiError *error)
 {
 	Run		   *run = path->run;
 	const uint32_t bytes = edge_bytes(graph->weight_type);
 
-	path->team = run->team;
-	path->team->offers = true;
+	path->shared_step = run->shared_step;
+	path->shared_step->offers = true;
 	path->list_bytes = run->graph.forward.near_weights ? (uint32_t) sizeof(Target) : bytes;
-	TRY(emogi_shared_step_open(path->team, graph, query, PLACE_NEAR_WEIGHTS, method->kernels, 2,
-							   bytes, take_helper, path, error));
-	return path->team->nhelpers > 0 ? take_array(&run->memory, &path->share, run->nwords,
-												 "bitmap of a share of the frontier", error) :
+	TRY(emogi_shared_step_open(path->shared_step, graph, query, PLACE_NEAR_WEIGHTS, method->kernels,
+							   2, bytes, take_helper, path, error));
+	return path->shared_step->nhelpers > 0 ? take_array(&run->memory, &path->share, run->nwords,
+														"bitmap of a share of the frontier",
+														error) :
 		EMOGI_OK;
 }
 
@@ -525,7 +526,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(take_arrays(&path, &method, query->sources, nsources, error));
 	TRY(emogi_run_place(run, graph, query, PLACE_NEAR_WEIGHTS, method.kernels, 2,
 						edge_bytes(graph->weight_type), error));
-	TRY(open_team(&path, &method, graph, query, error));
+	TRY(open_shared_step(&path, &method, graph, query, error));
 	fit_buckets(&path, &method);
 	TRY(emogi_persistent_size(run, &path.plan, method.kernels[2], error));
 	TRY(emogi_run_start_clock(run, error));
@@ -537,7 +538,7 @@ emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
 	result->nreached = counters->claimed;
-	TRY(emogi_shared_step_account(path.team, result, error));
+	TRY(emogi_shared_step_account(path.shared_step, result, error));
 	result->nlevels = (uint32_t) path.steps;
 	run->control->done = result->nreached;
 	return emogi_run_give(run, query, result, 0, path.paths.key, error);

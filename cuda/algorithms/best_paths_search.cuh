@@ -140,7 +140,7 @@ struct PathSearch
 	}
 
 	/* A stale item has a newer one in the queue, which makes offers at least as good. */
-	__device__ __forceinline__ Fate
+	__device__ __forceinline__ VisitOutcome
 	visit(const PathItem &item, unsigned long long own, Target target, double weight, uint32_t step,
 		  PathItem *fresh) const
 	{

@@ -37,7 +37,7 @@
 #define PREFIX_LINE 128			/* vertices whose prefixes are searched in the time of one line
 								 * over the link */
 
-#define TEAM_MIN_LINES 40000.0	/* estimated lines of a step: with fewer, the link takes less
+#define SHARED_MIN_LINES 40000.0	/* estimated lines of a step: with fewer, the link takes less
 									 * time than helpers take to start */
 
 /*
@@ -63,7 +63,7 @@ typedef struct Bfs
 	QueueItem  *queue;			/* [2][plan.capacity] */
 	/* bitmap [nwords], vertices that a bottom-up step did not find in prefixes */
 	uint32_t   *rest;
-	SharedStep *team;			/* the run's team; NULL = none */
+	SharedStep *shared_step;	/* the run's shared_step; NULL = none */
 	BfsHelper	helper[EMOGI_MAX_HELPERS];
 	uint32_t   *share;			/* bitmap [nwords], the leader's share; NULL = no helpers */
 
@@ -258,15 +258,15 @@ queue_part(Bfs *bfs, int i, bool bottom_up, const uint32_t *vertices, uint32_t f
 		   EmogiError *error)
 {
 	const BfsHelper *helper = &bfs->helper[i];
-	Run		   *run = &bfs->team->helper[i].run;
-	const SharedStepBring bring = {vertices, flip, helper->share,
+	Run		   *run = &bfs->shared_step->helper[i].run;
+	const SharedStepInput bring = {vertices, flip, helper->share,
 		{bfs->maps.seen, bottom_up ? bfs->maps.frontier : NULL},
 		{helper->maps.seen, helper->maps.frontier}};
 
-	TRY(emogi_shared_step_begin_part(bfs->team, i, bring, error));
+	TRY(emogi_shared_step_begin_part(bfs->shared_step, i, bring, error));
 	TRY(bottom_up ? search_from(run, helper->maps, helper->share, 0, error) :
 		push_from(run, helper->maps, helper->share, error));
-	return emogi_shared_step_end_part(bfs->team, i, error);
+	return emogi_shared_step_end_part(bfs->shared_step, i, error);
 }
 
 /*
@@ -277,16 +277,17 @@ queue_part(Bfs *bfs, int i, bool bottom_up, const uint32_t *vertices, uint32_t f
 static EmogiStatus
 step_together(Bfs *bfs, bool bottom_up, const uint32_t *vertices, uint32_t flip, EmogiError *error)
 {
-	SharedStep *team = bfs->team;
+	SharedStep *shared_step = bfs->shared_step;
 
-	TRY(emogi_shared_step_ready(team, error));
-	for (int i = 0; i < team->nhelpers; i++)
+	TRY(emogi_shared_step_ready(shared_step, error));
+	for (int i = 0; i < shared_step->nhelpers; i++)
 		TRY(queue_part(bfs, i, bottom_up, vertices, flip, error));
-	TRY(emogi_shared_step_share(team, vertices, flip, bfs->share, error));
+	TRY(emogi_shared_step_share(shared_step, vertices, flip, bfs->share, error));
 	TRY(bottom_up ? search_from(bfs->run, bfs->maps, bfs->share, 0, error) :
 		push_from(bfs->run, bfs->maps, bfs->share, error));
-	for (int i = 0; i < team->nhelpers; i++)
-		TRY(emogi_shared_step_join(team, i, bfs->maps.seen, bfs->helper[i].maps.seen, error));
+	for (int i = 0; i < shared_step->nhelpers; i++)
+		TRY(emogi_shared_step_join(shared_step, i, bfs->maps.seen, bfs->helper[i].maps.seen,
+								   error));
 	return EMOGI_OK;
 }
 
@@ -312,8 +313,8 @@ static EmogiStatus
 step_wide(Bfs *bfs, bool bottom_up, double lines, EmogiError *error)
 {
 	Run		   *run = bfs->run;
-	const bool	together = bfs->team != NULL && bfs->team->nhelpers > 0 &&
-		(lines > TEAM_MIN_LINES || run->state->always_help);
+	const bool	together = bfs->shared_step != NULL && bfs->shared_step->nhelpers > 0 &&
+		(lines > SHARED_MIN_LINES || run->state->always_help);
 
 	if (bfs->plan.queued)
 		TRY(leave_queue(bfs, error));
@@ -424,19 +425,19 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 
 /* Open the helpers' runs, if there are any. */
 static EmogiStatus
-open_team(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
-		  EmogiError *error)
+open_shared_step(Bfs *bfs, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
+				 EmogiError *error)
 {
 	Run		   *run = bfs->run;
 
 	/* a helper makes bottom-up steps if the leader does */
 	wants = (wants & ~PLACE_BACKWARD_REQUIRED) |
 		(run->graph.backward.offsets != NULL ? PLACE_BACKWARD_REQUIRED : 0);
-	bfs->team = run->team;
-	TRY(emogi_shared_step_open(bfs->team, graph, query, wants, edge_kernels,
+	bfs->shared_step = run->shared_step;
+	TRY(emogi_shared_step_open(bfs->shared_step, graph, query, wants, edge_kernels,
 							   lengthof(edge_kernels), sizeof(Target), take_helper, bfs, error));
-	return bfs->team->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords,
-												"bitmap of a share of the vertices", error) :
+	return bfs->shared_step->nhelpers > 0 ? take_array(&run->memory, &bfs->share, run->nwords,
+													   "bitmap of a share of the vertices", error) :
 		EMOGI_OK;
 }
 
@@ -469,14 +470,14 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	Bfs			bfs = {};
 
 	TRY(open_search(&bfs, run, graph, query, wants, max_depth, error));
-	TRY(open_team(&bfs, graph, query, wants, error));
+	TRY(open_shared_step(&bfs, graph, query, wants, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(enter_sources(&bfs, graph, query, error));
 	TRY(traverse(&bfs, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
-	TRY(emogi_shared_step_account(bfs.team, result, error));
+	TRY(emogi_shared_step_account(bfs.shared_step, result, error));
 	result->nreached = bfs.reached;
 	result->nlevels = count_levels(&bfs);
 	*level = bfs.level;

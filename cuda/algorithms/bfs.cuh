@@ -322,7 +322,7 @@ struct LevelSearch
 		return 0;
 	}
 
-	__device__ __forceinline__ Fate
+	__device__ __forceinline__ VisitOutcome
 	visit(const QueueItem &item, unsigned long long own, Target target, double weight,
 		  uint32_t step, QueueItem *fresh) const
 	{

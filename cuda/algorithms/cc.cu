@@ -75,13 +75,13 @@ hook_lists(Run *run, const Lists<Target> &lists, const uint32_t *marked, uint32_
  * of `all` if there are any.
  */
 static EmogiStatus
-grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all,
+grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcSharedStep *all,
 		   EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
 	const Lists<Target> &forward = run->graph.forward;
 
-	if (all != NULL && all->team->nhelpers > 0)
+	if (all != NULL && all->shared_step->nhelpers > 0)
 		TRY(join_together(all, error));
 	else if (forward.prefixes == NULL && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 	{
@@ -117,7 +117,7 @@ grow_giant(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTe
 
 /* Find the components, with the helpers of `all` if there are any; NULL = none. */
 static EmogiStatus
-connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcTeam *all,
+connect(Run *run, uint32_t *component, uint32_t *marked, Forest *forest, CcSharedStep *all,
 		EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
@@ -155,7 +155,7 @@ emogi_cuda_components(Run *run, uint32_t *component, uint32_t *marked, EmogiErro
 static EmogiStatus
 take_helper(Run *run, void *with, int i, EmogiError *error)
 {
-	CcMember   *member = &((CcTeam *) with)->member[i + 1];
+	CcMember   *member = &((CcSharedStep *) with)->member[i + 1];
 
 	TRY(take_array(&run->memory, &member->component, run->nvertices, "components", error));
 	TRY(take_array(&run->memory, &member->covered, run->nwords, "bitmap of covered vertices",
@@ -166,21 +166,23 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 
 /* Open the helpers' runs, if there are any and they would help. */
 static EmogiStatus
-open_team(CcTeam *all, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-		  EmogiError *error)
+open_shared_step(CcSharedStep *all, Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+				 EmogiError *error)
 {
 	const bool	reads_lines = run->graph.forward.prefixes == NULL &&
 		run->graph.placement != EMOGI_PLACEMENT_DEVICE;
 
-	all->team = run->team;
+	all->shared_step = run->shared_step;
 	if (!reads_lines || graph->forward.nedges == 0 ||
 		(run->nvertices < TOGETHER_MIN_VERTICES && !run->state->always_help))
 		return EMOGI_OK;
-	TRY(emogi_shared_step_open(all->team, graph, query, 0, edge_kernels,
+	TRY(emogi_shared_step_open(all->shared_step, graph, query, 0, edge_kernels,
 							   lengthof(edge_kernels), sizeof(Target),
 							   take_helper, all, error));
-	return all->team->nhelpers > 0 ? take_array(&run->memory, &all->member[0].covered, run->nwords,
-												"bitmap of covered vertices", error) : EMOGI_OK;
+	return all->shared_step->nhelpers > 0 ? take_array(&run->memory, &all->member[0].covered,
+													   run->nwords,
+													   "bitmap of covered vertices",
+													   error) : EMOGI_OK;
 }
 
 EmogiStatus
@@ -191,14 +193,14 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	uint32_t   *component;
 	uint32_t   *marked;
 	Forest	   *forest;
-	CcTeam		all = {};
+	CcSharedStep		all = {};
 
 	TRY(take_array(&run->memory, &component, run->nvertices, "components", error));
 	TRY(take_array(&run->memory, &marked, run->nwords, "bitmap of vertices", error));
 	TRY(take_array(&run->memory, &forest, 1, "forest", error));
 	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD | PLACE_FORWARD_PREFIXES,
 						edge_kernels, lengthof(edge_kernels), sizeof(Target), error));
-	TRY(open_team(&all, run, graph, query, error));
+	TRY(open_shared_step(&all, run, graph, query, error));
 	all.member[0].component = component;
 	all.member[0].open = marked;
 	all.member[0].forest = forest;
@@ -207,7 +209,7 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);
-	TRY(emogi_shared_step_account(all.team, result, error));
+	TRY(emogi_shared_step_account(all.shared_step, result, error));
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
 	return emogi_run_give(run, query, result, 0, component, error);

@@ -39,11 +39,11 @@ typedef struct CcMember
 	Forest	   *forest;
 } CcMember;
 
-typedef struct CcTeam
+typedef struct CcSharedStep
 {
-	SharedStep *team;
+	SharedStep *shared_step;
 	CcMember	member[EMOGI_MAX_HELPERS + 1];	/* [0] is the leader */
-} CcTeam;
+} CcSharedStep;
 
 /* Add the vertices that are not roots to a bitmap, from first_word on. Bytes: 4 a vertex. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -124,7 +124,7 @@ cc_join_forest_kernel(uint32_t *component, uint64_t nvertices, const Forest *for
 static inline uint64_t
 stage_end(const Run *run, int stage, int nmembers)
 {
-	const uint64_t round = (uint64_t) TEAM_WORDS * (uint64_t) nmembers;
+	const uint64_t round = (uint64_t) SHARED_WORDS * (uint64_t) nmembers;
 	const double mean = (double) run->graph.forward.nedges / (double) run->nvertices;
 	const double entries = mean < 1.0 ? 1.0 : mean < ENTRIES ? mean : ENTRIES;
 	const double part = (pow(1.0 + entries, (double) stage / TOGETHER_STAGES) - 1.0) / entries;
@@ -154,61 +154,61 @@ queue_stage(Run *run, const CcMember *member, uint64_t first, uint64_t end, Emog
 
 /* Run a stage on all GPUs. */
 static EmogiStatus
-make_stage(CcTeam *all, uint64_t first, uint64_t end, EmogiError *error)
+make_stage(CcSharedStep *all, uint64_t first, uint64_t end, EmogiError *error)
 {
-	SharedStep *team = all->team;
+	SharedStep *shared_step = all->shared_step;
 	const uint32_t *covered = all->member[0].covered;
 
-	TRY(emogi_shared_step_ready(team, error));
-	for (int i = 0; i < team->nhelpers; i++)
+	TRY(emogi_shared_step_ready(shared_step, error));
+	for (int i = 0; i < shared_step->nhelpers; i++)
 	{
 		const CcMember *member = &all->member[i + 1];
-		Run		   *run = &team->helper[i].run;
+		Run		   *run = &shared_step->helper[i].run;
 
-		TRY(emogi_shared_step_begin_part(team, i,
-										 SharedStepBring{covered, FULL_WARP, member->open,
+		TRY(emogi_shared_step_begin_part(shared_step, i,
+										 SharedStepInput{covered, FULL_WARP, member->open,
 														 {covered}, {member->covered}}, error));
 		TRY(queue_stage(run, member, first, end, error));
-		TRY(emogi_shared_step_end_part(team, i, error));
+		TRY(emogi_shared_step_end_part(shared_step, i, error));
 	}
-	TRY(emogi_run_begin_step(team->leader, error));
-	TRY(emogi_shared_step_share(team, covered, FULL_WARP, all->member[0].open, error));
-	TRY(queue_stage(team->leader, &all->member[0], first, end, error));
-	for (int i = 0; i < team->nhelpers; i++)
-		TRY(emogi_shared_step_join(team, i, all->member[0].covered, all->member[i + 1].covered,
-								   error));
+	TRY(emogi_run_begin_step(shared_step->leader, error));
+	TRY(emogi_shared_step_share(shared_step, covered, FULL_WARP, all->member[0].open, error));
+	TRY(queue_stage(shared_step->leader, &all->member[0], first, end, error));
+	for (int i = 0; i < shared_step->nhelpers; i++)
+		TRY(emogi_shared_step_join(shared_step, i, all->member[0].covered,
+								   all->member[i + 1].covered, error));
 	return EMOGI_OK;
 }
 
 /* Merge the forests of the helpers into the leader's. */
 static EmogiStatus
-take_over(CcTeam *all, EmogiError *error)
+take_over(CcSharedStep *all, EmogiError *error)
 {
-	SharedStep *team = all->team;
-	Run		   *leader = team->leader;
+	SharedStep *shared_step = all->shared_step;
+	Run		   *leader = shared_step->leader;
 	cudaStream_t stream = leader->state->stream;
 	const CcMember *own = &all->member[0];
 
-	TRY(emogi_shared_step_ready(team, error));
-	for (int i = 0; i < team->nhelpers; i++)
+	TRY(emogi_shared_step_ready(shared_step, error));
+	for (int i = 0; i < shared_step->nhelpers; i++)
 	{
 		const CcMember *member = &all->member[i + 1];
-		Run		   *run = &team->helper[i].run;
+		Run		   *run = &shared_step->helper[i].run;
 
-		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{}, error));
+		TRY(emogi_shared_step_begin_part(shared_step, i, SharedStepInput{}, error));
 		CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, run->state->stream, member->component,
 					run->nvertices, false, member->forest);
 		CUDA_LAUNCH(cc_mark_outside_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
 					member->component, run->nvertices, member->forest, false, member->covered);
-		TRY(emogi_shared_step_end_part(team, i, error));
+		TRY(emogi_shared_step_end_part(shared_step, i, error));
 	}
 	CUDA_LAUNCH(cc_vote_kernel, 1, BLOCK_THREADS, stream, own->component, leader->nvertices, false,
 				own->forest);
-	for (int i = 0; i < team->nhelpers; i++)
+	for (int i = 0; i < shared_step->nhelpers; i++)
 	{
 		const CcMember *member = &all->member[i + 1];
 
-		TRY(emogi_shared_step_wait(team, i, error));
+		TRY(emogi_shared_step_wait(shared_step, i, error));
 		CUDA_LAUNCH(cc_join_giants_kernel, 1, BLOCK_THREADS, stream, own->component,
 					leader->nvertices, own->forest, member->component, member->forest);
 		CUDA_LAUNCH(cc_join_forest_kernel, leader->full_blocks, BLOCK_THREADS, stream,
@@ -220,29 +220,29 @@ take_over(CcTeam *all, EmogiError *error)
 
 /* Initialize the forests of the helpers: every vertex is a root. */
 static EmogiStatus
-init_forests(CcTeam *all, EmogiError *error)
+init_forests(CcSharedStep *all, EmogiError *error)
 {
-	SharedStep *team = all->team;
+	SharedStep *shared_step = all->shared_step;
 
-	TRY(emogi_shared_step_ready(team, error));
-	for (int i = 0; i < team->nhelpers; i++)
+	TRY(emogi_shared_step_ready(shared_step, error));
+	for (int i = 0; i < shared_step->nhelpers; i++)
 	{
 		const CcMember *member = &all->member[i + 1];
-		Run		   *run = &team->helper[i].run;
+		Run		   *run = &shared_step->helper[i].run;
 
-		TRY(emogi_shared_step_begin_part(team, i, SharedStepBring{}, error));
+		TRY(emogi_shared_step_begin_part(shared_step, i, SharedStepInput{}, error));
 		CUDA_LAUNCH(cc_init_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
 					member->component, run->nvertices, false, member->forest);
-		TRY(emogi_shared_step_end_part(team, i, error));
+		TRY(emogi_shared_step_end_part(shared_step, i, error));
 	}
 	return EMOGI_OK;
 }
 
 /* Read and merge lines with all helpers. The leader's forest is initialized. */
 static EmogiStatus
-join_together(CcTeam *all, EmogiError *error)
+join_together(CcSharedStep *all, EmogiError *error)
 {
-	const Run  *run = all->team->leader;
+	const Run  *run = all->shared_step->leader;
 	uint64_t	first = 0;
 
 	CUDA_TRY(cudaMemsetAsync(all->member[0].covered, 0, run->nwords * sizeof(uint32_t),
@@ -250,7 +250,7 @@ join_together(CcTeam *all, EmogiError *error)
 	TRY(init_forests(all, error));
 	for (int stage = 1; stage <= TOGETHER_STAGES; stage++)
 	{
-		const uint64_t end = stage_end(run, stage, all->team->nhelpers + 1);
+		const uint64_t end = stage_end(run, stage, all->shared_step->nhelpers + 1);
 
 		if (end > first)
 			TRY(make_stage(all, first, end, error));

@@ -4,7 +4,7 @@
 #ifndef EMOGI_CLOSENESS_CUH
 #define EMOGI_CLOSENESS_CUH
 
-#include "contract/closeness.h"
+#include "contract/closeness_formula.h"
 #include "cuda/access/push.cuh"
 
 /* Tuned. */

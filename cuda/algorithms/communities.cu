@@ -8,7 +8,7 @@
  * Communities are not divided here (max_cluster_size).
  */
 #include "cuda/algorithms/communities.cuh"
-#include "cuda/placement/placing.cuh"
+#include "cuda/placement/placement_internal.cuh"
 
 #define ARRAY_ALIGNMENT 256
 

@@ -1,11 +1,11 @@
 /*
  * communities.cuh: shared declarations of community detection: levels, arrays and orders of nodes.
  *
- * The rules are those of contract/communities.h and the steps those of engine/cpu/communities.h, so
- * both engines return the same bits. communities.cu is the driver. communities_begin.cu makes the
- * first level, communities_order.cu orders nodes and numbers communities, communities_move.cu moves
- * nodes, communities_refine.cu splits communities, communities_aggregate.cu makes the next level.
- * communities_tally.cuh sums weights by community.
+ * The rules are those of contract/community_rules.h and the steps those of
+ * engine/cpu/communities.h, so both engines return the same bits. communities.cu is the driver.
+ * communities_begin.cu makes the first level, communities_order.cu orders nodes and numbers
+ * communities, communities_move.cu moves nodes, communities_refine.cu splits communities,
+ * communities_aggregate.cu makes the next level. communities_tally.cuh sums weights by community.
  *
  * Device memory, for n vertices and m entries: about 190n bytes; 12 an entry of each of two levels
  * after the first, at most m each; 8m with floating-point weights; and the hash tables of long
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "cuda/core/run.cuh"
-#include "contract/communities.h"
+#include "contract/community_rules.h"
 
 /* Classes of nodes by the length of their lists, and the threads that process one. */
 #define SHORT_ENTRIES 64		/* SHORT_LANES lanes */
@@ -29,7 +29,7 @@
 #define FOUND_BYTES 96
 
 #define OPEN 1					/* marks of nodes: to be visited */
-#define WANTS_ALONE 2			/* would rather be alone, and has not moved yet */
+#define WANTS_SINGLETON 2		/* would rather be alone, and has not moved yet */
 #define LEAVING 3				/* moves to an empty community now */
 #define STAYS EMOGI_NO_VERTEX	/* a choice: no move */
 #define REJECTED INT64_MIN		/* a difference: the chosen move is rejected */
@@ -183,7 +183,7 @@ struct Search
 	Arrays		arrays = {};
 	Room		rooms[2] = {};
 	Room		first_room = {};
-	EmogiGains	gains = {};
+	EmogiGainParameters	gains = {};
 	double		tolerance = 0.0;
 	double		min_gain = 0.0;
 	long long	gained = 0;

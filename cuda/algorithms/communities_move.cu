@@ -26,12 +26,12 @@ struct MoveRule
 		long long	strength;
 		long long	own_weight;
 		double		rate;
-		EmogiBest	best;
+		EmogiBestCommunity	best;
 	};
 
 	Level		level;
 	Arrays		arrays;
-	EmogiGains	gains;
+	EmogiGainParameters	gains;
 	uint64_t	salt;
 	uint64_t	sweep;
 	bool		few;			/* only some of the nodes that want to move request it */
@@ -66,8 +66,9 @@ struct MoveRule
 	__device__ __forceinline__ void begin(Item *item, Find find) const
 	{
 		item->own_weight = find(item->own);
-		item->best = EmogiBest{emogi_communities_value(item->rate, item->own_weight,
-													   arrays.total[item->own] - item->strength) +
+		item->best = EmogiBestCommunity{emogi_communities_value(item->rate, item->own_weight,
+																arrays.total[item->own] -
+																item->strength) +
 			emogi_communities_min_gain(&gains, item->strength), EMOGI_NO_VERTEX, 0};
 	}
 
@@ -124,7 +125,7 @@ struct MoveRule
 		}
 		else if (out)
 		{
-			arrays.open[item.node] = WANTS_ALONE;
+			arrays.open[item.node] = WANTS_SINGLETON;
 			arrays.sums->nleaving = 1;
 		}
 		else if (item.best.community == EMOGI_NO_VERTEX)
@@ -148,7 +149,7 @@ typedef struct Batch
 /* Options of a batch of moves. */
 typedef struct MoveOptions
 {
-	EmogiGains	gains;
+	EmogiGainParameters	gains;
 	uint64_t	salt;
 	bool		sure;
 	bool		to_empty;
@@ -181,7 +182,7 @@ check_moves(const Level &level, const Arrays &arrays, const MoveOptions &options
 			level.strength[node], arrays.total[from], arrays.total[to], arrays.size[from],
 			arrays.size[to], arrays.into[from], arrays.into[to], arrays.out_of[from],
 			arrays.out_of[to]};
-		gain = emogi_communities_sure_gain(&options.gains, &request);
+		gain = emogi_communities_guaranteed_gain(&options.gains, &request);
 		if (gain > emogi_communities_min_gain(&options.gains, request.strength) &&
 			emogi_communities_accepts_move(&request, options.sure, options.salt))
 		{
@@ -374,7 +375,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 leave_mark_kernel(Arrays arrays, uint64_t nnodes, uint64_t salt, uint64_t sweep, bool few)
 {
 	for_each(nnodes + 1, [&](uint64_t i) {
-		const bool	out = i < nnodes && arrays.open[i] == WANTS_ALONE;
+		const bool	out = i < nnodes && arrays.open[i] == WANTS_SINGLETON;
 
 		arrays.place[i] = out && emogi_communities_requests_move(salt, i, sweep, few);
 		arrays.refined[i] = i < nnodes && arrays.size[i] == 0;
@@ -519,7 +520,7 @@ emogi_communities_move_all(Search *search, const Level *level, bool last, uint64
 	bool		few = false;
 	uint64_t	nidle = 0;		/* consecutive sweeps without a move */
 
-	search->gains.least = 0.0;
+	search->gains.min_gain = 0.0;
 	LAUNCH_EACH(move_begin_kernel, search, level->nnodes, *level, search->arrays);
 	LAUNCH_EACH(move_add_up_kernel, search, level->nnodes, *level, search->arrays);
 	TRY(count_empty(search, level, error));
@@ -538,7 +539,7 @@ emogi_communities_move_all(Search *search, const Level *level, bool last, uint64
 			enough = fmax(enough, search->gains.enough * (double) search->gained);
 		if (sums.nopen + sums.nmoved > 0 && (double) sums.gained > enough)
 		{
-			search->gains.least = 0.0;
+			search->gains.min_gain = 0.0;
 			visits_all = false;
 			continue;
 		}
@@ -546,7 +547,7 @@ emogi_communities_move_all(Search *search, const Level *level, bool last, uint64
 		if (!settles || (sums.nopen + sums.nmoved == 0 && visits_all) ||
 			nidle >= EMOGI_COMMUNITIES_MAX_IDLE)
 			break;
-		search->gains.least = search->min_gain;
+		search->gains.min_gain = search->min_gain;
 		visits_all = true;
 		LAUNCH_EACH(move_open_all_kernel, search, level->nnodes, *level, search->arrays);
 	}

@@ -20,7 +20,7 @@ struct ListRule
 
 	Level		level;
 	Arrays		arrays;
-	EmogiGains	gains;
+	EmogiGainParameters	gains;
 	uint64_t	salt;
 	uint16_t	batch;
 
@@ -91,7 +91,7 @@ struct JoinRule : ListRule
 		double		rate;
 		long long	whole;
 		uint64_t	salt;
-		EmogiBest	best;
+		EmogiBestCommunity	best;
 	};
 
 	__device__ __forceinline__ bool open(uint64_t i, Item *item) const
@@ -100,7 +100,7 @@ struct JoinRule : ListRule
 		item->rate = emogi_communities_rate(&gains, level.strength[item->node]);
 		item->whole = arrays.total[item->own];
 		item->salt = emogi_communities_random(salt, item->node);
-		item->best = EmogiBest{-(double) INFINITY, EMOGI_NO_VERTEX, 0};
+		item->best = EmogiBestCommunity{-(double) INFINITY, EMOGI_NO_VERTEX, 0};
 		return arrays.inner_size[item->node] == 1;
 	}
 
@@ -248,7 +248,8 @@ refine_clear_kernel(Arrays arrays, uint64_t count)
 
 /* Check which nodes may join the community they chose, and record it. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-refine_check_kernel(Level level, Arrays arrays, EmogiGains gains, uint64_t first, uint64_t end)
+refine_check_kernel(Level level, Arrays arrays, EmogiGainParameters gains, uint64_t first,
+					uint64_t end)
 {
 	for_each(end - first, [&](uint64_t k) {
 		const uint64_t i = first + k;
@@ -357,7 +358,7 @@ part_propagate_kernel(Level level, Arrays arrays, Step step)
 			const uint32_t own = *(volatile uint32_t *) &arrays.refined[i];
 			const uint32_t other = *(volatile uint32_t *) &arrays.refined[j];
 
-			if (++nread % SPREAD_ENTRIES == 0 && must_leave_alone(step, 63))
+			if (++nread % SPREAD_ENTRIES == 0 && must_leave_polling(step, 63))
 				return;
 			if (arrays.community[j] != arrays.community[i] || own == other ||
 				level_weight(level, e) == 0)

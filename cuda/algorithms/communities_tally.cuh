@@ -31,7 +31,7 @@
 #define EMOGI_COMMUNITIES_TALLY_CUH
 
 #include "cuda/algorithms/communities_table.cuh"
-#include "cuda/algorithms/communities_walk.cuh"
+#include "cuda/algorithms/communities_scan.cuh"
 
 #define UNIT_ROUNDS 4			/* lists that a group of lanes processes in turn before its block
 								 * takes the next unit */
@@ -41,7 +41,7 @@
 
 /* Combine the best moves of groups of `lanes` lanes. */
 static __device__ __forceinline__ void
-merge_best(EmogiBest *best, uint64_t salt, uint32_t mask, uint32_t lanes)
+merge_best(EmogiBestCommunity *best, uint64_t salt, uint32_t mask, uint32_t lanes)
 {
 	for (uint32_t step = lanes / 2; step > 0; step /= 2)
 	{

@@ -73,7 +73,7 @@ add_weights(const Lists<Target> &lists, Span list, const Step &step, uint4 *wind
 			low + ENTRIES_OF_WINDOW;
 
 		if (__any_sync(FULL_WARP, lane_number() == 0 &&
-					   must_leave_alone(step, (uint32_t) ((base - first) / WINDOW_BYTES))))
+					   must_leave_polling(step, (uint32_t) ((base - first) / WINDOW_BYTES))))
 			break;
 		read_window(lists.weights, base, end, window);
 		for (uint64_t e = from; e < upto; e++)

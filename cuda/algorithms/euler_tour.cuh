@@ -38,7 +38,7 @@ typedef struct EulerTour
 	 */
 	unsigned long long *chain;
 	/*
-	 * [HANG_NUMBERS], tours, other parts, and whether each round of pointer jumping changed
+	 * [TOUR_NUMBERS], tours, other parts, and whether each round of pointer jumping changed
 	 * anything
 	 */
 	uint32_t   *number;

@@ -1,11 +1,11 @@
 /*
  * gather_finish.cuh: kernels that compute the new values of vertices from the sums of their lists.
- * gather.cu describes the method.
+ * semiring_sum.cu describes the method.
  */
 #ifndef EMOGI_GATHER_FINISH_CUH
 #define EMOGI_GATHER_FINISH_CUH
 
-#include "cuda/algorithms/gather.cuh"
+#include "cuda/algorithms/semiring_sum.cuh"
 
 /*
  * Get the sum of a vertex's list over all segments, and whether the list is nonempty. The lanes

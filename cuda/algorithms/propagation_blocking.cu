@@ -406,7 +406,7 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
  * Permute the teleport distribution to the order of labels. Bytes: 12 a vertex, 8 read at random.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_order_leap_kernel(PropagationBlocks bins, const double *from, double *to)
+bins_order_teleport_kernel(PropagationBlocks bins, const double *from, double *to)
 {
 	const uint32_t nthreads = gridDim.x * BLOCK_THREADS;
 
@@ -449,7 +449,7 @@ emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double
 	{
 		TRY(take_array(&run->memory, &ordered, run->nvertices, "proportions of leaps by label",
 					   error));
-		CUDA_LAUNCH(bins_order_leap_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins,
+		CUDA_LAUNCH(bins_order_teleport_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins,
 					teleport, ordered);
 	}
 	bins->teleport = ordered;

@@ -2,9 +2,9 @@
  * propagation_blocking.cuh: PageRank iterations by propagation blocking, on a graph in device
  * memory, with all random accesses in shared memory.
  *
- * Method. A pull sweep (gather.cu) takes a sector of the L2 cache an entry, however narrow the
- * value. Here entries are streamed. Values are 40-bit floating-point numbers, which are added as
- * integers.
+ * Method. A pull sweep (semiring_sum.cu) takes a sector of the L2 cache an entry, however narrow
+ * the value. Here entries are streamed. Values are 40-bit floating-point numbers, which are added
+ * as integers.
  *   labels    all arrays are in the order of labels (degree_order.cuh), vertices of highest
  *             out-degree first. Sources are cut into blocks of BLOCK_SOURCES, whose values fit in
  *             the shared memory of a multiprocessor. Sinks, the vertices where edges end, are cut
@@ -139,7 +139,7 @@ typedef struct PropagationBlocks
 /*
  * Say whether the query and the size and placement of the graph are suited to propagation blocking.
  */
-extern bool emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query);
+extern bool emogi_propagation_blocking_is_suitable(const Run *run, const EmogiQuery *query);
 
 /*
  * Get the cached PropagationBlocks of the graph's forward lists. `array`: their targets in host
@@ -176,7 +176,7 @@ extern EmogiStatus emogi_propagation_blocking_collect_ranks(Run *run, const Prop
 
 /* Say whether the device has enough shared memory. */
 static inline bool
-emogi_propagation_blocking_fit(const EmogiEngineState *state)
+emogi_propagation_blocking_fits(const EmogiEngineState *state)
 {
 	return state->shared_bytes >= BLOCK_BYTES + STATIC_BYTES &&
 		state->shared_bytes >= BIN_BYTES + STATIC_BYTES;

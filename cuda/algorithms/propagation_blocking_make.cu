@@ -6,7 +6,7 @@
  * position of its key. So the order within a cell is arbitrary, which no sum depends on.
  */
 #include "cuda/algorithms/propagation_blocking_make.cuh"
-#include "cuda/placement/placing.cuh"
+#include "cuda/placement/placement_internal.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
 #include "contract/rank_units.h"
@@ -64,14 +64,14 @@ max_cells(uint64_t nvertices)
 }
 
 bool
-emogi_propagation_blocking_suit(const Run *run, const EmogiQuery *query)
+emogi_propagation_blocking_is_suitable(const Run *run, const EmogiQuery *query)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t ncells = max_cells(run->nvertices);
 
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 ||
 		!emogi_rank_units_applicable(query, run->nvertices, true) ||
-		!emogi_propagation_blocking_fit(run->state) ||
+		!emogi_propagation_blocking_fits(run->state) ||
 		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)
 		return false;
 	/* with fewer entries a pull sweep is as fast */

@@ -154,7 +154,7 @@ draw_of_all(const Walks &walks, const Lists<Target> &lists, uint32_t before, Spa
 					drawn = base + j;
 				}
 			}
-			if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave_alone(step, round++)))
+			if (__any_sync(FULL_WARP, lane_number() == 0 && must_leave_polling(step, round++)))
 				return list.start;
 		}
 	}

@@ -21,7 +21,7 @@
  * neighbor; an operation in shared memory for each entry of these, or 4 at random in device memory;
  * 4 at random for each vertex counted.
  */
-#include "cuda/placement/placing.cuh"
+#include "cuda/placement/placement_internal.cuh"
 #include "cuda/algorithms/similarity_all.cuh"
 #include "cuda/lists/simple_graph.cuh"
 

@@ -90,7 +90,7 @@ static __device__ __forceinline__ bool
 must_stop(const Step &step, uint32_t round)
 {
 	return round % 16 == 15 && __any_sync(FULL_WARP,
-										  lane_number() == 0 && must_leave_alone(step, round));
+										  lane_number() == 0 && must_leave_polling(step, round));
 }
 
 /*

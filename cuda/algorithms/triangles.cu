@@ -348,7 +348,7 @@ close_piece(const DegreeDag &dag, const Triangles &triangles, Table table, Span 
 		const uint32_t taken = __shfl_sync(FULL_WARP, lane_number() == 0 ? atomicAdd(next, 1) : 0,
 										   0);
 		const bool	leave = __any_sync(FULL_WARP,
-									   lane_number() == 0 && must_leave_alone(step, taken));
+									   lane_number() == 0 && must_leave_polling(step, taken));
 		const uint64_t place = leave ? list.end : list.start + (uint64_t) taken * WARP_LANES;
 
 		if (place >= list.end)

@@ -54,8 +54,8 @@ emogi_cuda_fail(EmogiError *error, cudaError_t code, const char *what)
 }
 
 void
-emogi_device_leave_out(EmogiResult *result, const EmogiEngineState *helper, EmogiStatus status,
-					   const EmogiError *why)
+emogi_device_exclude_helper(EmogiResult *result, const EmogiEngineState *helper, EmogiStatus status,
+							const EmogiError *why)
 {
 	snprintf(result->left_out, sizeof result->left_out, "GPU %d: %.180s", helper->device,
 			 why->message);

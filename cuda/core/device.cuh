@@ -135,8 +135,8 @@ extern cudaError_t emogi_cuda_fault(void);
 extern void emogi_device_set_fault(uint32_t call);
 
 /* Note in a result that a helper GPU was left out, and why. */
-extern void emogi_device_leave_out(EmogiResult *result, const EmogiEngineState *helper,
-								   EmogiStatus status, const EmogiError *why);
+extern void emogi_device_exclude_helper(EmogiResult *result, const EmogiEngineState *helper,
+										EmogiStatus status, const EmogiError *why);
 
 /* Return the wall clock in ms. */
 extern double emogi_device_now_ms(void);

@@ -7,7 +7,7 @@
  */
 #include "cuda/core/incremental_copy.cuh"
 #include "cuda/core/papers_module.cuh"
-#include "cuda/placement/placing.cuh"
+#include "cuda/placement/placement_internal.cuh"
 #include "cuda/placement/peer_memory.cuh"
 #include "cuda/results/aggregates.cuh"
 #include "cuda/multi_gpu/shared_step.cuh"
@@ -25,7 +25,7 @@ static const RunAlgorithm algorithms[] = {
 #define emogi_cuda_none NULL
 #define OTHER(NAME, name, cpu, cuda, ...) emogi_cuda_##cuda,
 #define PATH(NAME, ...) emogi_cuda_path,
-#define SUM(NAME, ...) emogi_cuda_gather,
+#define SUM(NAME, ...) emogi_cuda_semiring_sum,
 	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
 #undef OTHER
 #undef PATH
@@ -426,10 +426,10 @@ may_be_offered(const EmogiEngineState *state)
 static bool
 wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
-	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_gather;
+	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_semiring_sum;
 	const bool	is_path = algorithms[query->algorithm] == emogi_cuda_path;
 	const bool	sums_with_others = is_sum && state->pool != NULL &&
-		emogi_gather_may_have_help(graph, query);
+		emogi_semiring_sum_may_use_helpers(graph, query);
 
 	if (query->algorithm == EMOGI_BETWEENNESS)
 		return emogi_betweenness_uses_helpers(graph, query);

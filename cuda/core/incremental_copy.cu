@@ -15,7 +15,7 @@
  * break.
  */
 #include "cuda/core/incremental_copy.cuh"
-#include "cuda/placement/placing.cuh"
+#include "cuda/placement/placement_internal.cuh"
 #include "cuda/access/traverse.cuh"
 
 #include "contract/derivation.h"

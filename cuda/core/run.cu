@@ -69,10 +69,10 @@ run_open(Run *run, RunAlgorithm algorithm, const EmogiGraph *graph, const EmogiQ
 
 	if (status == EMOGI_OK && query->summary != NULL)
 		status = emogi_aggregates_make(run, query, result, error);
-	if (run->close_team != NULL)
+	if (run->close_shared_step != NULL)
 	{
 		(void) cudaStreamSynchronize(run->state->stream);	/* it may read helpers' memory */
-		run->close_team(run->team);
+		run->close_shared_step(run->shared_step);
 	}
 	return status;
 }
@@ -84,7 +84,7 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 	const double since = emogi_device_now_ms();
 	EmogiGraph	seen = *graph;
 	Run			run = {};
-	SharedStep	team = {};
+	SharedStep	shared_step = {};
 	EmogiStatus status;
 
 	result->nreached = result->edges_traversed = result->link_bytes = 0;
@@ -104,8 +104,8 @@ emogi_run(EmogiEngineState *state, RunAlgorithm algorithm, const EmogiGraph *gra
 		seen.forward.nedges = seen.backward.nedges = 0;
 
 	TRY(emogi_device_cache_begin(state, graph, error));
-	run.team = &team;
-	team.leader = &run;
+	run.shared_step = &shared_step;
+	shared_step.leader = &run;
 	control->phase = EMOGI_PHASE_TRANSFER;
 	status = emogi_run_open(&run, state, &seen, query, control, error);
 	if (status == EMOGI_OK)

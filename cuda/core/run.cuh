@@ -28,9 +28,9 @@ typedef struct Run
 	Step		step;
 	int			nblocks;		/* of kernels that read edges */
 	int			full_blocks;	/* of kernels that do not */
-	struct SharedStep *team;	/* of helper GPUs; NULL = this run uses one GPU */
+	struct SharedStep *shared_step;	/* of helper GPUs; NULL = this run uses one GPU */
 	/* called at the end of the run; NULL = no helper took part */
-	void		(*close_team) (struct SharedStep *team);
+	void		(*close_shared_step) (struct SharedStep *shared_step);
 	/* result columns, [nvertices] each, if aggregates of them are requested */
 	const void *columns[EMOGI_MAX_COLUMNS];
 } Run;
@@ -122,8 +122,9 @@ extern EmogiStatus emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const Emo
 									EmogiResult *result, EmogiError *error);
 extern EmogiStatus emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 								 EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_gather(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									 EmogiResult *result, EmogiError *error);
+extern EmogiStatus emogi_cuda_semiring_sum(Run *run, const EmogiGraph *graph,
+										   const EmogiQuery *query, EmogiResult *result,
+										   EmogiError *error);
 extern EmogiStatus emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 									 EmogiResult *result, EmogiError *error);
 extern EmogiStatus emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
@@ -141,7 +142,7 @@ extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph,
 										  EmogiError *error);
 /* of other GPUs */
 extern bool emogi_closeness_uses_helpers(const EmogiGraph *graph, const EmogiQuery *query);
-extern bool emogi_gather_may_have_help(const EmogiGraph *graph, const EmogiQuery *query);
+extern bool emogi_semiring_sum_may_use_helpers(const EmogiGraph *graph, const EmogiQuery *query);
 extern bool emogi_betweenness_uses_helpers(const EmogiGraph *graph, const EmogiQuery *query);
 extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 										 EmogiResult *result, EmogiError *error);

@@ -186,8 +186,8 @@ segmented_words(const Run *run, uint32_t nsegments)
 	const uint64_t nedges = run->graph.forward.nedges;
 
 	return (nedges + ENTRIES - 1) / ENTRIES * ENTRIES +
-		emogi_edge_chunks_outline_words(nedges, nsegments * run->nwords) + (nsegments == 1 ?
-																			run->nvertices : 0);
+		emogi_edge_chunks_index_words(nedges, nsegments * run->nwords) + (nsegments == 1 ?
+																		  run->nvertices : 0);
 }
 
 /* Lay out a SegmentedGraph in a block of that size: targets, ListIndex, labels. */
@@ -200,8 +200,8 @@ lay_out(const Run *run, uint32_t nsegments, uint32_t *memory, SegmentedGraph *se
 
 	segmented->nsegments = nsegments;
 	segmented->lists = Lists<Target>{NULL, memory, NULL, nedges, NULL, 0};
-	segmented->outline = emogi_edge_chunks_lay_outline(outline, nedges, nwords);
-	segmented->label = nsegments == 1 ? outline + emogi_edge_chunks_outline_words(nedges, nwords) :
+	segmented->outline = emogi_edge_chunks_lay_out_index(outline, nedges, nwords);
+	segmented->label = nsegments == 1 ? outline + emogi_edge_chunks_index_words(nedges, nwords) :
 		NULL;
 }
 
@@ -250,7 +250,7 @@ emogi_cache_blocking_find(Run *run, const Target *array, uint64_t nsweeps,
 }
 
 bool
-emogi_cache_blocking_pay(uint64_t nsweeps)
+emogi_cache_blocking_pays_off(uint64_t nsweeps)
 {
 	return nsweeps >= MIN_SWEEPS;
 }
@@ -335,7 +335,7 @@ sort_by_segment(Run *run, const ListIndex *outline, SegmentedGraph *segmented, E
 	CUDA_LAUNCH(segments_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists,
 				segmented->nsegments, factor, place, outline->nchunks, run->step);
 	TRY(prefix_sum(run, place, nplaces, tile, error));
-	TRY(emogi_edge_chunks_clear_outline(run, &segmented->outline, error));
+	TRY(emogi_edge_chunks_clear_index(run, &segmented->outline, error));
 	/* incomplete counts, after a cancel, would give arbitrary positions */
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	TRY(emogi_run_begin_step(run, error));
@@ -398,7 +398,7 @@ emogi_cache_blocking_make(Run *run, const Target *array, const ListIndex *outlin
 
 	segmented->nsegments = 0;
 	/* cached, but no memory for its sums */
-	if (!emogi_cache_blocking_pay(nsweeps) || run->graph.placement != EMOGI_PLACEMENT_DEVICE ||
+	if (!emogi_cache_blocking_pays_off(nsweeps) || run->graph.placement != EMOGI_PLACEMENT_DEVICE ||
 		outline->nchunks == 0 || use_kept(run, array, &nsegments) != NULL)
 		return EMOGI_OK;
 	status = make_plan(run, outline, degrees, &survey, &nsegments, error);

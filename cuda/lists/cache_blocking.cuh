@@ -42,7 +42,7 @@ extern EmogiStatus emogi_cache_blocking_find(Run *run, const Target *array, uint
 											 SegmentedGraph *segmented, EmogiError *error);
 
 /* Return whether there are enough sweeps for a SegmentedGraph to pay. */
-extern bool emogi_cache_blocking_pay(uint64_t nsweeps);
+extern bool emogi_cache_blocking_pays_off(uint64_t nsweeps);
 
 /*
  * Build a SegmentedGraph and cache it, if the graph is placed in device memory, the values do not

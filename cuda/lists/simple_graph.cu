@@ -7,7 +7,7 @@
  * more, and the output.
  */
 #include "cuda/lists/simple_graph.cuh"
-#include "cuda/placement/placing.cuh"
+#include "cuda/placement/placement_internal.cuh"
 #include "cuda/access/prefix_sum.cuh"
 
 /*
@@ -70,11 +70,11 @@ emogi_simple_graph_entries_open(Run *run, const Lists<Target> &lists, Entries *e
 
 	*entries = Entries{lists, {}, NULL, NULL, placed ? run->nblocks : run->full_blocks};
 	TRY(take_array(&run->memory, &entries->memory,
-				   emogi_edge_chunks_outline_words(lists.nedges, run->nwords), "outline of lists",
+				   emogi_edge_chunks_index_words(lists.nedges, run->nwords), "outline of lists",
 				   error));
 	TRY(take_array(&run->memory, &entries->vertex, run->nvertices, "lists by rank", error));
-	entries->outline = emogi_edge_chunks_lay_outline(entries->memory, lists.nedges, run->nwords);
-	TRY(emogi_edge_chunks_make_outline(run, lists.offsets, &entries->outline, error));
+	entries->outline = emogi_edge_chunks_lay_out_index(entries->memory, lists.nedges, run->nwords);
+	TRY(emogi_edge_chunks_make_index(run, lists.offsets, &entries->outline, error));
 	return emogi_edge_chunks_name_lists(run, &entries->outline, entries->vertex, error);
 }
 

@@ -130,7 +130,7 @@ account(const BySourceHelper *helper, EmogiResult *result)
 	if (helper->status == EMOGI_OK)
 		result->nlinks++;
 	else if (is_local_failure(helper->status))
-		emogi_device_leave_out(result, helper->run.state, helper->status, &helper->error);
+		emogi_device_exclude_helper(result, helper->run.state, helper->status, &helper->error);
 }
 
 EmogiStatus

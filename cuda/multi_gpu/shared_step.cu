@@ -6,15 +6,15 @@
 
 /* Return a word of a bitmap restricted to the bits of a share. */
 static __device__ __forceinline__ uint32_t
-share_word(SharedStepShare share, const SharedStepBring &bring, uint64_t word)
+share_word(SharedStepShare share, const SharedStepInput &bring, uint64_t word)
 {
-	return word / TEAM_WORDS % share.nmembers == share.member ? bring.vertices[word] ^ bring.flip :
-		0;
+	return word / SHARED_WORDS % share.nmembers == share.member ?
+		bring.vertices[word] ^ bring.flip : 0;
 }
 
 /* Restrict a bitmap to a share. Bytes: 8 per word. */
 static __global__ void
-shared_step_share_kernel(SharedStepShare share, SharedStepBring bring, uint64_t nwords)
+shared_step_share_kernel(SharedStepShare share, SharedStepInput bring, uint64_t nwords)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
 
@@ -28,7 +28,7 @@ shared_step_share_kernel(SharedStepShare share, SharedStepBring bring, uint64_t 
  * leader's memory.
  */
 static __global__ void
-shared_step_begin_kernel(SharedStepShare share, SharedStepBring bring, uint64_t nwords,
+shared_step_begin_kernel(SharedStepShare share, SharedStepInput bring, uint64_t nwords,
 						 Counters *counters)
 {
 	const uint64_t nthreads = (uint64_t) gridDim.x * blockDim.x;
@@ -91,8 +91,8 @@ place_helper(Run *run, const Run *leader, const EmogiGraph *graph, const EmogiQu
 static EmogiStatus
 open_helper(Helper *helper, const SharedStep *shared, EmogiEngineState *state,
 			const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
-			const void *const *kernels, size_t nkernels, uint32_t edge_bytes, SharedStepTake take,
-			void *with, EmogiError *error)
+			const void *const *kernels, size_t nkernels, uint32_t edge_bytes,
+			SharedStepAllocate take, void *with, EmogiError *error)
 {
 	Run		   *run = &helper->run;
 
@@ -124,7 +124,7 @@ close_helper(Helper *helper)
 
 /* Free everything, on every path. This makes the leader's device the current one. */
 static void
-close_team(SharedStep *shared)
+close_shared_step(SharedStep *shared)
 {
 	for (int i = 0; i < shared->nhelpers; i++)
 		close_helper(&shared->helper[i]);
@@ -178,7 +178,7 @@ check_reach(const SharedStep *shared, EmogiEngineState *other, EmogiError *error
 EmogiStatus
 emogi_shared_step_open(SharedStep *shared, const EmogiGraph *graph, const EmogiQuery *query,
 					   unsigned wants, const void *const *kernels, size_t nkernels,
-					   uint32_t edge_bytes, SharedStepTake take, void *with, EmogiError *error)
+					   uint32_t edge_bytes, SharedStepAllocate take, void *with, EmogiError *error)
 {
 	Run		   *leader = shared->leader;
 	EmogiEngineState *state = leader->state;
@@ -186,7 +186,7 @@ emogi_shared_step_open(SharedStep *shared, const EmogiGraph *graph, const EmogiQ
 	if ((leader->graph.placement == EMOGI_PLACEMENT_DEVICE &&
 		 !(leader->graph.is_peer && shared->reads_peers)) || state->nhelpers == 0)
 		return EMOGI_OK;
-	leader->close_team = close_team;
+	leader->close_shared_step = close_shared_step;
 	CUDA_TRY(cudaEventCreateWithFlags(&shared->ready, cudaEventDisableTiming));
 	for (int i = 0; i < state->nhelpers; i++)
 	{
@@ -226,7 +226,7 @@ emogi_shared_step_ready(SharedStep *shared, EmogiError *error)
 }
 
 EmogiStatus
-emogi_shared_step_begin_part(SharedStep *shared, int helper, const SharedStepBring &bring,
+emogi_shared_step_begin_part(SharedStep *shared, int helper, const SharedStepInput &bring,
 							 EmogiError *error)
 {
 	const SharedStepShare share = {(uint32_t) helper + 1, (uint32_t) shared->nhelpers + 1};
@@ -263,7 +263,7 @@ emogi_shared_step_share(const SharedStep *shared, const uint32_t *vertices, uint
 {
 	const SharedStepShare leaders = {0, (uint32_t) shared->nhelpers + 1};
 	const Run  *run = shared->leader;
-	const SharedStepBring bring = {vertices, flip, share};
+	const SharedStepInput bring = {vertices, flip, share};
 
 	CUDA_LAUNCH(shared_step_share_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
 				leaders, bring, run->nwords);
@@ -286,7 +286,8 @@ void
 emogi_shared_step_report_left_out(const SharedStep *shared, EmogiResult *result)
 {
 	if (shared->left_out != NULL)
-		emogi_device_leave_out(result, shared->left_out, EMOGI_NO_MEMORY, &shared->why_left_out);
+		emogi_device_exclude_helper(result, shared->left_out, EMOGI_NO_MEMORY,
+									&shared->why_left_out);
 }
 
 EmogiStatus

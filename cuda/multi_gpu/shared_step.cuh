@@ -6,7 +6,7 @@
  * own, in host or hybrid placement, like the leader's: offsets, and bitmaps that are copied from
  * the leader's before a step and merged into them after it. In peer placement it reads the leader's
  * lists, and has no offsets. Vertices are assigned to the members round-robin, in blocks of
- * TEAM_WORDS words of a bitmap, the first block to the leader; which GPU reads a list does not
+ * SHARED_WORDS words of a bitmap, the first block to the leader; which GPU reads a list does not
  * affect the result. The leader's thread queues all work, and the steps wait for each other by
  * events. Both sides need memory of a pool, which each makes accessible to the other's GPU; a GPU
  * that cannot do this, or has too little memory, is left out.
@@ -20,7 +20,7 @@
  * of a bitmap: 32,768 vertices, some MB of their lists; measured: stripes of 2 MiB do not slow the
  * links
  */
-#define TEAM_WORDS 1024
+#define SHARED_WORDS 1024
 
 /* A helper GPU. */
 typedef struct Helper
@@ -55,12 +55,12 @@ typedef struct SharedStepShare
  * helpers, nhelpers is 0. The SharedStep belongs to the run; it is opened once per run, after the
  * leader has placed the graph, and is closed at the end of the run.
  */
-typedef EmogiStatus (*SharedStepTake) (Run *run, void *with, int helper, EmogiError *error);
+typedef EmogiStatus (*SharedStepAllocate) (Run *run, void *with, int helper, EmogiError *error);
 
 extern EmogiStatus emogi_shared_step_open(SharedStep *shared, const EmogiGraph *graph,
 										  const EmogiQuery *query, unsigned wants,
 										  const void *const *kernels, size_t nkernels,
-										  uint32_t edge_bytes, SharedStepTake take, void *with,
+										  uint32_t edge_bytes, SharedStepAllocate take, void *with,
 										  EmogiError *error);
 
 /*
@@ -68,14 +68,14 @@ extern EmogiStatus emogi_shared_step_open(SharedStep *shared, const EmogiGraph *
  * separate copies costs more host time than the transfers. All are [nwords]; `from` are the
  * leader's.
  */
-typedef struct SharedStepBring
+typedef struct SharedStepInput
 {
 	const uint32_t *vertices;	/* the lists to read: bits of vertices ^ flip */
 	uint32_t	flip;			/* 0 or all ones */
 	uint32_t   *share;			/* the helper's share of them; NULL = not wanted */
 	const uint32_t *from[2];	/* to be copied; NULL = none */
 	uint32_t   *to[2];
-} SharedStepBring;
+} SharedStepInput;
 
 /*
  * Begin a helper's share of a step. From now on its device is the current one, and its stream
@@ -83,7 +83,7 @@ typedef struct SharedStepBring
  * and the step's counters zeroed.
  */
 extern EmogiStatus emogi_shared_step_begin_part(SharedStep *shared, int helper,
-												const SharedStepBring &bring, EmogiError *error);
+												const SharedStepInput &bring, EmogiError *error);
 extern EmogiStatus emogi_shared_step_ready(SharedStep *shared, EmogiError *error);
 
 /* End it: the leader's device is the current one. */

@@ -344,14 +344,14 @@ sweep_parts(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, Launch launch
 	TRY(emogi_staged_begin(sweeps, lists, cuts, error));
 	for (;;)
 	{
-		TRY(emogi_staged_bring(sweeps, lists, &there, &items, error));
+		TRY(emogi_staged_copy(sweeps, lists, &there, &items, error));
 		if (items.n == 0)
 			break;
 		while (items.n > 0)
 		{
 			TRY(emogi_run_begin_step(sweeps->run, error));
 			TRY(launch(there, items));
-			TRY(emogi_staged_again(sweeps, there, &items, error));
+			TRY(emogi_staged_repeat(sweeps, there, &items, error));
 		}
 	}
 	sweeps->edges += sweeps->item_edges;

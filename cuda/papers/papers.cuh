@@ -12,8 +12,8 @@
  * the active vertices, without buckets, direction switching, sampling or any other technique by
  * which the engine's own kernels read fewer edges. Active vertices are marked in a bitmap, from
  * which the iteration's Items are listed. A mapping is a kernel over Items (mapping.cuh), and an
- * application is a small struct Work whose functions the kernel calls (relax.cu, sums.cu,
- * counts.cu). So a mapping runs every application, and an application has every mapping. The
+ * application is a small struct Work whose functions the kernel calls (relax.cu, semiring_sums.cu,
+ * path_counts.cu). So a mapping runs every application, and an application has every mapping. The
  * placements MANAGED (managed.cu) and STAGED (staged.cuh) exist only here.
  *
  * [1] S. W. Min, V. S. Mailthody, Z. Qureshi, J. Xiong, E. Ebrahimi, W. Hwu: EMOGI: Efficient
@@ -130,7 +130,8 @@ extern EmogiStatus emogi_papers_place_managed(Sweeps *sweeps, const EmogiGraph *
  * Convert the placed lists to targets of 8 bytes, copied to where the run reads edges: device
  * memory, or pinned host memory.
  */
-extern EmogiStatus emogi_papers_widen(Sweeps *sweeps, unsigned wants, EmogiError *error);
+extern EmogiStatus emogi_papers_make_wide_targets(Sweeps *sweeps, unsigned wants,
+												  EmogiError *error);
 
 /*
  * Place the graph in STAGED placement. emogi_staged_close frees resources outside run->memory, if
@@ -156,10 +157,10 @@ extern EmogiStatus emogi_staged_list(Sweeps *sweeps, const Lists<Target> &lists,
  */
 extern EmogiStatus emogi_staged_begin(Sweeps *sweeps, const Lists<Target> &lists, bool cuts,
 									  EmogiError *error);
-extern EmogiStatus emogi_staged_bring(Sweeps *sweeps, const Lists<Target> &lists,
-									  Lists<Target> *there, Items *items, EmogiError *error);
-extern EmogiStatus emogi_staged_again(Sweeps *sweeps, const Lists<Target> &there, Items *items,
-									  EmogiError *error);
+extern EmogiStatus emogi_staged_copy(Sweeps *sweeps, const Lists<Target> &lists,
+									 Lists<Target> *there, Items *items, EmogiError *error);
+extern EmogiStatus emogi_staged_repeat(Sweeps *sweeps, const Lists<Target> &there, Items *items,
+									   EmogiError *error);
 
 /* Choose a grid for a kernel that fills the device, as the papers do. */
 extern EmogiStatus emogi_sweeps_fit(Sweeps *sweeps, const void *kernel, EmogiError *error);

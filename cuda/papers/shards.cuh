@@ -21,7 +21,7 @@
 #define LEVELS_AHEAD 64			/* of SSNSP, that the host launches between two polls of cancel */
 /* per piece that is sorted: 2^25 entries, 1.1 GB; worth trying: 2^13, 2^16 */
 #define PIECE_CHUNKS (UINT64_C(1) << 14)
-#define LEAST_CHUNKS (UINT64_C(1) << 9)	/* minimum worth sorting at a time */
+#define MIN_CHUNKS (UINT64_C(1) << 9)	/* minimum worth sorting at a time */
 #define PIECE_SHARE 2			/* a piece takes at most 1 / PIECE_SHARE of the remaining memory */
 
 #define SHARD_WARPS (SHARD_THREADS / WARP_LANES)

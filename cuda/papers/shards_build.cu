@@ -419,7 +419,7 @@ choose_room(const Build *build, uint64_t *room, EmogiError *error)
 	TRY(emogi_memory_left(&build->run->memory, &left, error));
 	if (nchunks > PIECE_CHUNKS)
 		nchunks = PIECE_CHUNKS;
-	while (nchunks > LEAST_CHUNKS && nchunks * CHUNK_ENTRIES * entry_bytes > left / PIECE_SHARE)
+	while (nchunks > MIN_CHUNKS && nchunks * CHUNK_ENTRIES * entry_bytes > left / PIECE_SHARE)
 		nchunks /= 2;
 	*room = nchunks * CHUNK_ENTRIES;
 	return EMOGI_OK;

@@ -20,8 +20,8 @@
 #include <string.h>
 
 #define FIXED_BITS 94
-#define FIXED_LEAST_UNIT (-1000)	/* so that the unit and its inverse are normal doubles */
-#define FIXED_MOST_REACH 1024	/* of a finite double */
+#define FIXED_MIN_UNIT (-1000)		/* so that the unit and its inverse are normal doubles */
+#define FIXED_MAX_REACH 1024	/* of a finite double */
 #define ODD_SUMS 16				/* sums per word of the infinity flags */
 
 /* Sums of one block, in shared memory. */
@@ -76,9 +76,9 @@ static __device__ __forceinline__ int
 fixed_unit(int reach, uint64_t contributions)
 {
 	const int	bits = 64 - __clzll((long long) contributions);
-	const int	unit = (reach < FIXED_MOST_REACH ? reach : FIXED_MOST_REACH) + bits - FIXED_BITS;
+	const int	unit = (reach < FIXED_MAX_REACH ? reach : FIXED_MAX_REACH) + bits - FIXED_BITS;
 
-	return unit > FIXED_LEAST_UNIT ? unit : FIXED_LEAST_UNIT;
+	return unit > FIXED_MIN_UNIT ? unit : FIXED_MIN_UNIT;
 }
 
 /* Add to sum i; `scale` is 1 / unit. */

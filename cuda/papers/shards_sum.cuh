@@ -1,6 +1,6 @@
 /*
  * shards_sum.cuh: kernels of shards_sum.cu, which describes the method and launches them.
- * Applications and Field are those of gather.cuh.
+ * Applications and Field are those of semiring_sum.cuh.
  */
 #ifndef EMOGI_SHARDS_SUM_CUH
 #define EMOGI_SHARDS_SUM_CUH
@@ -34,7 +34,7 @@ typedef struct Sums
 	int			reach;
 } Sums;
 
-/* ---- applications in addition to those of gather.cuh ---- */
+/* ---- applications in addition to those of semiring_sum.cuh ---- */
 
 /*
  * With EMOGI_SUM_DIRICHLET, before the first iteration: sums of weights. A vertex with a start
@@ -352,7 +352,7 @@ shards_measure_kernel(Shards shards, int *reach, Step step)
 								   [&](uint32_t i, double other, double weight) {
 			const int	its = reach_of(fabs(weight));
 
-			if (its <= FIXED_MOST_REACH && its > *(volatile int *) &local[i])
+			if (its <= FIXED_MAX_REACH && its > *(volatile int *) &local[i])
 				atomicMax(&local[i], its);
 		});
 		__syncthreads();

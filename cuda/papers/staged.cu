@@ -373,8 +373,8 @@ emogi_staged_begin(Sweeps *sweeps, const Lists<Target> &lists, bool cuts, EmogiE
 }
 
 EmogiStatus
-emogi_staged_bring(Sweeps *sweeps, const Lists<Target> &lists, Lists<Target> *there, Items *items,
-				   EmogiError *error)
+emogi_staged_copy(Sweeps *sweeps, const Lists<Target> &lists, Lists<Target> *there, Items *items,
+				  EmogiError *error)
 {
 	Staged	   *staged = sweeps->staged;
 	Run		   *run = sweeps->run;
@@ -422,7 +422,7 @@ pick_again(Sweeps *sweeps, const Lists<Target> &there, Items *items, EmogiError 
 }
 
 EmogiStatus
-emogi_staged_again(Sweeps *sweeps, const Lists<Target> &there, Items *items, EmogiError *error)
+emogi_staged_repeat(Sweeps *sweeps, const Lists<Target> &there, Items *items, EmogiError *error)
 {
 	Staged	   *staged = sweeps->staged;
 

@@ -52,7 +52,7 @@
  * b47e0c8 with these values; other values were not recorded.
  */
 #define WHOLE_PERCENT 80		/* of the edges [1]: above it, gathering does not pay */
-#define STAGED_LEAST_BYTES (UINT64_C(1) << 20) /* minimum edge buffer, unless all edges take less */
+#define STAGED_MIN_BYTES (UINT64_C(1) << 20) /* minimum edge buffer, unless all edges take less */
 #define STAGED_PIECE_BYTES (UINT64_C(64) << 20)	/* of pinned memory: 1 ms of the link */
 #define STAGED_SLEEP_US 20	/* between polls of a copy: a piece takes at least ten times as long */
 

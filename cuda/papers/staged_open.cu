@@ -93,7 +93,7 @@ take_buffers(Staged *staged, EmogiError *error)
 		staged->backward.nedges : staged->forward.nedges;
 	const uint64_t max_count = (nedges + STAGED_UNIT - 1) / STAGED_UNIT * STAGED_UNIT;
 	const uint64_t unit_bytes = STAGED_UNIT * entry_bytes;
-	const uint64_t min_bytes = STAGED_LEAST_BYTES > unit_bytes ? STAGED_LEAST_BYTES : unit_bytes;
+	const uint64_t min_bytes = STAGED_MIN_BYTES > unit_bytes ? STAGED_MIN_BYTES : unit_bytes;
 	uint64_t	left;
 	uint64_t	fit;
 

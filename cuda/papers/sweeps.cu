@@ -65,7 +65,8 @@ emogi_sweeps_place(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQuery *qu
 	TRY(emogi_run_place(sweeps->run, graph, &seen, wants, NULL, 0, sizeof(Target), error));
 	if (sweeps->run->graph.placement != EMOGI_PLACEMENT_HOST)
 		sweeps->requests = NULL;	/* there are none on the link */
-	return query->papers.id_bytes == 8 ? emogi_papers_widen(sweeps, wants, error) : EMOGI_OK;
+	return query->papers.id_bytes == 8 ? emogi_papers_make_wide_targets(sweeps, wants, error) :
+		EMOGI_OK;
 }
 
 EmogiStatus

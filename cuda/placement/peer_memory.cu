@@ -7,7 +7,7 @@
 #include <cuda.h>
 #include <string.h>
 
-#include "cuda/placement/placing.cuh"
+#include "cuda/placement/placement_internal.cuh"
 
 #define MAX_PEER_ARRAYS 64		/* of all owners; a graph has four at most */
 #define OWN_SHARE 8				/* a helper keeps 1/8 of its memory or of its cap */

@@ -5,7 +5,7 @@
  * A registration pins pages: about 0.06 s per GiB for pages that are populated. For a graph without
  * an id it lasts for one run, because the arena may free the graph's pages afterwards.
  */
-#include "cuda/placement/placing.cuh"
+#include "cuda/placement/placement_internal.cuh"
 #include "cuda/core/host_registration.cuh"
 #include "cuda/placement/peer_memory.cuh"
 

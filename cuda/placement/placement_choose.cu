@@ -2,7 +2,7 @@
  * placement_choose.cu: the rule that chooses a run's placement: emogi_placement_choose and its
  * helpers.
  */
-#include "cuda/placement/placing.cuh"
+#include "cuda/placement/placement_internal.cuh"
 #include "cuda/placement/peer_memory.cuh"
 
 #define PEER_WASTE (UINT64_C(16) << 20)	/* of pieces that arrays fill in part */

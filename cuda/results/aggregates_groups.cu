@@ -24,7 +24,7 @@ typedef struct Table
 	int			nfolds;
 	EmogiSummaryFold folds[EMOGI_MAX_FOLDS];
 	bool		is_float[EMOGI_MAX_FOLDS];
-	long long	least;			/* value of place 0 */
+	long long	min;			/* value of place 0 */
 	uint64_t	nvalues;		/* < MAX_VALUES */
 	uint32_t   *counts;			/* [nvalues], rows */
 	Key		   *folded;			/* [nfolds * nvalues]: keys, or sums */
@@ -43,31 +43,31 @@ typedef struct Groups
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 summary_bounds_kernel(Rows rows, int column, Found *found)
 {
-	long long	least = INT64_MAX;
-	long long	most = INT64_MIN;
+	long long	min = INT64_MAX;
+	long long	max = INT64_MIN;
 
 	for_each(rows.nvertices, [&](uint64_t v) {
 		if (is_wanted(rows, v))
 		{
 			const long long value = integer_at(rows, column, v);
 
-			least = value < least ? value : least;
-			most = value > most ? value : most;
+			min = value < min ? value : min;
+			max = value > max ? value : max;
 		}
 	});
 #pragma unroll
 	for (uint32_t step = WARP_LANES / 2; step > 0; step /= 2)
 	{
-		const long long low = __shfl_xor_sync(FULL_WARP, least, step);
-		const long long high = __shfl_xor_sync(FULL_WARP, most, step);
+		const long long low = __shfl_xor_sync(FULL_WARP, min, step);
+		const long long high = __shfl_xor_sync(FULL_WARP, max, step);
 
-		least = low < least ? low : least;
-		most = high > most ? high : most;
+		min = low < min ? low : min;
+		max = high > max ? high : max;
 	}
-	if (lane_number() == 0 && least <= most)
+	if (lane_number() == 0 && min <= max)
 	{
-		atomicMin(&found->least, least);
-		atomicMax(&found->most, most);
+		atomicMin(&found->min, min);
+		atomicMax(&found->max, max);
 	}
 }
 
@@ -168,7 +168,7 @@ summary_group_kernel(Rows rows, Table table)
 		const uint64_t v = first + threadIdx.x;
 		const bool	wanted = v < rows.nvertices && is_wanted(rows, v);
 		const uint32_t place = !wanted ? NO_VALUE : table.column < 0 ? 0 :
-			(uint32_t) (integer_at(rows, table.column, v) - table.least);
+			(uint32_t) (integer_at(rows, table.column, v) - table.min);
 		const uint32_t peers = __match_any_sync(FULL_WARP, place);
 		const uint32_t leader = (uint32_t) __ffs((int) peers) - 1;
 		uint32_t	slot = SLOTS;
@@ -244,15 +244,15 @@ choose_places(Run *run, const Rows *rows, Found *found, Table *table, EmogiError
 {
 	Found		seen;
 
-	table->least = 0;
+	table->min = 0;
 	table->nvalues = table->column < 0 ? 1 : rows->nvertices;
 	if (table->column < 0 || rows->types[table->column] == EMOGI_VERTEX)
 		return EMOGI_OK;
 	CUDA_LAUNCH(summary_bounds_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, *rows,
 				table->column, found);
 	TRY(emogi_run_fetch(run, &seen, found, sizeof seen, error));
-	table->least = seen.least;
-	table->nvalues = seen.least > seen.most ? 0 : (uint64_t) (seen.most - seen.least) + 1;
+	table->min = seen.min;
+	table->nvalues = seen.min > seen.max ? 0 : (uint64_t) (seen.max - seen.min) + 1;
 	return EMOGI_OK;
 }
 
@@ -282,7 +282,7 @@ put_groups(const Table *table, const Groups *host, uint64_t count, const EmogiSu
 	{
 		const uint64_t index = host->entries[i] & UINT32_MAX;
 
-		summary->labels[i] = table->least + (int64_t) (host->entries[i] >> 32);
+		summary->labels[i] = table->min + (int64_t) (host->entries[i] >> 32);
 		summary->counts[i] = host->counts[index];
 		for (int f = 0; f < table->nfolds; f++)
 			summary->values[i * table->nfolds + f] = value_of(table->folds[f].kind,

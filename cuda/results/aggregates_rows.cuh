@@ -25,8 +25,8 @@ typedef struct Rows
 /* Output of the kernels. */
 typedef struct Found
 {
-	long long	least;			/* values of the grouping column */
-	long long	most;
+	long long	min;			/* values of the grouping column */
+	long long	max;
 	Key			count;			/* groups, or vertices */
 } Found;
 /* Return an integer value; column -1 is the vertex number. */
@@ -84,7 +84,7 @@ is_wanted(const Rows &rows, uint64_t v)
 			const double value = float_at(rows, i, v);
 
 			if ((has_none && value == rows.none) ||
-				(range.given && !(value >= range.fleast && value <= range.fmost)))
+				(range.given && !(value >= range.min_float && value <= range.max_float)))
 				return false;
 		}
 		else
@@ -92,7 +92,7 @@ is_wanted(const Rows &rows, uint64_t v)
 			const long long value = integer_at(rows, i, v);
 
 			if ((has_none && value == (long long) rows.none) ||
-				(range.given && !(value >= range.least && value <= range.most)))
+				(range.given && !(value >= range.min && value <= range.max)))
 				return false;
 		}
 	}

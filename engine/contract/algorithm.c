@@ -15,7 +15,7 @@ static const EmogiAlgorithmRow rows[] = {
 		.parameters = {THOSE its_parameters}, .columns = {THOSE its_columns}},
 #define PATH(NAME, its_name, column, order, source, its_traits, candidate) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "path", .papers = "path", \
-		.lists = EMOGI_LISTS_ALONG, .weights = EMOGI_WEIGHTS_LENGTHS, \
+		.lists = EMOGI_LISTS_FORWARD, .weights = EMOGI_WEIGHTS_LENGTHS, \
 		.traits = (its_traits) | (((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_STOPS : 0), \
 		.parameters = {{EMOGI_SOURCES, 0}, \
 			{((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_MAX_DISTANCE : EMOGI_DIRECTION, \
@@ -26,7 +26,7 @@ static const EmogiAlgorithmRow rows[] = {
 			(order) == EMOGI_MAXIMIZE ? -1.0 : (double) INFINITY}}},
 #define SUM(NAME, its_name, direction, its_weights, its_traits, contribution, finish, lipschitz) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "gather", .papers = "sum", \
-		.lists = EMOGI_LISTS_AGAINST, .weights = its_weights, \
+		.lists = EMOGI_LISTS_BACKWARD, .weights = its_weights, \
 		.traits = (its_traits) | EMOGI_MAY_DIVERGE, \
 		.parameters = {{EMOGI_START, 0}, {EMOGI_MAX_ITERATIONS, 1000}, {EMOGI_TOLERANCE, 1e-6}, \
 			{EMOGI_DIRECTION, direction}}, \

@@ -91,7 +91,7 @@ typedef enum EmogiAnswerShape
 	EMOGI_SHAPE_EDGES,			/* the first column is another vertex: the edge between the two,
 								 * smaller endpoint first */
 	EMOGI_SHAPE_WEIGHTED_EDGES, /* likewise, with the weight in the second column */
-	EMOGI_SHAPE_BLOCKS,			/* the columns encode blocks (blocks.h): a vertex in a block */
+	EMOGI_SHAPE_BLOCKS,			/* the columns encode blocks (biconnected.h): a vertex in a block */
 	EMOGI_SHAPE_BFS_TREE,		/* the columns encode a search forest: a vertex with the previous
 								 * vertex on its path, NULL at a root */
 	EMOGI_SHAPE_PATH_TREE,		/* likewise, by weights */
@@ -113,9 +113,9 @@ typedef enum EmogiAnswerShape
 /* The adjacency lists that an algorithm reads, if the call's direction is `out`. */
 typedef enum EmogiLists
 {
-	EMOGI_LISTS_ALONG = 0,		/* along the edges: traversals */
-	EMOGI_LISTS_AGAINST,		/* against the edges: sums over incoming edges */
-	EMOGI_LISTS_BOTH_WAYS,		/* both directions, whatever the direction of the call: undirected,
+	EMOGI_LISTS_FORWARD = 0,	/* along the edges: traversals */
+	EMOGI_LISTS_BACKWARD,		/* against the edges: sums over incoming edges */
+	EMOGI_LISTS_BOTH,			/* both directions, whatever the direction of the call: undirected,
 								 * with parallel edges and self-loops */
 	EMOGI_LISTS_ANY				/* any of the above, whichever exists */
 } EmogiLists;
@@ -182,7 +182,7 @@ typedef enum EmogiParameterKind
 typedef struct EmogiParameter
 {
 	EmogiParameterKind kind;
-	double		otherwise;		/* default */
+	double		default_value;	/* default */
 } EmogiParameter;
 
 typedef enum EmogiColumnType
@@ -319,7 +319,7 @@ typedef struct EmogiResultColumn
  * BICONNECTED  Blocks, the biconnected components: sets of edges any two of which are on a simple
  *           cycle, or one bridge with its parallel edges; self-loops are in no block. Blocks are
  *           numbered from 0 in ascending order of their two smallest vertices. component, parent:
- *           blocks.h.
+ *           biconnected.h.
  * PAGERANK  Start: 1/n. rank' = (1 - damping) / n + damping * (sum + dangling / n), where u
  *           contributes rank / (number of outgoing edges, including parallel ones), and dangling is
  *           the rank of all vertices without outgoing edges. The L1 change of an iteration is
@@ -346,11 +346,12 @@ typedef struct EmogiResultColumn
  */
 #define EMOGI_ALGORITHMS(OTHER, PATH, SUM) \
 	OTHER(BFS, bfs, bfs, bfs, path, bfs, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_STOPS | EMOGI_HAS_MSBFS, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, \
+		  EMOGI_STOPS | EMOGI_HAS_MSBFS, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1})) \
 	OTHER(BFS_SUMS, bfs_sums, bfs_sums, bfs_sums, none, bfs_sums, \
-		  EMOGI_SHAPE_AGGREGATES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_AGGREGATES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"count", EMOGI_INT64, NAN}, {"sum", EMOGI_INT64, NAN}, {"least", EMOGI_INT32, NAN}, \
 		   {"most", EMOGI_INT32, NAN}, \
@@ -359,19 +360,19 @@ typedef struct EmogiResultColumn
 	PATH(SSWP, sswp, width, EMOGI_MAXIMIZE, (double) INFINITY, 0, \
 		 weight == (double) INFINITY ? -1.0 : value < weight ? value : weight) \
 	OTHER(BFS_TREE, bfs_tree, trees, none, none, trees, \
-		  EMOGI_SHAPE_BFS_TREE, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_BFS_TREE, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1}, {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
 		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SHORTEST_PATH_TREE, shortest_path_tree, trees, none, none, trees, \
-		  EMOGI_SHAPE_PATH_TREE, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, 0, \
+		  EMOGI_SHAPE_PATH_TREE, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_LENGTHS, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DISTANCE, (double) INFINITY}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"distance", EMOGI_FLOAT64, (double) INFINITY}, \
 		   {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
 		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1}, {"paths", EMOGI_FLOAT64, 0})) \
 	OTHER(CC, cc, cc, cc, path, cc, \
@@ -379,116 +380,117 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
 	OTHER(SCC, scc, scc, scc, none, scc, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
 	OTHER(TRIANGLES, triangles, triangles, triangles, none, triangles, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
 	OTHER(TRIANGLE_COUNT, triangle_count, triangles, triangles, none, triangles, \
-		  EMOGI_SHAPE_SCALAR, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_SCALAR, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
 	OTHER(LCC, lcc, lcc, lcc, none, lcc, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"coefficient", EMOGI_FLOAT64, NAN})) \
 	OTHER(CORE, core, core, core, none, core, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"core", EMOGI_INT32, NAN})) \
 	OTHER(CDLP, cdlp, cdlp, cdlp, none, cdlp, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 10}, {EMOGI_DIRECTION, EMOGI_BOTH}), \
 		  ({"label", EMOGI_VERTEX, NAN})) \
 	OTHER(LOUVAIN, louvain, louvain, louvain, none, communities, \
-		  EMOGI_SHAPE_HIERARCHY, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
+		  EMOGI_SHAPE_HIERARCHY, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
 		  ({EMOGI_RESOLUTION, 1}, {EMOGI_MAX_LEVELS, 0}, {EMOGI_TOLERANCE, 1e-7}, \
 		   {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(LEIDEN, leiden, leiden, leiden, none, communities, \
-		  EMOGI_SHAPE_HIERARCHY, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
+		  EMOGI_SHAPE_HIERARCHY, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
 		  ({EMOGI_RESOLUTION, 1}, {EMOGI_THETA, 0.01}, {EMOGI_MAX_CLUSTER_SIZE, 0}, \
 		   {EMOGI_MAX_LEVELS, 0}, {EMOGI_SEED, 0}), \
 		  ({"heads", EMOGI_INT32, NAN}, {"joins", EMOGI_VERTEX, NAN})) \
 	OTHER(MODULARITY, modularity, modularity, modularity, none, modularity, \
-		  EMOGI_SHAPE_SCALAR, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
+		  EMOGI_SHAPE_SCALAR, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_CONDUCTANCES, 0, \
 		  ({EMOGI_COMMUNITIES, 0}, {EMOGI_RESOLUTION, 1}), \
 		  ({"part", EMOGI_FLOAT64, NAN})) \
 	OTHER(DEGREE, degree, degree, degree, none, degree, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
 	OTHER(CLOSENESS, closeness, closeness, closeness, none, closeness, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"reached", EMOGI_INT64, NAN}, {"farness", EMOGI_FLOAT64, NAN}, \
 		   {"closeness", EMOGI_FLOAT64, NAN}, \
 		   {"harmonic", EMOGI_FLOAT64, NAN})) \
 	OTHER(BETWEENNESS, betweenness, betweenness, betweenness, none, betweenness, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SAMPLES, 0}, {EMOGI_SEED, 0}, {EMOGI_NORMALIZED, 1}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(TOPOLOGICAL_ORDER, topological_order, topological_order, none, none, topological_order, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"level", EMOGI_INT32, NAN}, {"position", EMOGI_INT64, NAN})) \
 	OTHER(LONGEST_PATH, longest_path, topological_order, none, none, topological_order, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"distance", EMOGI_FLOAT64, NAN})) \
 	OTHER(SIMILARITY, similarity, similarity, similarity, none, similarity, \
-		  EMOGI_SHAPE_SIMILARITIES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_SIMILARITIES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, \
+		  EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"vertex2", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"similarity", EMOGI_FLOAT64, 0})) \
 	OTHER(RANDOM_WALK, random_walk, random_walk, random_walk, none, random_walk, \
-		  EMOGI_SHAPE_WALKS, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_WALKS, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_LENGTH, 80}, {EMOGI_WALKS, 1}, {EMOGI_RETURN, 1}, \
 		   {EMOGI_IN_OUT, 1}, {EMOGI_SEED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}, {EMOGI_WEIGHTED, 0}), \
 		  ({"vertex", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(DISTANCE_MATRIX, distance_matrix, distance_matrix, none, none, distance_matrix, \
-		  EMOGI_SHAPE_DISTANCES, EMOGI_LISTS_ALONG, EMOGI_WEIGHTS_LENGTHS, 0, \
+		  EMOGI_SHAPE_DISTANCES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_LENGTHS, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"distance", EMOGI_FLOAT64, (double) INFINITY})) \
 	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, spanning_forest, \
-		  EMOGI_SHAPE_WEIGHTED_EDGES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_FACTORS, 0, \
+		  EMOGI_SHAPE_WEIGHTED_EDGES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_MAXIMUM, 0}), \
 		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \
 	OTHER(BRIDGES, bridges, blocks, blocks, none, blocks, \
-		  EMOGI_SHAPE_EDGES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_EDGES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"other", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(ARTICULATION_POINTS, articulation_points, blocks, blocks, none, blocks, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"components", EMOGI_INT64, 0})) \
 	OTHER(BICONNECTED, biconnected, blocks, blocks, none, blocks, \
-		  EMOGI_SHAPE_BLOCKS, EMOGI_LISTS_BOTH_WAYS, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_BLOCKS, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_INT64, -1}, {"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
-	OTHER(PAGERANK, pagerank, pagerank, gather, sum, pagerank, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_WEIGHS_BACKWARD, \
+	OTHER(PAGERANK, pagerank, pagerank, semiring_sum, sum, pagerank, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_WEIGHS_BACKWARD, \
 		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, \
 		   {EMOGI_TELEPORT, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
 		   {EMOGI_WEIGHTED, 0}), \
 		  ({"rank", EMOGI_FLOAT64, NAN})) \
 	OTHER(EIGENVECTOR, eigenvector, eigenvector, powers, none, eigenvector, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, 0, \
 		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_WEIGHTED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(KATZ, katz, katz, powers, none, katz, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_MAY_DIVERGE, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_ALPHA, 0.1}, {EMOGI_BETA, 1}, {EMOGI_MAX_ITERATIONS, 1000}, \
 		   {EMOGI_TOLERANCE, 1e-6}, {EMOGI_NORMALIZED, 1}, \
 		   {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(HITS, hits, hits, powers, none, hits, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_AGAINST, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-8}, {EMOGI_WEIGHTED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"hub", EMOGI_FLOAT64, NAN}, {"authority", EMOGI_FLOAT64, NAN})) \

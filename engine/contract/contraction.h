@@ -22,8 +22,8 @@
 /*
  * this bit set: the other bits are the first of several ways; clear: the rank of the middle vertex
  */
-#define EMOGI_ARC_WAYS UINT32_C(0x80000000)
-#define EMOGI_NO_WAY UINT32_C(0xFFFFFFFF)
+#define EMOGI_ARC_ALTERNATIVES UINT32_C(0x80000000)
+#define EMOGI_NO_ALTERNATIVE UINT32_C(0xFFFFFFFF)
 
 /*
  * A path between a vertex and one of a higher rank, in either direction, over vertices of lower
@@ -40,8 +40,8 @@ typedef struct EmogiArc
 typedef struct EmogiArcAlternative
 {
 	double		weight;
-	uint32_t	over;			/* as in EmogiArc, but never EMOGI_ARC_WAYS */
-	uint32_t	next;			/* EMOGI_NO_WAY = the last */
+	uint32_t	over;			/* as in EmogiArc, but never EMOGI_ARC_ALTERNATIVES */
+	uint32_t	next;			/* EMOGI_NO_ALTERNATIVE = the last */
 } EmogiArcAlternative;
 
 /* The header of the block. Arrays are given by their byte offsets from its beginning. */
@@ -85,13 +85,13 @@ emogi_contraction_arcs(const EmogiContraction *made, int side)
 }
 
 static inline const EmogiArcAlternative *
-emogi_contraction_ways(const EmogiContraction *made)
+emogi_contraction_alternatives(const EmogiContraction *made)
 {
 	return (const EmogiArcAlternative *) ((const char *) made + made->ways);
 }
 
 /* Check cheaply whether a graph may be road-like: weighted, with few edges per vertex. */
-extern bool emogi_contraction_suits(const EmogiGraph *graph);
+extern bool emogi_contraction_is_suitable(const EmogiGraph *graph);
 
 /*
  * Get the relative error bound of sums over the edges of a path, in any order; 0 = sums are exact.
@@ -119,13 +119,13 @@ extern EmogiStatus emogi_contraction_path(const EmogiContraction *made, const Em
 
 /*
  * Compute the distances of a DISTANCE_MATRIX query. UNSUPPORTED: this hierarchy cannot answer.
- * distance: [nsources][ntargets]. looked: receives the number of arcs and edges examined. Otherwise
- * as above.
+ * distance: [nsources][ntargets]. nscanned: receives the number of arcs and edges examined.
+ * Otherwise as above.
  */
 extern EmogiStatus emogi_contraction_distances(const EmogiContraction *made,
 											   const EmogiGraph *graph, bool reversed,
 											   const EmogiQuery *query, bool (*poll) (void),
-											   double *distance, uint64_t *looked,
+											   double *distance, uint64_t *nscanned,
 											   EmogiControl *control, EmogiError *error);
 
 /*
@@ -138,7 +138,8 @@ extern EmogiStatus emogi_contraction_distances(const EmogiContraction *made,
 #define EMOGI_CONTRACTION_SWEEP_BYTES (EMOGI_CONTRACTION_LANES * 3 * sizeof(double))
 extern EmogiStatus emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph,
 										   bool reversed, const EmogiQuery *query, int nthreads,
-										   bool (*poll) (void), double *distance, uint64_t *looked,
-										   EmogiControl *control, EmogiError *error);
+										   bool (*poll) (void), double *distance,
+										   uint64_t *nscanned, EmogiControl *control,
+										   EmogiError *error);
 
 #endif							/* EMOGI_CONTRACTION_H */

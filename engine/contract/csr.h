@@ -76,7 +76,7 @@ emogi_weight_type(uint32_t misfits)
 
 /* Check whether a type holds a weight exactly; NONE is said to hold all. */
 static inline bool
-emogi_weight_is_held(EmogiWeightType type, double weight)
+emogi_weight_is_exact(EmogiWeightType type, double weight)
 {
 	static const uint32_t misfits[] = {0, EMOGI_NOT_U8, EMOGI_NOT_U16, EMOGI_NOT_U32, EMOGI_NOT_F32,
 		0};
@@ -102,7 +102,7 @@ typedef struct EmogiEdgeChunk
 	int64_t		min_key;		/* over both ends; undefined if nedges = 0 */
 	int64_t		max_key;
 	uint32_t	weight_misfits; /* over all weights */
-	uint32_t	alone;			/* 1 = isolated vertices instead of edges, each as both ends of
+	uint32_t	isolated;		/* 1 = isolated vertices instead of edges, each as both ends of
 								 * an edge */
 	uint64_t	first;			/* place of the first edge in a COO, set by emogi_coo_pack */
 	char		pad[EMOGI_LINE_BYTES - 40];
@@ -128,7 +128,7 @@ typedef struct EmogiEdges
 	bool		weighted;		/* chunks hold EmogiWeightedEdge */
 	uint32_t	weight_misfits; /* over all weights */
 	uint64_t	nedges;			/* sum over the chunks */
-	uint64_t	nalone;			/* isolated vertices included in nedges, in chunks of their own */
+	uint64_t	nisolated;		/* isolated vertices included in nedges, in chunks of their own */
 	int64_t		min_key;		/* over all ends; undefined if nedges = 0 */
 	int64_t		max_key;
 } EmogiEdges;

@@ -45,7 +45,7 @@ extern EmogiStatus emogi_cycles_begin(const EmogiGraph *graph, const EmogiOverla
 extern EmogiStatus emogi_cycles_next(EmogiCycles *cycles, EmogiCycle *cycle);
 
 /* Get the number of edges scanned. */
-extern uint64_t emogi_cycles_looked(const EmogiCycles *cycles);
+extern uint64_t emogi_cycles_edges_scanned(const EmogiCycles *cycles);
 
 /* Free a search; NULL is allowed. */
 extern void emogi_cycles_free(EmogiCycles *cycles);

@@ -71,10 +71,10 @@ typedef struct EmogiKeyFiller
 extern size_t emogi_key_table_bytes(void);
 
 /*
- * Initialize an empty table. words: random and secret, drawn for this table. careful: hash by
+ * Initialize an empty table. words: random and secret, drawn for this table. secure_hash: hash by
  * SipHash-2-4, after the fast hash had too many collisions.
  */
-extern void emogi_key_table_init(EmogiKeyTable *table, const uint64_t words[4], bool careful);
+extern void emogi_key_table_init(EmogiKeyTable *table, const uint64_t words[4], bool secure_hash);
 
 /*
  * Get the temporary numbers of count <= EMOGI_KEYS_IN_FLIGHT keys, inserting those that are new:

@@ -30,7 +30,7 @@ emogi_lists_find(const EmogiAdjacency *lists, uint64_t v, uint64_t target)
 
 /* Check whether an edge leads from one vertex to another. */
 static inline bool
-emogi_lists_lead(const EmogiAdjacency *lists, uint64_t from, uint64_t to)
+emogi_lists_have_edge(const EmogiAdjacency *lists, uint64_t from, uint64_t to)
 {
 	const uint64_t e = emogi_lists_find(lists, from, to);
 

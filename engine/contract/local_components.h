@@ -10,37 +10,37 @@
 #include "contract/overlay.h"
 
 /* A component that an edge was added to. */
-typedef struct EmogiJoined
+typedef struct EmogiUnionFindSlot
 {
 	uint32_t	vertex;			/* + 1, its smallest vertex before; 0 = free slot */
 	uint32_t	above;			/* slot of its parent, a component with a smaller vertex; its own
 								 * slot = root */
-} EmogiJoined;
+} EmogiUnionFindSlot;
 
 #define HASH_PREFIX joined
-#define HASH_ENTRY EmogiJoined
+#define HASH_ENTRY EmogiUnionFindSlot
 #define HASH_STORED(joined) (joined)->vertex
 #include "containers/hash_table.h"
 
 typedef struct EmogiLocalComponents
 {
 	const EmogiGraph *graph;	/* ids are not NULL */
-	const EmogiOverlay *patch;	/* without losers; NULL = no changes */
+	const EmogiOverlay *overlay;	/* without losers; NULL = no changes */
 	const uint32_t *labels;		/* [graph->nvertices], of the graph: the smallest vertex of the
 								 * component */
 	int			bits;
-	EmogiJoined *joined;		/* [2^bits], open addressing, at least half of them free */
+	EmogiUnionFindSlot *joined;	/* [2^bits], open addressing, at least half of them free */
 	uint64_t	nmoved;
 	uint32_t   *moved;			/* [nmoved], ascending: vertices that are no longer the smallest of
 								 * their component */
 	uint32_t   *places;			/* [nnew], ascending: number of old vertices before each new one */
 } EmogiLocalComponents;
 
-/* Get the bytes that emogi_local_components_join needs. patch: NULL = no changes. */
-extern size_t emogi_local_components_bytes(const EmogiOverlay *patch);
+/* Get the bytes that emogi_local_components_join needs. overlay: NULL = no changes. */
+extern size_t emogi_local_components_bytes(const EmogiOverlay *overlay);
 
 /*
- * Join the components that added edges connect. graph, patch and labels must be set; memory:
+ * Join the components that added edges connect. graph, overlay and labels must be set; memory:
  * line-aligned, with any content.
  */
 extern void emogi_local_components_join(EmogiLocalComponents *components, void *memory);

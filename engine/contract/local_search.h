@@ -12,7 +12,7 @@
 typedef struct EmogiLocalAnswer
 {
 	uint64_t	count;
-	uint32_t   *vertices;		/* [count], malloc'ed; >= nvertices: vertices of the patch */
+	uint32_t   *vertices;		/* [count], malloc'ed; >= nvertices: vertices of the overlay */
 	double	   *values;			/* [count], malloc'ed: levels, or distances bit-identical to
 								 * SSSP's */
 	double	   *paths;			/* [count], malloc'ed, SSNSP only; otherwise NULL */
@@ -39,14 +39,14 @@ emogi_local_search_answers(const EmogiAlgorithmRow *row)
 
 /*
  * Answer a query of one of these algorithms, examining at most max_edges edges. Sources and targets
- * of the query may be vertices of the patch; patch NULL = nothing has changed. With targets, the
- * reached ones are in the answer, and other vertices may be. SSNSP takes no targets, because all
- * paths to a vertex are counted when its level is made.
+ * of the query may be vertices of the overlay; overlay NULL = nothing has changed. With targets,
+ * the reached ones are in the answer, and other vertices may be. SSNSP takes no targets, because
+ * all paths to a vertex are counted when its level is made.
  *
  * Runs in the calling thread without polling, so max_edges must be limited to milliseconds of work.
  * Memory use is proportional to it.
  */
-extern EmogiLocalOutcome emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch,
+extern EmogiLocalOutcome emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *overlay,
 											const EmogiQuery *query,
 											uint64_t max_edges, EmogiLocalAnswer *answer);
 

@@ -33,8 +33,8 @@ typedef struct EmogiMsbfsSums
 {
 	uint64_t	count;			/* of vertices; if 0, the other fields are undefined */
 	uint64_t	sum;
-	uint32_t	least;
-	uint32_t	most;
+	uint32_t	min;
+	uint32_t	max;
 	double		harmonic;		/* sum of 1 / level, level by level; level 0 adds nothing */
 } EmogiMsbfsSums;
 
@@ -137,10 +137,10 @@ emogi_msbfs_is_cheaper(uint64_t nvertices, uint64_t nsources, const EmogiMsbfsSi
 	const double single = (double) singles->edges_traversed / (double) singles->count +
 		EMOGI_MSBFS_START_EDGES;
 	const double passes = (double) singles->nlevels * (double) nvertices;
-	const double least = EMOGI_MSBFS_MIN_COST * single;
+	const double min = EMOGI_MSBFS_MIN_COST * single;
 
 	return singles->nlevels < 1 << EMOGI_MSBFS_PLANES &&
-		single * (double) nsources > (passes > least ? passes : least);
+		single * (double) nsources > (passes > min ? passes : min);
 }
 
 /* The position of a reader in one source's result; all zero = at the beginning. */
@@ -221,8 +221,8 @@ emogi_msbfs_next(const EmogiMsbfsResult *result, int source, EmogiMsbfsCursor *c
  * are available together, at most EMOGI_MSBFS_VERTICES; 0 at the end.
  */
 static inline int
-emogi_msbfs_fill(const EmogiMsbfsResult *result, int source, EmogiMsbfsCursor *cursor,
-				 uint32_t *vertices, uint32_t *levels)
+emogi_msbfs_next_batch(const EmogiMsbfsResult *result, int source, EmogiMsbfsCursor *cursor,
+					   uint32_t *vertices, uint32_t *levels)
 {
 	int			n = 0;
 
@@ -237,22 +237,22 @@ emogi_msbfs_fill(const EmogiMsbfsResult *result, int source, EmogiMsbfsCursor *c
 }
 
 /*
- * Skip to the first reached vertex >= `least` that the cursor has not passed. Only rows save time
+ * Skip to the first reached vertex >= `min` that the cursor has not passed. Only rows save time
  * by it.
  */
 static inline void
 emogi_msbfs_skip_to(const EmogiMsbfsResult *result, int source, EmogiMsbfsCursor *cursor,
-					uint64_t least)
+					uint64_t min)
 {
 	if (result->nplanes == 0)
 		return;
-	if (least / 64 >= cursor->next)
+	if (min / 64 >= cursor->next)
 	{
-		cursor->next = least / 64;
+		cursor->next = min / 64;
 		emogi_msbfs_unpack(result, source, cursor);
 	}
-	if (least / 64 + 1 == cursor->next)
-		cursor->reached &= ~UINT64_C(0) << (least % 64);
+	if (min / 64 + 1 == cursor->next)
+		cursor->reached &= ~UINT64_C(0) << (min % 64);
 }
 
 #ifdef __cplusplus

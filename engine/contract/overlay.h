@@ -17,12 +17,12 @@
 #include "contract/merge.h"
 
 /* Edges that are contiguous in memory. */
-typedef struct EmogiPiece
+typedef struct EmogiListPiece
 {
 	uint64_t	count;
 	const uint32_t *targets;	/* [count], of the graph's weight type; NULL if that is NONE */
 	const void *weights;		/* [count], of the graph's weight type; NULL if that is NONE */
-} EmogiPiece;
+} EmogiListPiece;
 
 /* A changed adjacency list. */
 typedef struct EmogiOverlayList
@@ -43,7 +43,7 @@ typedef struct EmogiOverlayLists
 {
 	int			bits;
 	EmogiOverlayList *lists;	/* [2^bits], open addressing, at least half of them free */
-	EmogiPiece *pieces;
+	EmogiListPiece *pieces;
 	uint64_t	nadded;
 	const uint32_t *added;		/* [nadded], targets of added edges; the overlay's own pieces are
 								 * ranges of them */
@@ -134,9 +134,9 @@ emogi_overlay_before(const EmogiGraph *graph, const EmogiOverlay *overlay, uint3
 
 /* Look up a vertex among the changed lists; return its list or a free slot. */
 static inline EmogiOverlayList *
-emogi_overlay_place(const EmogiOverlayLists *patched, uint32_t vertex)
+emogi_overlay_place(const EmogiOverlayLists *changed_lists, uint32_t vertex)
 {
-	return overlay_list_find(patched->lists, patched->bits, vertex);
+	return overlay_list_find(changed_lists->lists, changed_lists->bits, vertex);
 }
 
 /* The lists of one direction, with their changes. */
@@ -145,7 +145,7 @@ typedef struct EmogiListsView
 	uint64_t	nvertices;
 	EmogiWeightType weight_type;
 	const EmogiAdjacency *lists;
-	const EmogiOverlayLists *patched;	/* NULL = no changes */
+	const EmogiOverlayLists *changed_lists;	/* NULL = no changes */
 } EmogiListsView;
 
 static inline EmogiListsView
@@ -166,9 +166,9 @@ emogi_lists_backward(const EmogiGraph *graph, const EmogiOverlay *overlay)
 static inline uint64_t
 emogi_lists_degree(const EmogiListsView *view, uint32_t vertex)
 {
-	if (view->patched != NULL)
+	if (view->changed_lists != NULL)
 	{
-		const EmogiOverlayList *list = emogi_overlay_place(view->patched, vertex);
+		const EmogiOverlayList *list = emogi_overlay_place(view->changed_lists, vertex);
 
 		if (list->vertex != 0)
 			return list->degree;
@@ -178,19 +178,19 @@ emogi_lists_degree(const EmogiListsView *view, uint32_t vertex)
 }
 
 /* Get a list as its pieces; *whole receives the piece of an unchanged list. */
-static inline const EmogiPiece *
-emogi_lists_pieces(const EmogiListsView *view, uint32_t vertex, EmogiPiece *whole,
+static inline const EmogiListPiece *
+emogi_lists_pieces(const EmogiListsView *view, uint32_t vertex, EmogiListPiece *whole,
 				   uint32_t *npieces)
 {
 	uint64_t	first;
 
-	if (view->patched != NULL)
+	if (view->changed_lists != NULL)
 	{
-		const EmogiOverlayList *list = emogi_overlay_place(view->patched, vertex);
+		const EmogiOverlayList *list = emogi_overlay_place(view->changed_lists, vertex);
 
 		*npieces = list->npieces;
 		if (list->vertex != 0)
-			return &view->patched->pieces[list->first];
+			return &view->changed_lists->pieces[list->first];
 	}
 	*npieces = 0;
 	if (vertex >= view->nvertices)

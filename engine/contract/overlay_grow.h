@@ -19,7 +19,7 @@ typedef void *(*EmogiResize) (void *arg, void *memory, size_t bytes);
 /* Memory of one direction. */
 typedef struct EmogiGrowingLists
 {
-	EmogiOverlayLists *patched;
+	EmogiOverlayLists *changed_lists;
 	const EmogiAdjacency *from;
 	uint64_t	nlists;
 	uint64_t	npieces;		/* allocated; each list has capacity for a power of 2 */
@@ -32,7 +32,7 @@ typedef struct EmogiGrowingLists
 
 typedef struct EmogiGrowingOverlay
 {
-	EmogiOverlay patch;			/* for searches, until the next change */
+	EmogiOverlay overlay;		/* for searches, until the next change */
 	EmogiGraph	graph;
 	EmogiDirection direction;
 	EmogiGrowingLists lists[2];	/* forward, backward */

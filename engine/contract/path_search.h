@@ -29,17 +29,17 @@ typedef struct EmogiPathAnswer
 
 /*
  * Find the path that emogi_trace_path finds from the distances of SSSP from the source, with the
- * same distances, examining at most max_edges edges. patch: changes since the graph was built, NULL
- * = none; vertex numbers may then be those of the patch's new vertices. source, target: <
- * nvertices, or vertices of the patch. graph->backward must be built. Time and memory depend on the
- * region between the two vertices, not on nvertices or nedges: up to 250 bytes per visited vertex,
- * and at most max_edges + 2 vertices are visited. Without weights the search gives up before a
- * level that might exceed max_edges.
+ * same distances, examining at most max_edges edges. overlay: changes since the graph was built,
+ * NULL = none; vertex numbers may then be those of the overlay's new vertices. source, target: <
+ * nvertices, or vertices of the overlay. graph->backward must be built. Time and memory depend on
+ * the region between the two vertices, not on nvertices or nedges: up to 250 bytes per visited
+ * vertex, and at most max_edges + 2 vertices are visited. Without weights the search gives up
+ * before a level that might exceed max_edges.
  *
  * Runs in the calling thread. Returns OK with any outcome, CANCELED, or NO_MEMORY; answer is always
  * set, and holds memory only if a path was found.
  */
-extern EmogiStatus emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *patch,
+extern EmogiStatus emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *overlay,
 									 uint32_t source, uint32_t target, uint64_t max_edges,
 									 EmogiPathAnswer *answer, EmogiControl *control,
 									 EmogiError *error);
@@ -48,7 +48,7 @@ extern EmogiStatus emogi_path_search(const EmogiGraph *graph, const EmogiOverlay
  * The same, additionally settling at most max_vertices vertices: with short adjacency lists, an
  * edge takes far longer than with long ones.
  */
-extern EmogiStatus emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch,
+extern EmogiStatus emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *overlay,
 											uint32_t source, uint32_t target, uint64_t max_edges,
 											uint64_t max_vertices, EmogiPathAnswer *answer,
 											EmogiControl *control, EmogiError *error);

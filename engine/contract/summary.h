@@ -22,10 +22,10 @@
 typedef struct EmogiRange
 {
 	bool		given;
-	int64_t		least;			/* integers and vertex numbers; least > most: empty range */
-	int64_t		most;
-	double		fleast;			/* float64; likewise */
-	double		fmost;
+	int64_t		min;			/* integers and vertex numbers; min > max: empty range */
+	int64_t		max;
+	double		min_float;		/* float64; likewise */
+	double		max_float;
 } EmogiRange;
 
 typedef enum EmogiFoldKind

@@ -48,7 +48,7 @@ extern EmogiStatus emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *
 extern EmogiStatus emogi_yen_next(EmogiYen *ranking, double max_distance, EmogiYenFoundPath *path);
 
 /* Get the number of edges scanned. */
-extern uint64_t emogi_yen_looked(const EmogiYen *ranking);
+extern uint64_t emogi_yen_edges_scanned(const EmogiYen *ranking);
 
 /* Free a ranking; NULL is allowed. */
 extern void emogi_yen_free(EmogiYen *ranking);

@@ -34,7 +34,7 @@
 #include "best_paths.h"
 
 #include "contract/semirings.h"
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "bfs.h"
 
 #include <stdlib.h>
@@ -168,7 +168,7 @@ static void
 close_round(EmogiBestPaths *path, int nthreads)
 {
 	for (uint64_t i = 0; i < path->nround; i++)
-		emogi_buckets_keep(&path->bins[i % (uint64_t) nthreads], path->round[i]);
+		emogi_buckets_recycle(&path->bins[i % (uint64_t) nthreads], path->round[i]);
 }
 
 /* Publish the progress of the search. */
@@ -191,7 +191,7 @@ report(EmogiBestPaths *path, int nthreads)
 static void
 bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 {
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	double		farthest = 0.0;
 
 	if (!emogi_path_is_additive(path->algorithm) || query->ntargets == 0)
@@ -202,9 +202,9 @@ bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 			return;
 	}
 	for (int t = 0; t < nthreads; t++)
-		looked += path->tally[t].looked;
+		nscanned += path->tally[t].nscanned;
 	if (path->nfound < query->ntargets ||
-		(path->farthest < path->none && looked - path->looked < query->ntargets))
+		(path->farthest < path->none && nscanned - path->nscanned < query->ntargets))
 		return;
 	for (uint64_t i = 0; i < query->ntargets; i++)
 	{
@@ -214,7 +214,7 @@ bound_by_targets(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 		if ((i & 0xFFFF) == 0xFFFF && emogi_job_stopped(&path->run.job))
 			return;
 	}
-	path->looked = looked;
+	path->nscanned = nscanned;
 	path->farthest = farthest;
 	path->bound = farthest;
 }
@@ -238,10 +238,10 @@ empty_bin(EmogiBestPaths *path, const EmogiQuery *query, int nthreads)
 	while ((nitems = open_round(path, nthreads)) > 0)
 	{
 		bound_by_targets(path, query, nthreads);
-		if (!emogi_cpu_run_step(&path->run, emogi_best_paths_walk, path,
-								nitems < EMOGI_BEST_PATHS_ALONE_ITEMS) ||
+		if (!emogi_cpu_run_step(&path->run, emogi_best_paths_relax, path,
+								nitems < EMOGI_BEST_PATHS_SERIAL_ITEMS) ||
 			(path->nhubs > 0 &&
-			 !emogi_cpu_run_step(&path->run, emogi_best_paths_walk_hubs, path, false)))
+			 !emogi_cpu_run_step(&path->run, emogi_best_paths_relax_hubs, path, false)))
 			return false;
 		close_round(path, nthreads);
 		path->run.result->nlevels++;
@@ -344,7 +344,7 @@ run_weighted(EmogiBestPaths *path, EmogiPool *pool, const EmogiGraph *graph,
 		search(path, query, nthreads);
 		for (int t = 0; t < nthreads; t++)
 		{
-			result->edges_traversed += path->tally[t].looked;
+			result->edges_traversed += path->tally[t].nscanned;
 			emogi_buckets_free(&path->bins[t]);
 		}
 	}
@@ -399,10 +399,10 @@ convert_levels(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&conversion->run.job) &&
-		   (v = emogi_job_claim(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_AT_ONCE)) <
+		   (v = emogi_job_claim(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_CHUNK)) <
 		   conversion->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_AT_ONCE,
+		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_CHUNK,
 												  conversion->nvertices);
 
 		for (; v < end; v++)

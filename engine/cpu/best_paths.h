@@ -1,6 +1,6 @@
 /*
  * best_paths.h: shared declarations of best_paths.c, which drives a search of the path semiring
- * from bin to bin, and best_paths_walk.c, which holds the parallel steps.
+ * from bin to bin, and best_paths_relax.c, which holds the parallel steps.
  */
 #ifndef EMOGI_CPU_BEST_PATHS_H
 #define EMOGI_CPU_BEST_PATHS_H
@@ -15,16 +15,16 @@
 #define EMOGI_BEST_PATHS_SAMPLES 4096	/* weights sampled to choose the bins */
 /* the width of a bin is DELTA_SHARE * mean weight * (1 + 32 / mean degree) */
 #define EMOGI_BEST_PATHS_DELTA_SHARE 0.25
-#define EMOGI_BEST_PATHS_ALONE_ITEMS 32	/* a smaller round is processed by the caller alone */
-#define EMOGI_BEST_PATHS_ITEMS_AT_ONCE 64	/* items of a round that a thread takes at a time */
+#define EMOGI_BEST_PATHS_SERIAL_ITEMS 32	/* a smaller round is processed by the caller alone */
+#define EMOGI_BEST_PATHS_ITEM_CHUNK 64		/* items of a round that a thread takes at a time */
 /* a thread drains its own bin before the round ends if the bin has at most this many blocks */
 #define EMOGI_BEST_PATHS_FUSE_BLOCKS 4
 /* a longer adjacency list is processed by all threads together */
 #define EMOGI_BEST_PATHS_HUB_ENTRIES 32768
 #define EMOGI_BEST_PATHS_HUB_PIECE 8192	/* edges of a hub that a thread takes at a time */
-#define EMOGI_BEST_PATHS_AHEAD 8	/* prefetch distance, items */
-#define EMOGI_BEST_PATHS_CLEAR_AT_ONCE 16384	/* vertices */
-#define EMOGI_BEST_PATHS_CONVERT_AT_ONCE 16384	/* vertices */
+#define EMOGI_BEST_PATHS_PREFETCH 8	/* prefetch distance, items */
+#define EMOGI_BEST_PATHS_CLEAR_CHUNK 16384		/* vertices */
+#define EMOGI_BEST_PATHS_CONVERT_CHUNK 16384	/* vertices */
 
 /* A long adjacency list that all threads process together. */
 typedef struct EmogiBestPathsHub
@@ -37,7 +37,7 @@ typedef struct EmogiBestPathsHub
 typedef struct EmogiBestPathsTally
 {
 	uint64_t	nreached;
-	uint64_t	looked;			/* edges examined */
+	uint64_t	nscanned;		/* edges examined */
 	uint64_t	nfar;			/* items that a sort of the far bin left there */
 	uint64_t	nnear;			/* items that it moved into a near bin */
 	double		nearest;		/* the smallest value in the far bin */
@@ -61,7 +61,7 @@ typedef struct EmogiBestPaths
 	double		farthest;		/* additive: the value of the farthest target once all targets
 								 * are reached, or an earlier upper bound of it; +inf before */
 	uint64_t	nfound;			/* the first nfound targets of the query are known to be reached */
-	uint64_t	looked;			/* edges examined when farthest was found */
+	uint64_t	nscanned;		/* edges examined when farthest was found */
 	double	   *value;			/* [nvertices], atomic */
 	double		base;			/* additive: the lower end of bin 0, and 1 / the width of a bin */
 	double		per_bin;
@@ -83,8 +83,8 @@ typedef struct EmogiBestPaths
 
 /* Steps: tasks of a pool or of one thread alone; arg is the EmogiBestPaths. */
 extern void emogi_best_paths_clear(void *arg, int thread, int nthreads);
-extern void emogi_best_paths_walk(void *arg, int thread, int nthreads);
-extern void emogi_best_paths_walk_hubs(void *arg, int thread, int nthreads);
+extern void emogi_best_paths_relax(void *arg, int thread, int nthreads);
+extern void emogi_best_paths_relax_hubs(void *arg, int thread, int nthreads);
 extern void emogi_best_paths_find_nearest(void *arg, int thread, int nthreads);
 extern void emogi_best_paths_sort_far(void *arg, int thread, int nthreads);
 

@@ -21,7 +21,7 @@
  * [2] U. Brandes, C. Pich. Centrality Estimation in Large Networks. International Journal of
  *     Bifurcation and Chaos 17(7), 2007.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "betweenness.h"
 #include "bfs.h"
 
@@ -33,11 +33,11 @@
 #define TOGETHER_VERTICES ((uint64_t) 1 << 17)	/* smaller graphs use one search per thread */
 #define TOGETHER_LEVELS 64		/* as do graphs with more levels */
 #define NOT_REACHED 255			/* a level in 8 bits */
-#define VERTICES_AT_ONCE 1024
-#define WRITE_AT_ONCE 16384
+#define VERTEX_CHUNK 1024
+#define WRITE_CHUNK 16384
 
 /* A search by all threads together. */
-typedef struct Together
+typedef struct SharedSearch
 {
 	EmogiBetweenness *all;
 	EmogiResult levels;			/* of breadth-first search */
@@ -46,22 +46,22 @@ typedef struct Together
 								 * + dependency) / paths */
 	int32_t		depth;			/* the current level */
 	uint32_t	has_many;		/* atomic: some path count exceeds EMOGI_BETWEENNESS_MANY */
-	uint64_t	looked;			/* atomic: edges */
-} Together;
+	uint64_t	nscanned;		/* atomic: edges */
+} SharedSearch;
 
 /* Narrow the levels to 8 bits, and set path counts to 1, which is right for levels 0 and 1. */
 static void
 narrow_levels(void *arg, int thread, int nthreads)
 {
-	Together   *together = arg;
+	SharedSearch   *together = arg;
 	EmogiBetweenness *all = together->all;
 	const int32_t *level = together->levels.columns[0].int32;
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (v = emogi_job_claim(&all->run.next, WRITE_AT_ONCE)) < all->nvertices)
+		   (v = emogi_job_claim(&all->run.next, WRITE_CHUNK)) < all->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, WRITE_AT_ONCE, all->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, WRITE_CHUNK, all->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -97,18 +97,18 @@ find_next(const uint8_t *level, uint8_t depth, uint64_t v, uint64_t end)
 static void
 count_level(void *arg, int thread, int nthreads)
 {
-	Together   *together = arg;
+	SharedSearch   *together = arg;
 	EmogiBetweenness *all = together->all;
 	const EmogiAdjacency *lists = &all->graph->backward;
 	const uint8_t depth = (uint8_t) together->depth;
 	bool		has_many = false;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_claim(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
+		   (first = emogi_job_claim(&all->run.next, VERTEX_CHUNK)) < all->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTEX_CHUNK, all->nvertices);
 
 		for (uint64_t v = find_next(together->level, depth, first, end); v < end;
 			 v = find_next(together->level, depth, v + 1, end))
@@ -116,10 +116,10 @@ count_level(void *arg, int thread, int nthreads)
 			together->paths[v] = emogi_betweenness_sum(all, lists, v, together->level, true,
 													   depth - 1, together->paths);
 			has_many |= !(together->paths[v] < EMOGI_BETWEENNESS_MANY);
-			looked += lists->offsets[v + 1] - lists->offsets[v];
+			nscanned += lists->offsets[v + 1] - lists->offsets[v];
 		}
 	}
-	__atomic_fetch_add(&together->looked, looked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&together->nscanned, nscanned, __ATOMIC_RELAXED);
 	if (has_many)
 		__atomic_store_n(&together->has_many, 1, __ATOMIC_RELAXED);
 }
@@ -128,18 +128,18 @@ count_level(void *arg, int thread, int nthreads)
 static void
 depend_level(void *arg, int thread, int nthreads)
 {
-	Together   *together = arg;
+	SharedSearch   *together = arg;
 	EmogiBetweenness *all = together->all;
 	const EmogiAdjacency *lists = &all->graph->forward;
 	const uint8_t depth = (uint8_t) together->depth;
 	const bool	deepest = together->depth + 1 == (int32_t) together->levels.nlevels;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_claim(&all->run.next, VERTICES_AT_ONCE)) < all->nvertices)
+		   (first = emogi_job_claim(&all->run.next, VERTEX_CHUNK)) < all->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, all->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTEX_CHUNK, all->nvertices);
 
 		for (uint64_t v = find_next(together->level, depth, first, end); v < end;
 			 v = find_next(together->level, depth, v + 1, end))
@@ -151,18 +151,18 @@ depend_level(void *arg, int thread, int nthreads)
 				dependency = together->paths[v] *
 					emogi_betweenness_sum(all, lists, v, together->level, true, depth + 1,
 										  together->paths);
-				looked += lists->offsets[v + 1] - lists->offsets[v];
+				nscanned += lists->offsets[v + 1] - lists->offsets[v];
 			}
 			all->centrality[v] += dependency;
 			together->paths[v] = (1.0 + dependency) / together->paths[v];
 		}
 	}
-	__atomic_fetch_add(&together->looked, looked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&together->nscanned, nscanned, __ATOMIC_RELAXED);
 }
 
 /* Find the levels of a source's search; false if the job has stopped. */
 static bool
-find_levels(Together *together)
+find_levels(SharedSearch *together)
 {
 	EmogiBetweenness *all = together->all;
 	EmogiCpuRun *run = &all->run;
@@ -183,7 +183,7 @@ find_levels(Together *together)
  * levels or paths.
  */
 static bool
-add_source(Together *together)
+add_source(SharedSearch *together)
 {
 	EmogiBetweenness *all = together->all;
 	EmogiResult *result = all->run.result;
@@ -213,7 +213,7 @@ add_source(Together *together)
 static bool
 search_together(EmogiBetweenness *all)
 {
-	Together	together = {.all = all};
+	SharedSearch	together = {.all = all};
 	const uint64_t n = all->nvertices;
 
 	together.paths = emogi_cpu_run_scratch(&all->run, n, sizeof(double));
@@ -223,7 +223,7 @@ search_together(EmogiBetweenness *all)
 		: emogi_cpu_run_scratch(&all->run, n + 8, 1);
 	while (together.level != NULL && all->at < all->nsources && add_source(&together))
 		;
-	all->run.result->edges_traversed += together.looked;
+	all->run.result->edges_traversed += together.nscanned;
 	return !emogi_job_stopped(&all->run.job);
 }
 

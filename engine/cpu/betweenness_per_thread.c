@@ -21,15 +21,15 @@
 #define SLOT_BYTES ((uint64_t) 8 << 20)
 #define MAX_SLOTS 64			/* per thread */
 #define MAX_BYTES ((uint64_t) 1 << 30)	/* fewer threads search if all would need more */
-#define ADD_AT_ONCE 4096		/* vertices */
+#define ADD_CHUNK 4096			/* vertices */
 #define DENSE_SHARE 8	/* of all vertices: if slots reach more of them, all vertices are added */
 
 /* A path count of any size: number * 2^shift, with number below 0x1p512. */
-typedef struct Many
+typedef struct ScaledNumber
 {
 	double		number;
 	int64_t		shift;			/* a multiple of 512 */
-} Many;
+} ScaledNumber;
 
 /* The scratch memory of a thread. */
 typedef struct Scratch
@@ -37,8 +37,8 @@ typedef struct Scratch
 	int32_t    *level;			/* [nvertices], -1 between searches */
 	double	   *paths;			/* [nvertices], number of paths to each vertex; once finished, (1
 								 * + dependency) / paths */
-	Many	   *many;			/* [nvertices]; NULL until counts overflow */
-	uint64_t	looked;
+	ScaledNumber	   *many;	/* [nvertices]; NULL until counts overflow */
+	uint64_t	nscanned;
 	uint32_t	nlevels;
 	char		pad[EMOGI_LINE_BYTES - 36];
 } Scratch;
@@ -72,7 +72,7 @@ find_paths(const PerThread *state, Scratch *scratch, Slot *slot, uint32_t source
 	const EmogiAdjacency *lists = &state->all->graph->forward;
 	int32_t    *level = scratch->level;
 	double	   *paths = scratch->paths;
-	uint64_t	polled = scratch->looked;
+	uint64_t	polled = scratch->nscanned;
 
 	slot->order[0] = source;
 	slot->count = 1;
@@ -100,12 +100,12 @@ find_paths(const PerThread *state, Scratch *scratch, Slot *slot, uint32_t source
 				paths[w] += of_u;
 			last = w;
 		}
-		scratch->looked += end - lists->offsets[u];
-		if (scratch->looked - polled > EMOGI_RUN_POLL)
+		scratch->nscanned += end - lists->offsets[u];
+		if (scratch->nscanned - polled > EMOGI_RUN_POLL)
 		{
 			if (emogi_job_stopped(&state->all->run.job))
 				return false;
-			polled = scratch->looked;
+			polled = scratch->nscanned;
 		}
 	}
 	return true;
@@ -144,7 +144,7 @@ find_dependencies(const PerThread *state, Scratch *scratch, const Slot *slot)
 {
 	const EmogiAdjacency *lists = &state->all->graph->forward;
 	const int32_t deepest = scratch->level[slot->order[slot->count - 1]];
-	uint64_t	polled = scratch->looked;
+	uint64_t	polled = scratch->nscanned;
 
 	for (uint64_t i = slot->count; i-- > 1;)
 	{
@@ -157,15 +157,15 @@ find_dependencies(const PerThread *state, Scratch *scratch, const Slot *slot)
 			dependency = scratch->paths[v] *
 				emogi_betweenness_sum(state->all, lists, v, scratch->level, false, level + 1,
 									  scratch->paths);
-			scratch->looked += lists->offsets[v + 1] - lists->offsets[v];
+			scratch->nscanned += lists->offsets[v + 1] - lists->offsets[v];
 		}
 		slot->dependency[v] = dependency;
 		scratch->paths[v] = (1.0 + dependency) / scratch->paths[v];
-		if (scratch->looked - polled > EMOGI_RUN_POLL)
+		if (scratch->nscanned - polled > EMOGI_RUN_POLL)
 		{
 			if (emogi_job_stopped(&state->all->run.job))
 				return false;
-			polled = scratch->looked;
+			polled = scratch->nscanned;
 		}
 	}
 	return true;
@@ -181,13 +181,13 @@ shift_number(double number, int64_t shift)
 
 /* Add a path count to another. */
 static inline void
-add_many(Many *sum, Many more)
+add_many(ScaledNumber *sum, ScaledNumber more)
 {
 	if (sum->shift < more.shift)
-		*sum = (Many) {shift_number(sum->number, sum->shift - more.shift), more.shift};
+		*sum = (ScaledNumber) {shift_number(sum->number, sum->shift - more.shift), more.shift};
 	sum->number += shift_number(more.number, more.shift - sum->shift);
 	if (sum->number >= 0x1p512)
-		*sum = (Many) {sum->number * 0x1p-512, sum->shift + 512};
+		*sum = (ScaledNumber) {sum->number * 0x1p-512, sum->shift + 512};
 }
 
 /* Recompute the path counts with exponents. */
@@ -196,11 +196,11 @@ pull_many(const PerThread *state, Scratch *scratch, const Slot *slot)
 {
 	const EmogiAdjacency *lists = &state->all->graph->backward;
 
-	scratch->many[slot->order[0]] = (Many) {1.0, 0};
+	scratch->many[slot->order[0]] = (ScaledNumber) {1.0, 0};
 	for (uint64_t i = 1; i < slot->count && !emogi_job_stopped(&state->all->run.job); i++)
 	{
 		const uint32_t v = slot->order[i];
-		Many		sum = {0.0, 0};
+		ScaledNumber		sum = {0.0, 0};
 		uint32_t	last = EMOGI_NO_VERTEX;
 
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
@@ -224,14 +224,14 @@ find_dependencies_of_many(const PerThread *state, const Scratch *scratch, const 
 	for (uint64_t i = slot->count; i-- > 1 && !emogi_job_stopped(&state->all->run.job);)
 	{
 		const uint32_t v = slot->order[i];
-		const Many	of_v = scratch->many[v];
+		const ScaledNumber	of_v = scratch->many[v];
 		uint32_t	last = EMOGI_NO_VERTEX;
 		double		dependency = 0.0;
 
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 		{
 			const uint32_t w = lists->targets[e];
-			const Many	of_w = scratch->many[w];
+			const ScaledNumber	of_w = scratch->many[w];
 
 			if (w != last && scratch->level[w] == scratch->level[v] + 1)
 				dependency += shift_number(of_v.number / of_w.number, of_v.shift - of_w.shift) *
@@ -253,7 +253,7 @@ depend_on_many(const PerThread *state, Scratch *scratch, const Slot *slot)
 	EmogiJob   *job = &state->all->run.job;
 
 	if (scratch->many == NULL && emogi_job_may_allocate(job))
-		scratch->many = malloc(state->all->nvertices * sizeof(Many));
+		scratch->many = malloc(state->all->nvertices * sizeof(ScaledNumber));
 	if (scratch->many == NULL)
 	{
 		emogi_job_fail(job, EMOGI_NO_MEMORY);
@@ -303,9 +303,9 @@ add_all(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_claim(&all->run.next, ADD_AT_ONCE)) < all->nvertices)
+		   (first = emogi_job_claim(&all->run.next, ADD_CHUNK)) < all->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_AT_ONCE, all->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_CHUNK, all->nvertices);
 
 		for (uint64_t i = 0; i < state->count; i++)
 		{
@@ -412,7 +412,7 @@ emogi_betweenness_per_thread(EmogiBetweenness *betweenness)
 	for (int t = 0; t < state.nsearching; t++)
 	{
 		free(state.scratch[t].many);
-		result->edges_traversed += state.scratch[t].looked;
+		result->edges_traversed += state.scratch[t].nscanned;
 		if (state.scratch[t].nlevels > result->nlevels)
 			result->nlevels = state.scratch[t].nlevels;
 	}

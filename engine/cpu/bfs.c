@@ -48,9 +48,9 @@ typedef struct Search
 
 /* Run a step in all threads, or in this one alone; false if the job has stopped. */
 static bool
-run_step(EmogiBfs *bfs, EmogiPoolTask step, bool alone)
+run_step(EmogiBfs *bfs, EmogiPoolTask step, bool serial)
 {
-	return emogi_cpu_run_step(&bfs->run, step, bfs, alone);
+	return emogi_cpu_run_step(&bfs->run, step, bfs, serial);
 }
 
 /* Make the next frontier bitmap the frontier. */
@@ -125,11 +125,11 @@ choose_way(Search *search)
 
 /* Process the frontier top-down, hubs last; false if the job has stopped. */
 static bool
-walk(EmogiBfs *bfs, EmogiPoolTask step, bool alone)
+walk(EmogiBfs *bfs, EmogiPoolTask step, bool serial)
 {
 	bfs->nhubs = 0;
-	return run_step(bfs, step, alone) &&
-		(bfs->nhubs == 0 || run_step(bfs, emogi_bfs_walk_hubs, false));
+	return run_step(bfs, step, serial) &&
+		(bfs->nhubs == 0 || run_step(bfs, emogi_bfs_push_hubs, false));
 }
 
 /* Make the next frontier; false if the job has stopped. */
@@ -137,21 +137,21 @@ static bool
 make_frontier(Search *search)
 {
 	EmogiBfs   *bfs = &search->bfs;
-	bool		alone = search->nedges < EMOGI_BFS_ALONE_ENTRIES &&
-		bfs->count < EMOGI_BFS_ALONE_ENTRIES;
+	bool		serial = search->nedges < EMOGI_BFS_SERIAL_EDGES &&
+		bfs->count < EMOGI_BFS_SERIAL_EDGES;
 	bool		made;
 
 	if (bfs->in_queue)
 	{
 		bfs->next_count = 0;
-		made = walk(bfs, emogi_bfs_walk_queue, alone);
+		made = walk(bfs, emogi_bfs_push_queue, serial);
 		swap_queues(bfs);
 		return made;
 	}
 	if (search->bottom_up)
 		made = run_step(bfs, emogi_bfs_pull, false);
 	else
-		made = walk(bfs, emogi_bfs_walk_bitmap, false) &&
+		made = walk(bfs, emogi_bfs_push_bitmap, false) &&
 			run_step(bfs, emogi_bfs_merge_maps, false);
 	swap_fronts(bfs);
 	return made;
@@ -194,7 +194,7 @@ make_level(Search *search)
 	{
 		bfs->count += bfs->tally[t].nvertices;
 		search->nedges += bfs->tally[t].nedges;
-		bfs->run.result->edges_traversed += bfs->tally[t].looked;
+		bfs->run.result->edges_traversed += bfs->tally[t].nscanned;
 	}
 	count_level(search);
 	return true;

@@ -93,7 +93,7 @@ enter_sparse(EmogiBfs *bfs, LocalQueue *local, List list, EmogiBfsTally *tally)
 		if (local->count == EMOGI_BFS_LOCAL_QUEUE)
 			flush_queue(bfs, local);
 	}
-	tally->looked += list.count;
+	tally->nscanned += list.count;
 }
 
 /* Mark the targets of a list in the thread's map. */
@@ -102,12 +102,12 @@ enter_dense(uint64_t *map, List list, EmogiBfsTally *tally)
 {
 	for (uint64_t i = 0; i < list.count; i++)
 		map[list.targets[i] / 64] |= UINT64_C(1) << (list.targets[i] % 64);
-	tally->looked += list.count;
+	tally->nscanned += list.count;
 }
 
 /* Make a level from the queue, except for the hubs. */
 void
-emogi_bfs_walk_queue(void *arg, int thread, int nthreads)
+emogi_bfs_push_queue(void *arg, int thread, int nthreads)
 {
 	EmogiBfs   *bfs = arg;
 	const EmogiAdjacency *forward = &bfs->forward;
@@ -166,7 +166,7 @@ gather_lists(EmogiBfs *bfs, uint64_t w, List *lists)
 
 /* Mark the targets of the frontier bitmap's vertices in the threads' maps, except for the hubs'. */
 void
-emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads)
+emogi_bfs_push_bitmap(void *arg, int thread, int nthreads)
 {
 	EmogiBfs   *bfs = arg;
 	uint64_t   *map = bfs->maps + (size_t) thread * bfs->nwords;
@@ -177,7 +177,7 @@ emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads)
 	while (thread < bfs->nmaps && take_words(bfs, &first, &end))
 	{
 		EmogiBfsTally *tally = &bfs->tally[thread];
-		uint64_t	polled = tally->looked;
+		uint64_t	polled = tally->nscanned;
 		int			nlists = gather_lists(bfs, first, lists);
 
 		for (uint64_t w = first; w < end; w++)
@@ -188,11 +188,11 @@ emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads)
 				enter_dense(map, lists[i], tally);
 			memmove(lists, lists + nlists, (size_t) nnext * sizeof(List));
 			nlists = nnext;
-			if (tally->looked - polled > EMOGI_RUN_POLL)
+			if (tally->nscanned - polled > EMOGI_RUN_POLL)
 			{
 				if (emogi_job_stopped(&bfs->run.job))
 					return;
-				polled = tally->looked;
+				polled = tally->nscanned;
 			}
 		}
 	}
@@ -200,7 +200,7 @@ emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads)
 
 /* Process the deferred lists, sparse or dense as the level is. */
 void
-emogi_bfs_walk_hubs(void *arg, int thread, int nthreads)
+emogi_bfs_push_hubs(void *arg, int thread, int nthreads)
 {
 	EmogiBfs   *bfs = arg;
 	uint64_t   *map = bfs->maps + (size_t) thread * bfs->nwords;
@@ -299,7 +299,7 @@ has_parent(const EmogiBfs *bfs, uint64_t first, uint64_t end, EmogiBfsTally *tal
 
 	while (i < end && (bfs->front[targets[i] / 64] >> (targets[i] % 64) & 1) == 0)
 		i++;
-	tally->looked += i < end ? i - first + 1 : i - first;
+	tally->nscanned += i < end ? i - first + 1 : i - first;
 	return i < end;
 }
 
@@ -326,7 +326,7 @@ pull_word(EmogiBfs *bfs, uint64_t w, EmogiBfsTally *tally)
 
 		dead |= (uint64_t) (first == offsets[i + 1]) << i;
 		entered |= (bfs->front[u / 64] >> (u % 64) & 1) << i;
-		tally->looked++;
+		tally->nscanned++;
 	}
 	entered &= ~dead;
 	for (uint64_t bits = unvisited & ~(dead | entered); bits != 0; bits &= bits - 1)
@@ -351,7 +351,7 @@ emogi_bfs_pull(void *arg, int thread, int nthreads)
 
 	while (take_words(bfs, &first, &end))
 	{
-		uint64_t	polled = tally.looked;
+		uint64_t	polled = tally.nscanned;
 
 		prefetch_word(bfs, first);
 		for (uint64_t w = first; w < end; w++)
@@ -359,11 +359,11 @@ emogi_bfs_pull(void *arg, int thread, int nthreads)
 			if (w + 1 < end)
 				prefetch_word(bfs, w + 1);
 			pull_word(bfs, w, &tally);
-			if (tally.looked - polled > EMOGI_RUN_POLL)
+			if (tally.nscanned - polled > EMOGI_RUN_POLL)
 			{
 				if (emogi_job_stopped(&bfs->run.job))
 					break;
-				polled = tally.looked;
+				polled = tally.nscanned;
 			}
 		}
 	}

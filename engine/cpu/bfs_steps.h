@@ -17,7 +17,7 @@
 #define EMOGI_BFS_DENSE_SHARE 64
 #define EMOGI_BFS_DENSE_ENTRIES 4096	/* but not one with fewer edges than this */
 /* a queue with fewer vertices and edges is processed by the caller alone */
-#define EMOGI_BFS_ALONE_ENTRIES 1024
+#define EMOGI_BFS_SERIAL_EDGES 1024
 /* a longer adjacency list is processed by all threads together */
 #define EMOGI_BFS_HUB_ENTRIES 16384
 #define EMOGI_BFS_HUB_PIECE 8192	/* edges of a hub that a thread takes at a time */
@@ -38,7 +38,7 @@ typedef struct EmogiBfsTally
 {
 	uint64_t	nvertices;		/* entered */
 	uint64_t	nedges;			/* their forward edges */
-	uint64_t	looked;			/* edges examined */
+	uint64_t	nscanned;		/* edges examined */
 	char		pad[EMOGI_LINE_BYTES - 24];
 } EmogiBfsTally;
 
@@ -82,9 +82,9 @@ emogi_bfs_degree(const EmogiAdjacency *adjacency, uint64_t v)
 
 /* Steps: tasks of a pool, or of one thread alone; arg is the EmogiBfs. */
 extern void emogi_bfs_clear(void *arg, int thread, int nthreads);
-extern void emogi_bfs_walk_queue(void *arg, int thread, int nthreads);
-extern void emogi_bfs_walk_bitmap(void *arg, int thread, int nthreads);
-extern void emogi_bfs_walk_hubs(void *arg, int thread, int nthreads);
+extern void emogi_bfs_push_queue(void *arg, int thread, int nthreads);
+extern void emogi_bfs_push_bitmap(void *arg, int thread, int nthreads);
+extern void emogi_bfs_push_hubs(void *arg, int thread, int nthreads);
 extern void emogi_bfs_merge_maps(void *arg, int thread, int nthreads);
 extern void emogi_bfs_pull(void *arg, int thread, int nthreads);
 extern void emogi_bfs_collect_queue(void *arg, int thread, int nthreads);

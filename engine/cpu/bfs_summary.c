@@ -70,7 +70,7 @@ emogi_bfs_summary_add(EmogiBfsSummary *summary, int32_t level, uint64_t count)
 	if (wanted == NULL || summary->is_full)
 		return;
 	range = &wanted->ranges[0];
-	if (range->given && (level < range->least || level > range->most))
+	if (range->given && (level < range->min || level > range->max))
 		return;
 	if (wanted->column >= 0)
 	{

@@ -9,7 +9,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "msbfs_steps.h"
 
 #include <sys/mman.h>
@@ -20,8 +20,8 @@ write_source(const EmogiArray *columns, uint64_t i, const EmogiMsbfsSums *sums)
 {
 	columns[0].int64[i] = (int64_t) sums->count;
 	columns[1].int64[i] = (int64_t) sums->sum;
-	columns[2].int32[i] = (int32_t) sums->least;
-	columns[3].int32[i] = (int32_t) sums->most;
+	columns[2].int32[i] = (int32_t) sums->min;
+	columns[3].int32[i] = (int32_t) sums->max;
 	columns[4].float64[i] = sums->harmonic;
 }
 

@@ -43,7 +43,7 @@ typedef struct TileBuild
 static bool
 are_near(const EmogiAdjacency *lists, uint64_t nvertices)
 {
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	near = 0;
 
 	for (uint64_t s = 0; s < SAMPLES; s++)
@@ -56,10 +56,10 @@ are_near(const EmogiAdjacency *lists, uint64_t nvertices)
 			uint64_t	u = lists->targets[i];
 
 			near += (u > v ? u - v : v - u) < NEAR;
-			looked++;
+			nscanned++;
 		}
 	}
-	return near * NEAR_PART >= looked;
+	return near * NEAR_PART >= nscanned;
 }
 
 /* Get the number of blocks of 2^bits elements. */

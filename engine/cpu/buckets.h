@@ -12,7 +12,7 @@
 #include "contract/engine.h"
 
 #define EMOGI_NBINS 128
-#define EMOGI_REMOTE_BIN EMOGI_NBINS	/* values beyond the last bin */
+#define EMOGI_FAR_BIN EMOGI_NBINS		/* values beyond the last bin */
 #define EMOGI_BLOCK_ITEMS 254
 #define EMOGI_SLAB_BLOCKS 64
 
@@ -76,7 +76,7 @@ emogi_buckets_add(EmogiBuckets *bins, uint32_t bin, uint32_t vertex, double valu
 
 /* Keep an emptied block for reuse. */
 static inline void
-emogi_buckets_keep(EmogiBuckets *bins, EmogiBucketBlock *block)
+emogi_buckets_recycle(EmogiBuckets *bins, EmogiBucketBlock *block)
 {
 	block->below = bins->spare;
 	bins->spare = block;

@@ -16,7 +16,7 @@
  *     Subgraph Sampling. IPDPS 2018. Sections III (linking) and IV (sampling, skipping the giant
  *     component).
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/union_find.h"
 #include "cpu/cpu_run.h"
 
@@ -24,14 +24,14 @@
  * Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit
  * 45449c8.
  */
-#define VERTICES_AT_ONCE 1024
-#define ROOTS_AT_ONCE 65536
-#define AHEAD 16				/* prefetch distance, vertices */
+#define VERTEX_CHUNK 1024
+#define ROOT_CHUNK 65536
+#define PREFETCH_DISTANCE 16	/* prefetch distance, vertices */
 
 /* Counters of one thread. */
 typedef struct Tally
 {
-	uint64_t	looked;
+	uint64_t	nscanned;
 	char		pad[EMOGI_LINE_BYTES - 8];
 } Tally;
 
@@ -54,9 +54,9 @@ make_roots(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_claim(&cc->run.next, ROOTS_AT_ONCE)) < cc->nvertices)
+		   (v = emogi_job_claim(&cc->run.next, ROOT_CHUNK)) < cc->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, ROOTS_AT_ONCE, cc->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, ROOT_CHUNK, cc->nvertices);
 
 		for (; v < end; v++)
 			cc->component[v] = (uint32_t) v;
@@ -72,17 +72,17 @@ link_sample(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_claim(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
+		   (v = emogi_job_claim(&cc->run.next, VERTEX_CHUNK)) < cc->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, cc->nvertices);
 		uint64_t	first = forward->offsets[v];
 
 		for (; v < end; v++)
 		{
 			uint64_t	after = forward->offsets[v + 1];
 
-			if (v + AHEAD < end)
-				__builtin_prefetch(&forward->targets[forward->offsets[v + AHEAD]]);
+			if (v + PREFETCH_DISTANCE < end)
+				__builtin_prefetch(&forward->targets[forward->offsets[v + PREFETCH_DISTANCE]]);
 			if (first < after)
 				emogi_union_find_join(cc->component, (uint32_t) v, forward->targets[first]);
 			if (first + 1 < after)
@@ -100,9 +100,9 @@ compress(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_claim(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
+		   (v = emogi_job_claim(&cc->run.next, VERTEX_CHUNK)) < cc->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, cc->nvertices);
 
 		for (; v < end; v++)
 			emogi_union_find_compress(cc->component, (uint32_t) v);
@@ -116,7 +116,7 @@ link_list(Components *cc, const EmogiAdjacency *adjacency, uint64_t v, Tally *ta
 	uint64_t	i = adjacency->offsets[v];
 	uint64_t	end = adjacency->offsets[v + 1];
 
-	tally->looked += end - i;
+	tally->nscanned += end - i;
 	while (i < end)
 	{
 		uint64_t	stop = emogi_cpu_run_chunk_end(i, EMOGI_RUN_POLL, end);
@@ -139,10 +139,10 @@ link_rest(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_claim(&cc->run.next, VERTICES_AT_ONCE)) < cc->nvertices)
+		   (v = emogi_job_claim(&cc->run.next, VERTEX_CHUNK)) < cc->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, cc->nvertices);
-		uint64_t	polled = tally->looked;
+		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, cc->nvertices);
+		uint64_t	polled = tally->nscanned;
 
 		emogi_job_done(&cc->run.job, end - v);
 		for (; v < end; v++)
@@ -152,11 +152,11 @@ link_rest(void *arg, int thread, int nthreads)
 			if (!link_list(cc, &cc->forward, v, tally) ||
 				(both && !link_list(cc, &cc->backward, v, tally)))
 				return;
-			if (tally->looked - polled > EMOGI_RUN_POLL)
+			if (tally->nscanned - polled > EMOGI_RUN_POLL)
 			{
 				if (emogi_job_stopped(&cc->run.job))
 					return;
-				polled = tally->looked;
+				polled = tally->nscanned;
 			}
 		}
 	}
@@ -197,7 +197,7 @@ emogi_cpu_cc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, 
 		result->nlevels = 2;
 		result->edges_traversed = 2 * graph->nvertices;
 		for (int t = 0; t < nthreads; t++)
-			result->edges_traversed += cc.tally[t].looked;
+			result->edges_traversed += cc.tally[t].nscanned;
 	}
 	return emogi_cpu_run_end(&cc.run);
 }

@@ -13,12 +13,12 @@
  *     algorithm is that of U. Raghavan, R. Albert, S. Kumara. Near linear time algorithm to detect
  *     community structures in large-scale networks. Physical Review E 76, 2007.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/cpu_run.h"
 
 #include <string.h>
 
-#define VERTICES_AT_ONCE 512
+#define VERTEX_CHUNK 512
 
 /* Counts of the labels of one vertex's neighbors, for one thread. */
 typedef struct Counter
@@ -52,9 +52,9 @@ begin_labels(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&propagation->run.job) &&
-		   (v = emogi_job_claim(&propagation->run.next, VERTICES_AT_ONCE)) < propagation->nvertices)
+		   (v = emogi_job_claim(&propagation->run.next, VERTEX_CHUNK)) < propagation->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, propagation->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, propagation->nvertices);
 
 		for (; v < end; v++)
 			propagation->label[v] = (uint32_t) v;
@@ -144,9 +144,9 @@ propagate(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&propagation->run.job) &&
-		   (v = emogi_job_claim(&propagation->run.next, VERTICES_AT_ONCE)) < propagation->nvertices)
+		   (v = emogi_job_claim(&propagation->run.next, VERTEX_CHUNK)) < propagation->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, propagation->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, propagation->nvertices);
 
 		for (; v < end; v++)
 		{

@@ -20,10 +20,10 @@
  * [2] D. Eppstein, J. Wang. Fast Approximation of Centrality. J. Graph Algorithms and Applications
  *     8(1), 2004. Section 4.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "closeness.h"
 
-#include "contract/closeness.h"
+#include "contract/closeness_formula.h"
 #include "contract/sample.h"
 
 #include <math.h>
@@ -46,17 +46,17 @@ typedef struct Closeness
 /*
  * Balls of vertices around seeds, disjoint, each in the order in which a search finds its vertices.
  */
-typedef struct Balls
+typedef struct Neighborhoods
 {
 	const EmogiAdjacency *lists;
 	uint8_t    *taken;			/* [nvertices] */
 	uint32_t   *order;			/* [nvertices], ball by ball */
 	uint64_t	count;			/* length of order */
-} Balls;
+} Neighborhoods;
 
 /* Grow the last ball, which begins at order[from], until there are `end` vertices in all. */
 static void
-grow_ball(Balls *balls, uint64_t from, uint64_t end)
+grow_neighborhood(Neighborhoods *balls, uint64_t from, uint64_t end)
 {
 	for (uint64_t i = from; i < balls->count && balls->count < end; i++)
 	{
@@ -82,7 +82,7 @@ static bool
 order_sources(Closeness *closeness)
 {
 	const uint64_t n = closeness->graph->nvertices;
-	Balls		balls = {.lists = &closeness->graph->forward, .order = closeness->sources};
+	Neighborhoods		balls = {.lists = &closeness->graph->forward, .order = closeness->sources};
 
 	balls.taken = emogi_cpu_run_scratch(&closeness->run, n, 1);
 	if (balls.taken == NULL)
@@ -97,7 +97,7 @@ order_sources(Closeness *closeness)
 			continue;
 		balls.taken[v] = 1;
 		balls.order[balls.count++] = (uint32_t) v;
-		grow_ball(&balls, balls.count - 1, end < n ? end : n);
+		grow_neighborhood(&balls, balls.count - 1, end < n ? end : n);
 	}
 	return true;
 }

@@ -11,7 +11,7 @@
 
 #define SLOT_BYTES ((uint64_t) 64 << 20)	/* there are more slots than threads up to this size */
 #define MAX_SLOTS 64
-#define ADD_AT_ONCE 1024		/* vertices: their totals stay in the first-level cache */
+#define ADD_CHUNK 1024			/* vertices: their totals stay in the first-level cache */
 
 typedef struct PerThread
 {
@@ -26,7 +26,7 @@ typedef struct PerThread
 	double	   *inverse;		/* [nvertices + 1]: 1 / hops, up to nknown */
 	uint64_t	nknown;
 	uint64_t	deepest;		/* atomic: maximum of hops */
-	uint64_t	looked;			/* atomic: edges */
+	uint64_t	nscanned;		/* atomic: edges */
 	const EmogiMsbfsTotals *totals;
 } PerThread;
 
@@ -37,7 +37,7 @@ search_from(PerThread *state, uint32_t source, int32_t *hops, uint32_t *order)
 	const uint64_t *offsets = state->lists->offsets;
 	const uint32_t *targets = state->lists->targets;
 	uint64_t	count = 1;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	polled = 0;
 	uint64_t	known;
 	uint64_t	deepest;
@@ -57,12 +57,12 @@ search_from(PerThread *state, uint32_t source, int32_t *hops, uint32_t *order)
 				hops[targets[e]] = next;
 				order[count++] = targets[e];
 			}
-		looked += end - offsets[u];
-		if (looked - polled > EMOGI_RUN_POLL)
+		nscanned += end - offsets[u];
+		if (nscanned - polled > EMOGI_RUN_POLL)
 		{
-			polled = looked;
+			polled = nscanned;
 			if (emogi_job_stopped(&state->run->job))
-				return looked;
+				return nscanned;
 		}
 	}
 	deepest = (uint64_t) hops[order[count - 1]];
@@ -71,7 +71,7 @@ search_from(PerThread *state, uint32_t source, int32_t *hops, uint32_t *order)
 		   !__atomic_compare_exchange_n(&state->deepest, &known, deepest, true, __ATOMIC_RELAXED,
 										__ATOMIC_RELAXED))
 		;
-	return looked;
+	return nscanned;
 }
 
 /* Search from the sources of a wave. */
@@ -80,16 +80,17 @@ search_all(void *arg, int thread, int nthreads)
 {
 	PerThread  *state = arg;
 	uint32_t   *order = state->orders + (uint64_t) thread * state->nvertices;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&state->run->job) &&
 		   (i = emogi_job_claim(&state->run->next, 1)) < state->count)
 	{
-		looked += search_from(state, state->sources[i], state->hops + i * state->nvertices, order);
+		nscanned += search_from(state, state->sources[i], state->hops + i * state->nvertices,
+								order);
 		emogi_job_done(&state->run->job, 1);
 	}
-	emogi_job_claim(&state->looked, looked);
+	emogi_job_claim(&state->nscanned, nscanned);
 }
 
 /* Add the slots of a wave to the totals, vertex by vertex. */
@@ -101,9 +102,9 @@ add_all(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&state->run->job) &&
-		   (first = emogi_job_claim(&state->run->next, ADD_AT_ONCE)) < state->nvertices)
+		   (first = emogi_job_claim(&state->run->next, ADD_CHUNK)) < state->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_AT_ONCE, state->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_CHUNK, state->nvertices);
 
 		for (uint64_t i = 0; i < state->count; i++)
 		{
@@ -168,7 +169,7 @@ emogi_closeness_per_thread(EmogiCpuRun *run, const EmogiGraph *graph, const uint
 		if (!emogi_cpu_run_step(run, add_all, &state, false))
 			break;
 	}
-	run->result->edges_traversed += state.looked;
+	run->result->edges_traversed += state.nscanned;
 	run->result->nlevels = (uint32_t) state.deepest + 1;
 	return !emogi_job_stopped(&run->job);
 }

@@ -21,7 +21,7 @@
  * vertices is recursively divided by Leiden as a graph of its own, as graspologic's
  * hierarchical_leiden does.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "communities.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ record_level(EmogiCommunities *all, const EmogiLevel *level, uint32_t nbefore)
 
 /* Record a level with each node alone. */
 static void
-record_alone(EmogiCommunities *all, const EmogiLevel *level)
+record_singletons(EmogiCommunities *all, const EmogiLevel *level)
 {
 	for (uint64_t i = 0; i < level->nnodes; i++)
 		all->number[i] = (uint32_t) i;
@@ -86,7 +86,7 @@ read_last_level(const EmogiCommunities *all, const EmogiLevel *first, uint32_t *
 
 /* Put each node into a community of its own. */
 static void
-begin_alone(EmogiCommunities *all, uint64_t nnodes)
+begin_singletons(EmogiCommunities *all, uint64_t nnodes)
 {
 	for (uint64_t i = 0; i < nnodes; i++)
 		all->community[i] = (uint32_t) i;
@@ -123,7 +123,7 @@ run_louvain(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels)
 		const bool	last = is_last(max_levels, nlevels);
 		uint64_t	ncommunities;
 
-		begin_alone(all, level.nnodes);
+		begin_singletons(all, level.nnodes);
 		ncommunities = emogi_communities_move(all, &level, last,
 											  emogi_communities_random(all->seed, nlevels));
 		if (emogi_job_stopped(&all->run.job) || (ncommunities == level.nnodes && nlevels > 0))
@@ -227,7 +227,7 @@ run_leiden_once(EmogiCommunities *all, const EmogiLevel *first, int64_t max_leve
 		all->run.job.control->level = nlevels;
 	}
 	if (nlevels == 0)
-		record_alone(all, &level);
+		record_singletons(all, &level);
 	return nlevels > 0 ? nlevels : 1;
 }
 
@@ -237,7 +237,7 @@ run_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t max_levels, u
 {
 	uint32_t	nlevels = 0;
 
-	begin_alone(all, first->nnodes);
+	begin_singletons(all, first->nnodes);
 	for (uint64_t i = 0; i < EMOGI_COMMUNITIES_ITERATIONS && !emogi_job_stopped(&all->run.job); i++)
 	{
 		if (i > 0)
@@ -255,7 +255,7 @@ emogi_communities_leiden(EmogiCommunities *all, const EmogiLevel *first, int64_t
 
 	for (uint64_t i = 0; i < first->nnodes; i++)
 		whole += first->strength[i];
-	emogi_communities_set_whole(all, whole);
+	emogi_communities_set_total_weight(all, whole);
 	return run_leiden(all, first, max_levels, seed);
 }
 
@@ -273,7 +273,7 @@ carve(char *block, size_t *at, uint64_t count, size_t element_bytes)
 
 /* Carve the arrays that have one element per vertex; returns their bytes. */
 static size_t
-carve_vertices(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t n)
+carve_vertices(EmogiCommunities *all, EmogiLevelBuffer *first, char *block, uint64_t n)
 {
 	uint32_t  **const numbers[] = {&all->community, &all->refined, &all->number, &all->order,
 		&all->chosen, &all->movers, &all->rooms[0].name, &all->rooms[1].name, &first->name};
@@ -302,7 +302,7 @@ static size_t
 carve_tallies(EmogiCommunities *all, char *block, uint64_t n, int nthreads)
 {
 	size_t		at = 0;
-	EmogiTally *tallies = carve(block, &at, (uint64_t) nthreads, sizeof *tallies);
+	EmogiCommunityWeights *tallies = carve(block, &at, (uint64_t) nthreads, sizeof *tallies);
 
 	for (int t = 0; t < nthreads; t++)
 	{
@@ -310,7 +310,7 @@ carve_tallies(EmogiCommunities *all, char *block, uint64_t n, int nthreads)
 		uint32_t   *touched = carve(block, &at, n + 1, sizeof *touched);
 
 		if (tallies != NULL)
-			tallies[t] = (EmogiTally) {.weight = weight, .touched = touched};
+			tallies[t] = (EmogiCommunityWeights) {.weight = weight, .touched = touched};
 	}
 	all->tallies = tallies;
 	all->counts = carve(block, &at, (uint64_t) nthreads * EMOGI_COMMUNITIES_MAX_BATCHES + 1,
@@ -320,7 +320,7 @@ carve_tallies(EmogiCommunities *all, char *block, uint64_t n, int nthreads)
 
 /* Carve the adjacency lists of levels; returns their bytes. */
 static size_t
-carve_lists(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t nentries,
+carve_lists(EmogiCommunities *all, EmogiLevelBuffer *first, char *block, uint64_t nentries,
 			bool needs_units)
 {
 	size_t		at = 0;
@@ -337,7 +337,7 @@ carve_lists(EmogiCommunities *all, EmogiLevelRoom *first, char *block, uint64_t 
 
 /* Allocate all scratch memory; false, with the job failed, if out of memory. */
 static bool
-allocate_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelRoom *first)
+allocate_scratch(EmogiCommunities *all, const EmogiGraph *graph, EmogiLevelBuffer *first)
 {
 	const uint64_t n = graph->nvertices;
 	const uint64_t m = graph->forward.nedges;
@@ -364,7 +364,7 @@ static bool
 begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *query,
 		  EmogiLevel *first)
 {
-	EmogiLevelRoom room = {.weights = NULL};
+	EmogiLevelBuffer room = {.weights = NULL};
 
 	all->gains.resolution = query->resolution;
 	all->gains.theta = query->theta;
@@ -386,7 +386,7 @@ end_run(EmogiCommunities *all, const EmogiGraph *graph, uint32_t nlevels)
 {
 	all->run.result->nreached = graph->nvertices;
 	all->run.result->nlevels = nlevels;
-	all->run.result->edges_traversed = all->looked;
+	all->run.result->edges_traversed = all->nscanned;
 	return emogi_cpu_run_end(&all->run);
 }
 

@@ -21,7 +21,7 @@
  * move that gains x increases modularity by 2x / 2m.
  *
  * Results are bit-identical for any number of threads, and on a GPU: weights are integers, and
- * concurrent work does not read each other's results (contract/communities.h).
+ * concurrent work does not read each other's results (contract/community_rules.h).
  *
  * [1] V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre. Fast Unfolding of Communities in
  *     Large Networks. J. Stat. Mech. P10008, 2008.
@@ -35,9 +35,9 @@
 
 #include "cpu/cpu_run.h"
 
-#include "contract/communities.h"
+#include "contract/community_rules.h"
 
-#define EMOGI_NODES_AT_ONCE 4096	/* chunk of the steps that read nodes but no edges */
+#define EMOGI_NODE_CHUNK 4096		/* chunk of the steps that read nodes but no edges */
 
 /*
  * The graph of one level: symmetric adjacency lists. The first level uses the graph's own lists;
@@ -58,7 +58,7 @@ typedef struct EmogiLevel
 } EmogiLevel;
 
 /* Memory for a level under construction. */
-typedef struct EmogiLevelRoom
+typedef struct EmogiLevelBuffer
 {
 	uint64_t   *first;			/* [nnodes] */
 	uint64_t   *end;			/* [nnodes] */
@@ -66,7 +66,7 @@ typedef struct EmogiLevelRoom
 	uint32_t   *name;			/* [nnodes] */
 	uint32_t   *targets;		/* [nentries of the level before] */
 	int64_t    *weights;		/* likewise */
-} EmogiLevelRoom;
+} EmogiLevelBuffer;
 
 /*
  * Totals of a community during local moving. Choosing nodes read them; nobody writes them
@@ -81,40 +81,41 @@ typedef struct EmogiCommunity
 /*
  * The strength of the nodes of a batch that ask to enter or leave a community; 0 between batches.
  */
-typedef struct EmogiTraffic
+typedef struct EmogiMoveRequests
 {
 	int64_t		into;
 	int64_t		out_of;
-} EmogiTraffic;
+} EmogiMoveRequests;
 
 /* Totals of a refined community. */
-typedef struct EmogiPart
+typedef struct EmogiRefinedCommunity
 {
 	int64_t		total;			/* strength */
 	int64_t		cut;			/* weight to the rest of the community being refined; atomic */
 	int64_t		into;			/* strength of the nodes that ask to join it; 0 between batches */
 	uint32_t	size;			/* nodes */
-} EmogiPart;
+} EmogiRefinedCommunity;
 
 /* Weights by community, summed by one thread; hash-free [3, section 4.1.9]. */
-typedef struct EmogiTally
+typedef struct EmogiCommunityWeights
 {
 	int64_t    *weight;			/* [nvertices], 0 between uses */
 	uint32_t   *touched;		/* [nvertices + 1]: communities with a weight */
 	uint64_t	ntouched;
-} EmogiTally;
+} EmogiCommunityWeights;
 
 /* One run. The arrays are reused for all levels. */
 typedef struct EmogiCommunities
 {
 	EmogiCpuRun run;
-	EmogiGains	gains;			/* of the current graph; gains.least is that of the current sweep */
+	EmogiGainParameters	gains;	/* of the current graph; gains.min_gain is that of the current
+								 * sweep */
 	double		tolerance;		/* of modularity */
 	uint64_t	seed;
-	double		least_gain;		/* in units: the gain that the last level may leave unrealized */
+	double		min_gain;		/* in units: the gain that the last level may leave unrealized */
 	int64_t		gained;			/* sum over all moves so far, scaled by gains.scale; atomic */
-	EmogiTally *tallies;		/* [nthreads] */
-	EmogiLevelRoom rooms[2];	/* used alternately for new levels */
+	EmogiCommunityWeights *tallies;	/* [nthreads] */
+	EmogiLevelBuffer rooms[2];	/* used alternately for new levels */
 
 	/* partitions, [nvertices] each */
 	uint32_t   *community;		/* of nodes, during local moving */
@@ -123,7 +124,7 @@ typedef struct EmogiCommunities
 
 	/* communities_move.c; [nvertices] each. Elements are changed atomically within a batch */
 	EmogiCommunity *communities;
-	EmogiTraffic *traffic;		/* by community */
+	EmogiMoveRequests *traffic;	/* by community */
 	uint8_t    *open;			/* the node is to be processed (EMOGI_MOVING_OPEN), or another
 								 * mark of communities_move.h */
 	uint32_t   *order;			/* nodes, batch by batch; or members, community by community */
@@ -133,25 +134,26 @@ typedef struct EmogiCommunities
 	uint64_t	nempty;			/* communities without nodes; atomic */
 
 	/* communities_refine.c; [nvertices] each, by community of the refinement, or by node */
-	EmogiPart  *parts;
+	EmogiRefinedCommunity  *parts;
 	int64_t    *node_cut;		/* weight from a node to the rest of its community */
 	uint16_t   *batch;			/* of a node */
 
 	uint64_t   *starts;			/* [nvertices + 2], of groups in order */
-	uint64_t   *counts;			/* [nthreads * MOST_BATCHES], batch sizes among each thread's
-								 * nodes */
+	uint64_t   *counts;			/* [nthreads * EMOGI_COMMUNITIES_MAX_BATCHES], batch sizes among
+								 * each thread's nodes */
 
 	/* the hierarchy, by vertex (communities.c) */
 	uint32_t   *joins;			/* [nvertices] */
 	int32_t    *heads;			/* [nvertices] */
 	uint32_t   *place;			/* [nvertices]: the node of the first level that stands for a
 								 * vertex; NULL = same number */
-	uint64_t	looked;			/* edges examined; atomic */
+	uint64_t	nscanned;		/* edges examined; atomic */
 } EmogiCommunities;
 
 /* Add a weight to a community's sum. Returns the new ntouched, which loops keep in a register. */
 static inline uint64_t
-emogi_tally_add(const EmogiTally *tally, uint64_t ntouched, uint32_t community, int64_t weight)
+emogi_tally_add(const EmogiCommunityWeights *tally, uint64_t ntouched, uint32_t community,
+				int64_t weight)
 {
 	const int64_t before = tally->weight[community];
 
@@ -163,7 +165,7 @@ emogi_tally_add(const EmogiTally *tally, uint64_t ntouched, uint32_t community, 
 
 /* Reset all sums to 0. */
 static inline void
-emogi_tally_clear(EmogiTally *tally)
+emogi_tally_clear(EmogiCommunityWeights *tally)
 {
 	for (uint64_t i = 0; i < tally->ntouched; i++)
 		tally->weight[tally->touched[i]] = 0;
@@ -204,10 +206,10 @@ emogi_level_fetch(const EmogiLevel *level, uint64_t e)
 
 /* Sum the weights from a node to the communities of its neighbors, for one type of units. */
 static inline __attribute__((always_inline)) void
-emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiWeightUnits units,
+emogi_tally_list_of(EmogiCommunityWeights *tally, const EmogiLevel *level, EmogiWeightUnits units,
 					const uint32_t *community, uint32_t i)
 {
-	const EmogiTally own = *tally;
+	const EmogiCommunityWeights own = *tally;
 	const uint32_t *targets = level->targets;
 	const void *weights = level->weights;
 	const uint64_t end = level->end[i];
@@ -222,7 +224,8 @@ emogi_tally_list_of(EmogiTally *tally, const EmogiLevel *level, EmogiWeightUnits
 
 /* Sum the weights from a node to the communities of its neighbors. */
 static inline void
-emogi_tally_list(EmogiTally *tally, const EmogiLevel *level, const uint32_t *community, uint32_t i)
+emogi_tally_list(EmogiCommunityWeights *tally, const EmogiLevel *level, const uint32_t *community,
+				 uint32_t i)
 {
 	switch (level->units)
 	{
@@ -259,11 +262,11 @@ emogi_communities_share(uint64_t count, int thread, int nthreads)
 		(uint64_t) thread / (uint64_t) nthreads;
 }
 
-/* Check whether a step runs in one thread. alone: the caller prefers it. */
+/* Check whether a step runs in one thread. serial: the caller prefers it. */
 static inline bool
-emogi_communities_are_alone(const EmogiCommunities *all, bool alone)
+emogi_communities_is_serial(const EmogiCommunities *all, bool serial)
 {
-	return alone || all->run.alone || emogi_pool_size(all->run.pool) == 1;
+	return serial || all->run.serial || emogi_pool_size(all->run.pool) == 1;
 }
 
 /*
@@ -271,13 +274,13 @@ emogi_communities_are_alone(const EmogiCommunities *all, bool alone)
  * strength and name, and weights if emogi_communities_need_units().
  */
 extern bool emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph,
-									const EmogiLevelRoom *room, EmogiLevel *level);
+									const EmogiLevelBuffer *room, EmogiLevel *level);
 
 /* Check whether the first level of a graph needs memory for weights. */
 extern bool emogi_communities_need_units(const EmogiGraph *graph);
 
 /* Set the scale of gains for a level whose weights add up to `whole`. */
-extern void emogi_communities_set_whole(EmogiCommunities *all, int64_t whole);
+extern void emogi_communities_set_total_weight(EmogiCommunities *all, int64_t whole);
 
 /*
  * Sort the open nodes by batch into all->order, batch b beginning at all->starts[b], and set their
@@ -289,7 +292,7 @@ extern uint64_t emogi_communities_order(EmogiCommunities *all, const EmogiLevel 
 /*
  * Move nodes, starting from the partition all->community, for as long as that pays. If each node is
  * alone afterwards, or this is the last level, continue until no single move gains more than
- * least_gain. salt: seeds the order. Returns the number of communities; the job may have stopped.
+ * min_gain. salt: seeds the order. Returns the number of communities; the job may have stopped.
  */
 extern uint64_t emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last,
 									   uint64_t salt);
@@ -317,7 +320,7 @@ extern void emogi_communities_group(EmogiCommunities *all, const uint32_t *parti
 /* Make the level whose nodes are the communities of a renumbered partition. */
 extern void emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel *level,
 										const uint32_t *partition, uint64_t ncommunities,
-										const EmogiLevelRoom *room, EmogiLevel *made);
+										const EmogiLevelBuffer *room, EmogiLevel *made);
 
 /*
  * Compute all levels of a graph by Leiden, or the first max_levels (0 = all), into all->joins and

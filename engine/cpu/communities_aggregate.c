@@ -9,14 +9,14 @@
 
 #include <string.h>
 
-#define GROUPS_AT_ONCE 16
+#define GROUP_CHUNK 16
 
 typedef struct Aggregation
 {
 	EmogiCommunities *all;
 	const EmogiLevel *level;
 	const uint32_t *partition;	/* [level->nnodes]: the new node of each node */
-	const EmogiLevelRoom *room;
+	const EmogiLevelBuffer *room;
 	uint64_t	nnodes;			/* new nodes */
 	uint64_t	nentries;		/* atomic: edges of the new lists */
 } Aggregation;
@@ -27,7 +27,7 @@ begin_node(const Aggregation *aggregation, uint64_t c)
 {
 	const EmogiCommunities *all = aggregation->all;
 	const EmogiLevel *level = aggregation->level;
-	const EmogiLevelRoom *room = aggregation->room;
+	const EmogiLevelBuffer *room = aggregation->room;
 	int64_t		strength = 0;
 
 	for (uint64_t m = all->starts[c]; m < all->starts[c + 1]; m++)
@@ -38,17 +38,18 @@ begin_node(const Aggregation *aggregation, uint64_t c)
 
 /* Make the adjacency list of a new node. Returns the number of edges examined. */
 static uint64_t
-make_list(Aggregation *aggregation, EmogiTally *tally, uint64_t c)
+make_list(Aggregation *aggregation, EmogiCommunityWeights *tally, uint64_t c)
 {
 	const EmogiCommunities *all = aggregation->all;
-	const EmogiLevelRoom *room = aggregation->room;
-	uint64_t	looked = 0;
+	const EmogiLevelBuffer *room = aggregation->room;
+	uint64_t	nscanned = 0;
 	uint64_t	at;
 
 	for (uint64_t m = all->starts[c]; m < all->starts[c + 1]; m++)
 	{
 		emogi_tally_list(tally, aggregation->level, aggregation->partition, all->order[m]);
-		looked += aggregation->level->end[all->order[m]] - aggregation->level->first[all->order[m]];
+		nscanned += aggregation->level->end[all->order[m]] -
+			aggregation->level->first[all->order[m]];
 		if (m % 1024 == 0 && emogi_job_stopped(&aggregation->all->run.job))
 			break;
 	}
@@ -65,7 +66,7 @@ make_list(Aggregation *aggregation, EmogiTally *tally, uint64_t c)
 	}
 	room->end[c] = at;
 	emogi_tally_clear(tally);
-	return looked;
+	return nscanned;
 }
 
 /* Make the adjacency lists of the new nodes. */
@@ -74,27 +75,27 @@ make_lists(void *arg, int thread, int nthreads)
 {
 	Aggregation *aggregation = arg;
 	EmogiCommunities *all = aggregation->all;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	c;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (c = emogi_job_claim(&all->run.next, GROUPS_AT_ONCE)) < aggregation->nnodes)
+		   (c = emogi_job_claim(&all->run.next, GROUP_CHUNK)) < aggregation->nnodes)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(c, GROUPS_AT_ONCE, aggregation->nnodes);
+		const uint64_t end = emogi_cpu_run_chunk_end(c, GROUP_CHUNK, aggregation->nnodes);
 
 		for (; c < end; c++)
 		{
 			begin_node(aggregation, c);
-			looked += make_list(aggregation, &all->tallies[thread], c);
+			nscanned += make_list(aggregation, &all->tallies[thread], c);
 		}
 	}
-	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&all->nscanned, nscanned, __ATOMIC_RELAXED);
 }
 
 void
 emogi_communities_aggregate(EmogiCommunities *all, const EmogiLevel *level,
 							const uint32_t *partition, uint64_t ncommunities,
-							const EmogiLevelRoom *room, EmogiLevel *made)
+							const EmogiLevelBuffer *room, EmogiLevel *made)
 {
 	Aggregation aggregation = {.all = all, .level = level, .partition = partition, .room = room,
 		.nnodes = ncommunities};

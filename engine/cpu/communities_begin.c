@@ -1,6 +1,6 @@
 /*
  * communities_begin.c: the first level of communities.h, from a graph's adjacency lists, with
- * weights converted to integers (contract/communities.h).
+ * weights converted to integers (contract/community_rules.h).
  *
  * Floating-point weights take three passes: one for the largest weight, one for the sum in units
  * derived from the upper bound on it, and one for the weights in the final units.
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define VERTICES_AT_ONCE 1024
+#define VERTEX_CHUNK 1024
 #define SUM_BITS 61				/* bits of a sum that is in range */
 
 /* The state of making the first level. */
@@ -20,7 +20,7 @@ typedef struct Beginning
 {
 	EmogiCommunities *all;
 	const EmogiGraph *graph;
-	const EmogiLevelRoom *room;
+	const EmogiLevelBuffer *room;
 	EmogiWeightUnits units;
 	int			exponent;		/* a unit is 2^-exponent */
 	uint64_t	max;			/* atomic: the bits of the largest weight, which order like the
@@ -87,15 +87,15 @@ add_weights(void *arg, int thread, int nthreads)
 	Beginning  *beginning = arg;
 	const EmogiGraph *graph = beginning->graph;
 	const EmogiAdjacency *lists = &graph->forward;
-	const EmogiLevelRoom *room = beginning->room;
+	const EmogiLevelBuffer *room = beginning->room;
 	EmogiCpuRun *run = &beginning->all->run;
 	int64_t		whole = 0;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTICES_AT_ONCE)) <
+	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTEX_CHUNK)) <
 		   graph->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, graph->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -167,18 +167,18 @@ choose_units(Beginning *beginning)
 }
 
 void
-emogi_communities_set_whole(EmogiCommunities *all, int64_t whole)
+emogi_communities_set_total_weight(EmogiCommunities *all, int64_t whole)
 {
 	all->gains.whole = whole > 0 ? (double) whole : 1.0;
 	all->gains.scale = ldexp(1.0, EMOGI_COMMUNITIES_WHOLE_BITS -
 							 (whole > 0 ? highest_bit((uint64_t) whole) : 0));
-	all->least_gain = all->tolerance * all->gains.whole / 2.0;
+	all->min_gain = all->tolerance * all->gains.whole / 2.0;
 	all->gained = 0;
 }
 
 bool
-emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph, const EmogiLevelRoom *room,
-						EmogiLevel *level)
+emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph,
+						const EmogiLevelBuffer *room, EmogiLevel *level)
 {
 	Beginning	beginning = {.all = all, .graph = graph, .room = room,
 		.units = units_of(graph->weight_type)};
@@ -198,6 +198,6 @@ emogi_communities_begin(EmogiCommunities *all, const EmogiGraph *graph, const Em
 		: graph->forward.weights, .units = beginning.units,
 		.strength = room->strength, .name = room->name};
 	all->gains.theta = fmin(ldexp(all->gains.theta, beginning.exponent), 1e290);
-	emogi_communities_set_whole(all, beginning.whole);
+	emogi_communities_set_total_weight(all, beginning.whole);
 	return true;
 }

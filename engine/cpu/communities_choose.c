@@ -10,14 +10,14 @@
  * difference: weight to it minus weight to the present one.
  */
 static inline uint32_t
-choose(const EmogiMoving *moving, EmogiTally *tally, uint32_t i, int64_t *difference)
+choose(const EmogiMoving *moving, EmogiCommunityWeights *tally, uint32_t i, int64_t *difference)
 {
 	const EmogiCommunities *all = moving->all;
 	const uint32_t own = all->community[i];
 	const int64_t strength = moving->level->strength[i];
 	const double rate = emogi_communities_rate(&all->gains, strength);
 	const uint32_t *touched = tally->touched;
-	EmogiBest	best = {.community = EMOGI_NO_VERTEX};
+	EmogiBestCommunity	best = {.community = EMOGI_NO_VERTEX};
 	uint64_t	ntouched;
 	int64_t		own_weight;
 	uint32_t	to;
@@ -54,34 +54,34 @@ choose(const EmogiMoving *moving, EmogiTally *tally, uint32_t i, int64_t *differ
  * function that only prefetches.
  */
 static inline __attribute__((always_inline)) void
-fetch_ahead(const EmogiMoving *moving, const EmogiTally *tally, uint64_t i, uint64_t end)
+fetch_ahead(const EmogiMoving *moving, const EmogiCommunityWeights *tally, uint64_t i, uint64_t end)
 {
 	const EmogiCommunities *all = moving->all;
 	const EmogiLevel *level = moving->level;
 
-	if (i + 3 * EMOGI_MOVING_AHEAD < end)
+	if (i + 3 * EMOGI_MOVING_PREFETCH < end)
 	{
-		const uint32_t v = all->order[i + 3 * EMOGI_MOVING_AHEAD];
+		const uint32_t v = all->order[i + 3 * EMOGI_MOVING_PREFETCH];
 
 		__builtin_prefetch(&level->first[v]);
 		__builtin_prefetch(&level->end[v]);
 		__builtin_prefetch(&level->strength[v]);
 		__builtin_prefetch(&all->community[v]);
 	}
-	if (i + 2 * EMOGI_MOVING_AHEAD < end)
-		emogi_level_fetch(level, level->first[all->order[i + 2 * EMOGI_MOVING_AHEAD]]);
-	if (i + EMOGI_MOVING_AHEAD < end)
+	if (i + 2 * EMOGI_MOVING_PREFETCH < end)
+		emogi_level_fetch(level, level->first[all->order[i + 2 * EMOGI_MOVING_PREFETCH]]);
+	if (i + EMOGI_MOVING_PREFETCH < end)
 	{
-		const uint32_t v = all->order[i + EMOGI_MOVING_AHEAD];
+		const uint32_t v = all->order[i + EMOGI_MOVING_PREFETCH];
 		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED,
 													  level->end[v]);
 
 		for (uint64_t e = level->first[v]; e < stop; e++)
 			__builtin_prefetch(&all->community[level->targets[e]]);
 	}
-	if (i + EMOGI_MOVING_AHEAD / 2 < end)
+	if (i + EMOGI_MOVING_PREFETCH / 2 < end)
 	{
-		const uint32_t v = all->order[i + EMOGI_MOVING_AHEAD / 2];
+		const uint32_t v = all->order[i + EMOGI_MOVING_PREFETCH / 2];
 		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED,
 													  level->end[v]);
 
@@ -116,7 +116,7 @@ add_move(const EmogiMoving *moving, Moves *moves, uint32_t i, uint32_t to, int64
 	moves->movers[moves->count] = i;
 	moves->chosen[moves->count] = to;
 	moves->difference[moves->count++] = difference;
-	if (moving->alone)
+	if (moving->serial)
 	{
 		all->traffic[from].out_of += strength;
 		if (!moving->to_empty)
@@ -145,7 +145,7 @@ flush_moves(EmogiMoving *moving, Moves *moves)
 
 /* Choose a community for one node, and record whether it asks to move. */
 static inline void
-process_node(EmogiMoving *moving, EmogiTally *tally, Moves *moves, uint64_t i)
+process_node(EmogiMoving *moving, EmogiCommunityWeights *tally, Moves *moves, uint64_t i)
 {
 	EmogiCommunities *all = moving->all;
 	const uint32_t v = all->order[i];
@@ -164,7 +164,7 @@ process_node(EmogiMoving *moving, EmogiTally *tally, Moves *moves, uint64_t i)
 	}
 	else if (to == EMOGI_NO_VERTEX)
 	{
-		all->open[v] = EMOGI_MOVING_WANTS_OUT;
+		all->open[v] = EMOGI_MOVING_WANTS_SINGLETON;
 		__atomic_fetch_add(&moving->nleaving, 1, __ATOMIC_RELAXED);
 	}
 	else if (moving->few && !emogi_communities_requests_move(moving->salt, v, moving->sweep, true))
@@ -183,7 +183,7 @@ emogi_communities_choose_all(void *arg, int thread, int nthreads)
 	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
 	const uint64_t count = moving->end - moving->first;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	i;
 	Moves		moves;
 
@@ -197,9 +197,9 @@ emogi_communities_choose_all(void *arg, int thread, int nthreads)
 		{
 			fetch_ahead(moving, &all->tallies[thread], i, moving->end);
 			process_node(moving, &all->tallies[thread], &moves, i);
-			looked += moving->level->end[all->order[i]] - moving->level->first[all->order[i]];
+			nscanned += moving->level->end[all->order[i]] - moving->level->first[all->order[i]];
 		}
 		flush_moves(moving, &moves);
 	}
-	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&all->nscanned, nscanned, __ATOMIC_RELAXED);
 }

@@ -25,7 +25,7 @@ typedef struct Division
 								 * divided */
 	uint32_t   *members;		/* [nvertices], community by community */
 	uint64_t   *starts;			/* [nvertices + 2] */
-	EmogiLevelRoom room;		/* of a community as a graph of its own */
+	EmogiLevelBuffer room;		/* of a community as a graph of its own */
 	int32_t		depth;
 } Division;
 
@@ -34,7 +34,7 @@ static void
 make_inner(const Division *division, const uint32_t *members, uint64_t count, EmogiLevel *inner)
 {
 	const EmogiLevel *first = division->first;
-	const EmogiLevelRoom *room = &division->room;
+	const EmogiLevelBuffer *room = &division->room;
 	const uint32_t own = division->community[members[0]];
 	uint64_t	at = 0;
 
@@ -171,7 +171,7 @@ allocate_scratch(Division *division)
 	if (lists == NULL)
 		return false;
 	division->starts = places;
-	division->room = (EmogiLevelRoom) {.first = places + n + 2, .end = places + 2 * n + 2,
+	division->room = (EmogiLevelBuffer) {.first = places + n + 2, .end = places + 2 * n + 2,
 		.strength = lists, .name = numbers,
 		.weights = lists + n, .targets = (uint32_t *) (lists + n + m)};
 	all->place = numbers + n;

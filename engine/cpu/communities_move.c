@@ -5,7 +5,7 @@
  *
  * A sweep processes all open nodes in batches, which are drawn anew for each sweep. All nodes of a
  * batch choose a community given the state at its beginning (communities_choose.c). Then the rules
- * of contract/communities.h decide which of them may move; these move; then their neighbors are
+ * of contract/community_rules.h decide which of them may move; these move; then their neighbors are
  * opened. A node that may not move stays open. Nodes that would be better off alone move last in a
  * sweep, to empty communities.
  */
@@ -13,8 +13,8 @@
 
 #include <math.h>
 
-#define MARKS_AT_ONCE 16
-#define ENTRIES_ALONE 16384		/* one thread finishes a batch with fewer edges faster */
+#define MARK_CHUNK 16
+#define SERIAL_EDGES 16384		/* one thread finishes a batch with fewer edges faster */
 
 /* ---- moves ---- */
 
@@ -24,17 +24,18 @@ fetch_movers(const EmogiMoving *moving, uint64_t m)
 {
 	const EmogiCommunities *all = moving->all;
 
-	if (m + 2 * EMOGI_MOVING_AHEAD < moving->nmovers)
+	if (m + 2 * EMOGI_MOVING_PREFETCH < moving->nmovers)
 	{
-		__builtin_prefetch(&all->community[all->movers[m + 2 * EMOGI_MOVING_AHEAD]]);
-		__builtin_prefetch(&moving->level->strength[all->movers[m + 2 * EMOGI_MOVING_AHEAD]]);
+		__builtin_prefetch(&all->community[all->movers[m + 2 * EMOGI_MOVING_PREFETCH]]);
+		__builtin_prefetch(&moving->level->strength[all->movers[m + 2 * EMOGI_MOVING_PREFETCH]]);
 	}
-	if (m + EMOGI_MOVING_AHEAD < moving->nmovers)
+	if (m + EMOGI_MOVING_PREFETCH < moving->nmovers)
 	{
-		__builtin_prefetch(&all->communities[all->community[all->movers[m + EMOGI_MOVING_AHEAD]]]);
-		__builtin_prefetch(&all->communities[all->chosen[m + EMOGI_MOVING_AHEAD]]);
-		__builtin_prefetch(&all->traffic[all->community[all->movers[m + EMOGI_MOVING_AHEAD]]]);
-		__builtin_prefetch(&all->traffic[all->chosen[m + EMOGI_MOVING_AHEAD]]);
+		__builtin_prefetch(&all->communities[all->community[all->movers[m +
+																		EMOGI_MOVING_PREFETCH]]]);
+		__builtin_prefetch(&all->communities[all->chosen[m + EMOGI_MOVING_PREFETCH]]);
+		__builtin_prefetch(&all->traffic[all->community[all->movers[m + EMOGI_MOVING_PREFETCH]]]);
+		__builtin_prefetch(&all->traffic[all->chosen[m + EMOGI_MOVING_PREFETCH]]);
 	}
 }
 
@@ -45,16 +46,17 @@ fetch_opened(const EmogiMoving *moving, uint64_t m)
 	const EmogiCommunities *all = moving->all;
 	const EmogiLevel *level = moving->level;
 
-	if (m + 3 * EMOGI_MOVING_AHEAD < moving->nmovers)
+	if (m + 3 * EMOGI_MOVING_PREFETCH < moving->nmovers)
 	{
-		__builtin_prefetch(&level->first[all->movers[m + 3 * EMOGI_MOVING_AHEAD]]);
-		__builtin_prefetch(&level->end[all->movers[m + 3 * EMOGI_MOVING_AHEAD]]);
+		__builtin_prefetch(&level->first[all->movers[m + 3 * EMOGI_MOVING_PREFETCH]]);
+		__builtin_prefetch(&level->end[all->movers[m + 3 * EMOGI_MOVING_PREFETCH]]);
 	}
-	if (m + 2 * EMOGI_MOVING_AHEAD < moving->nmovers)
-		__builtin_prefetch(&level->targets[level->first[all->movers[m + 2 * EMOGI_MOVING_AHEAD]]]);
-	if (m + EMOGI_MOVING_AHEAD < moving->nmovers)
+	if (m + 2 * EMOGI_MOVING_PREFETCH < moving->nmovers)
+		__builtin_prefetch(&level->targets[level->first[all->movers[m +
+																	2 * EMOGI_MOVING_PREFETCH]]]);
+	if (m + EMOGI_MOVING_PREFETCH < moving->nmovers)
 	{
-		const uint32_t v = all->movers[m + EMOGI_MOVING_AHEAD];
+		const uint32_t v = all->movers[m + EMOGI_MOVING_PREFETCH];
 		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], EMOGI_MOVING_FETCHED,
 													  level->end[v]);
 
@@ -84,7 +86,7 @@ may_move(const EmogiMoving *moving, uint64_t m, double *gain)
 	.out_of_from = all->traffic[from].out_of,
 	.out_of_to = all->traffic[to].out_of};
 
-	*gain = emogi_communities_sure_gain(&all->gains, &move);
+	*gain = emogi_communities_guaranteed_gain(&all->gains, &move);
 	return *gain > emogi_communities_min_gain(&all->gains, move.strength) &&
 		emogi_communities_accepts_move(&move, moving->sure, moving->salt);
 }
@@ -137,7 +139,7 @@ move_node(const EmogiMoving *moving, uint32_t i, uint32_t from, uint32_t to, int
 	EmogiCommunity *joined = &all->communities[to];
 	const int64_t strength = moving->level->strength[i];
 
-	if (moving->alone)
+	if (moving->serial)
 	{
 		left->total -= strength;
 		joined->total += strength;
@@ -209,9 +211,9 @@ open_all(void *arg, int thread, int nthreads)
 	uint64_t	m;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, MARKS_AT_ONCE)) < moving->nmovers)
+		   (m = emogi_job_claim(&all->run.next, MARK_CHUNK)) < moving->nmovers)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, MARKS_AT_ONCE, moving->nmovers);
+		const uint64_t end = emogi_cpu_run_chunk_end(m, MARK_CHUNK, moving->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -229,15 +231,15 @@ move_batch(EmogiMoving *moving, uint64_t nlisted)
 	EmogiCommunities *all = moving->all;
 
 	moving->nmovers = 0;
-	moving->alone = emogi_communities_are_alone(all,
-												nlisted + moving->end - moving->first <
-												ENTRIES_ALONE);
-	if (!emogi_cpu_run_step(&all->run, emogi_communities_choose_all, moving, moving->alone))
+	moving->serial = emogi_communities_is_serial(all,
+												 nlisted + moving->end - moving->first <
+												 SERIAL_EDGES);
+	if (!emogi_cpu_run_step(&all->run, emogi_communities_choose_all, moving, moving->serial))
 		return false;
-	moving->alone = emogi_communities_are_alone(all, moving->nmovers < EMOGI_MOVING_NODES);
-	return emogi_cpu_run_step(&all->run, check_all, moving, moving->alone) &&
-		emogi_cpu_run_step(&all->run, move_all, moving, moving->alone) &&
-		emogi_cpu_run_step(&all->run, open_all, moving, moving->nmovers < MARKS_AT_ONCE);
+	moving->serial = emogi_communities_is_serial(all, moving->nmovers < EMOGI_MOVING_NODES);
+	return emogi_cpu_run_step(&all->run, check_all, moving, moving->serial) &&
+		emogi_cpu_run_step(&all->run, move_all, moving, moving->serial) &&
+		emogi_cpu_run_step(&all->run, open_all, moving, moving->nmovers < MARK_CHUNK);
 }
 
 /* ---- a sweep ---- */
@@ -254,7 +256,7 @@ order_leaving(EmogiCommunities *all, const EmogiMoving *moving)
 	uint64_t	nplaces = 0;
 
 	for (uint64_t i = 0; i < level->nnodes; i++)
-		if (all->open[i] == EMOGI_MOVING_WANTS_OUT)
+		if (all->open[i] == EMOGI_MOVING_WANTS_SINGLETON)
 		{
 			all->open[i] = EMOGI_MOVING_OPEN;
 			if (emogi_communities_requests_move(moving->salt, i, moving->sweep, moving->few))
@@ -309,7 +311,7 @@ add_up(void *arg, int thread, int nthreads)
 	for (uint64_t i = first; i < first + count; i++)
 	{
 		all->communities[i] = (EmogiCommunity) {0};
-		all->traffic[i] = (EmogiTraffic) {0};
+		all->traffic[i] = (EmogiMoveRequests) {0};
 		all->open[i] = level->end[i] > level->first[i];
 	}
 	for (uint64_t i = 0; i < level->nnodes; i++)
@@ -335,10 +337,10 @@ open_nodes(EmogiCommunities *all, const EmogiLevel *level)
 static double
 min_gain_of_sweep(const EmogiCommunities *all, const EmogiLevel *level, bool settles)
 {
-	const double least = all->least_gain * all->gains.scale;
+	const double min_gain = all->min_gain * all->gains.scale;
 
-	return settles || emogi_level_is_small(level) ? least
-		: fmax(least, all->gains.enough * (double) all->gained);
+	return settles || emogi_level_is_small(level) ? min_gain
+		: fmax(min_gain, all->gains.enough * (double) all->gained);
 }
 
 uint64_t
@@ -350,7 +352,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 	bool		few = false;
 	uint64_t	nidle = 0;		/* consecutive sweeps without a move */
 
-	all->gains.least = 0.0;
+	all->gains.min_gain = 0.0;
 	all->nempty = 0;
 	if (!emogi_cpu_run_step(&all->run, add_up, &moving, emogi_level_is_small(level)))
 		return level->nnodes;
@@ -367,7 +369,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 		if (moving.nopen + moving.nmoved > 0 &&
 			(double) (all->gained - before) > min_gain_of_sweep(all, level, settles))
 		{
-			all->gains.least = 0.0;
+			all->gains.min_gain = 0.0;
 			looks_at_all = false;
 			continue;
 		}
@@ -375,7 +377,7 @@ emogi_communities_move(EmogiCommunities *all, const EmogiLevel *level, bool last
 		if (!settles || (moving.nopen + moving.nmoved == 0 && looks_at_all) ||
 			nidle >= EMOGI_COMMUNITIES_MAX_IDLE)
 			break;
-		all->gains.least = all->least_gain;
+		all->gains.min_gain = all->min_gain;
 		looks_at_all = true;
 		open_nodes(all, level);
 	}

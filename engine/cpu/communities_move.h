@@ -8,10 +8,10 @@
 #include "communities.h"
 
 #define EMOGI_MOVING_NODES 64	/* nodes that a thread takes at a time */
-#define EMOGI_MOVING_AHEAD 8	/* prefetch distance between the stages of a node, nodes */
+#define EMOGI_MOVING_PREFETCH 8	/* prefetch distance between the stages of a node, nodes */
 #define EMOGI_MOVING_FETCHED 8	/* edges of a list that are prefetched */
 #define EMOGI_MOVING_OPEN 1		/* marks in all->open */
-#define EMOGI_MOVING_WANTS_OUT 2	/* would be better off alone, and has not moved yet */
+#define EMOGI_MOVING_WANTS_SINGLETON 2	/* would be better off alone, and has not moved yet */
 
 /* A sweep of local moving. */
 typedef struct EmogiMoving
@@ -20,7 +20,7 @@ typedef struct EmogiMoving
 	const EmogiLevel *level;
 	uint64_t	salt;			/* of the sweep */
 	bool		sure;
-	bool		alone;			/* the batch is processed by one thread */
+	bool		serial;			/* the batch is processed by one thread */
 	bool		to_empty;		/* the batch is of nodes that leave for an empty community */
 	bool		few;			/* only a sample of the nodes that want to move ask to */
 	uint64_t	sweep;

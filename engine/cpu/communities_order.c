@@ -97,16 +97,16 @@ emogi_communities_order(EmogiCommunities *all, const EmogiLevel *level, uint64_t
 						uint64_t sweep, uint64_t *nlisted)
 {
 	Order		order = {.all = all, .level = level, .salt = salt};
-	const bool	alone = emogi_communities_are_alone(all, emogi_level_is_small(level));
+	const bool	serial = emogi_communities_is_serial(all, emogi_level_is_small(level));
 
 	*nlisted = 0;
-	if (!emogi_cpu_run_step(&all->run, count_open, &order, alone))
+	if (!emogi_cpu_run_step(&all->run, count_open, &order, serial))
 		return 0;
 	order.nbatches = emogi_communities_nbatches(&all->gains, order.count, sweep);
-	if (!emogi_cpu_run_step(&all->run, assign_batches, &order, alone))
+	if (!emogi_cpu_run_step(&all->run, assign_batches, &order, serial))
 		return 0;
-	place_batches(&order, alone ? 1 : emogi_pool_size(all->run.pool));
-	if (!emogi_cpu_run_step(&all->run, write_order, &order, alone))
+	place_batches(&order, serial ? 1 : emogi_pool_size(all->run.pool));
+	if (!emogi_cpu_run_step(&all->run, write_order, &order, serial))
 		return 0;
 	*nlisted = order.nlisted;
 	return order.count;
@@ -183,17 +183,17 @@ uint64_t
 emogi_communities_renumber(EmogiCommunities *all, uint32_t *partition, uint64_t nnodes)
 {
 	Numbering	numbering = {.all = all, .partition = partition, .nnodes = nnodes};
-	const bool	alone = emogi_communities_are_alone(all, nnodes < EMOGI_COMMUNITIES_SMALL_LEVEL);
-	const int	nthreads = alone ? 1 : emogi_pool_size(all->run.pool);
+	const bool	serial = emogi_communities_is_serial(all, nnodes < EMOGI_COMMUNITIES_SMALL_LEVEL);
+	const int	nthreads = serial ? 1 : emogi_pool_size(all->run.pool);
 
-	if (!emogi_cpu_run_step(&all->run, find_first, &numbering, alone) ||
-		!emogi_cpu_run_step(&all->run, count_first, &numbering, alone))
+	if (!emogi_cpu_run_step(&all->run, find_first, &numbering, serial) ||
+		!emogi_cpu_run_step(&all->run, count_first, &numbering, serial))
 		return nnodes;
 	all->counts[0] = 0;			/* counts within each thread's share, then prefix sums */
 	for (int t = 0; t < nthreads; t++)
 		all->counts[t + 1] += all->counts[t];
-	if (!emogi_cpu_run_step(&all->run, number_first, &numbering, alone) ||
-		!emogi_cpu_run_step(&all->run, number_all, &numbering, alone))
+	if (!emogi_cpu_run_step(&all->run, number_first, &numbering, serial) ||
+		!emogi_cpu_run_step(&all->run, number_all, &numbering, serial))
 		return nnodes;
 	return all->counts[nthreads];
 }
@@ -235,13 +235,13 @@ emogi_communities_group(EmogiCommunities *all, const uint32_t *partition, uint64
 {
 	Numbering	numbering = {.all = all, .partition = (uint32_t *) partition, .nnodes = nnodes,
 		.ngroups = ngroups};
-	const bool	alone = nnodes < EMOGI_COMMUNITIES_SMALL_LEVEL;
+	const bool	serial = nnodes < EMOGI_COMMUNITIES_SMALL_LEVEL;
 	uint64_t   *starts = all->starts;
 
 	starts[0] = starts[1] = 0;
-	if (!emogi_cpu_run_step(&all->run, count_groups, &numbering, alone))
+	if (!emogi_cpu_run_step(&all->run, count_groups, &numbering, serial))
 		return;
 	for (uint64_t g = 0; g < ngroups; g++)
 		starts[g + 2] += starts[g + 1];
-	(void) emogi_cpu_run_step(&all->run, write_groups, &numbering, alone);
+	(void) emogi_cpu_run_step(&all->run, write_groups, &numbering, serial);
 }

@@ -15,11 +15,11 @@
 #include <math.h>
 #include <string.h>
 
-#define NODES_AT_ONCE 64
-#define AHEAD 8					/* prefetch distance between the stages of a node, nodes */
+#define NODE_CHUNK 64
+#define PREFETCH_DISTANCE 8		/* prefetch distance between the stages of a node, nodes */
 #define FETCHED_ENTRIES 8		/* edges of a list that are prefetched */
-#define ENTRIES_ALONE 16384		/* one thread finishes a batch with fewer edges faster */
-#define ENTRIES_AT_ONCE 65536	/* edges of a component between two polls */
+#define SERIAL_EDGES 16384		/* one thread finishes a batch with fewer edges faster */
+#define EDGES_PER_POLL 65536	/* edges of a component between two polls */
 #define NO_BATCH UINT16_MAX		/* of a node that is not processed */
 
 typedef struct Refining
@@ -46,9 +46,9 @@ begin_nodes(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_claim(&all->run.next, EMOGI_NODES_AT_ONCE)) < level->nnodes)
+		   (first = emogi_job_claim(&all->run.next, EMOGI_NODE_CHUNK)) < level->nnodes)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, EMOGI_NODES_AT_ONCE, level->nnodes);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, EMOGI_NODE_CHUNK, level->nnodes);
 
 		for (uint64_t i = first; i < end; i++)
 		{
@@ -74,7 +74,7 @@ begin_nodes(void *arg, int thread, int nthreads)
 
 /* Sum the weights from a node to the refined communities around it, within its community. */
 static inline void
-tally_inside(const Refining *refining, EmogiTally *tally, uint32_t i)
+tally_inside(const Refining *refining, EmogiCommunityWeights *tally, uint32_t i)
 {
 	const EmogiCommunities *all = refining->all;
 	const EmogiLevel *level = refining->level;
@@ -106,7 +106,7 @@ gain_of(const Refining *refining, double rate, int64_t weight, uint32_t c)
  * returns the best gain, at least 0, the gain of staying alone.
  */
 static double
-find_candidates(const Refining *refining, EmogiTally *tally, double rate, int64_t whole)
+find_candidates(const Refining *refining, EmogiCommunityWeights *tally, double rate, int64_t whole)
 {
 	const EmogiCommunities *all = refining->all;
 	const double range = EMOGI_COMMUNITIES_RANDOM_RANGE * all->gains.theta;
@@ -134,19 +134,19 @@ find_candidates(const Refining *refining, EmogiTally *tally, double rate, int64_
 
 /* Choose the community that a node joins; its own number = none. */
 static uint32_t
-choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
+choose(const Refining *refining, EmogiCommunityWeights *tally, uint32_t i, int64_t *weight)
 {
 	const EmogiCommunities *all = refining->all;
 	const uint64_t salt = emogi_communities_random(refining->salt, i);
 	const double rate = emogi_communities_rate(&all->gains, refining->level->strength[i]);
-	EmogiBest	best = {.value = -(double) INFINITY, .community = EMOGI_NO_VERTEX};
+	EmogiBestCommunity	best = {.value = -(double) INFINITY, .community = EMOGI_NO_VERTEX};
 	double		min;
 
 	tally_inside(refining, tally, i);
 	min = find_candidates(refining, tally, rate, all->communities[all->community[i]].total);
 	min -= EMOGI_COMMUNITIES_RANDOM_RANGE * all->gains.theta;
 	if (tally->ntouched == 1 && min > 0.0)
-		best = (EmogiBest) {0.0, tally->touched[0], tally->weight[tally->touched[0]]};
+		best = (EmogiBestCommunity) {0.0, tally->touched[0], tally->weight[tally->touched[0]]};
 	else
 	{
 		for (uint64_t t = 0; t < tally->ntouched; t++)
@@ -172,14 +172,14 @@ choose(const Refining *refining, EmogiTally *tally, uint32_t i, int64_t *weight)
  * does.
  */
 static inline __attribute__((always_inline)) void
-fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint64_t end)
+fetch_ahead(const Refining *refining, const EmogiCommunityWeights *tally, uint64_t i, uint64_t end)
 {
 	const EmogiCommunities *all = refining->all;
 	const EmogiLevel *level = refining->level;
 
-	if (i + 3 * AHEAD < end)
+	if (i + 3 * PREFETCH_DISTANCE < end)
 	{
-		const uint32_t v = all->order[i + 3 * AHEAD];
+		const uint32_t v = all->order[i + 3 * PREFETCH_DISTANCE];
 
 		__builtin_prefetch(&level->first[v]);
 		__builtin_prefetch(&level->end[v]);
@@ -187,11 +187,11 @@ fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint6
 		__builtin_prefetch(&all->community[v]);
 		__builtin_prefetch(&all->parts[v]);
 	}
-	if (i + 2 * AHEAD < end)
-		emogi_level_fetch(level, level->first[all->order[i + 2 * AHEAD]]);
-	if (i + AHEAD < end)
+	if (i + 2 * PREFETCH_DISTANCE < end)
+		emogi_level_fetch(level, level->first[all->order[i + 2 * PREFETCH_DISTANCE]]);
+	if (i + PREFETCH_DISTANCE < end)
 	{
-		const uint32_t v = all->order[i + AHEAD];
+		const uint32_t v = all->order[i + PREFETCH_DISTANCE];
 		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], FETCHED_ENTRIES,
 													  level->end[v]);
 
@@ -201,9 +201,9 @@ fetch_ahead(const Refining *refining, const EmogiTally *tally, uint64_t i, uint6
 			__builtin_prefetch(&all->refined[level->targets[e]]);
 		}
 	}
-	if (i + AHEAD / 2 < end)
+	if (i + PREFETCH_DISTANCE / 2 < end)
 	{
-		const uint32_t v = all->order[i + AHEAD / 2];
+		const uint32_t v = all->order[i + PREFETCH_DISTANCE / 2];
 		const uint64_t stop = emogi_cpu_run_chunk_end(level->first[v], FETCHED_ENTRIES,
 													  level->end[v]);
 
@@ -225,13 +225,13 @@ choose_all(void *arg, int thread, int nthreads)
 	Refining   *refining = arg;
 	EmogiCommunities *all = refining->all;
 	const uint64_t count = refining->end - refining->first;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	at;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (at = emogi_job_claim(&all->run.next, NODES_AT_ONCE)) < count)
+		   (at = emogi_job_claim(&all->run.next, NODE_CHUNK)) < count)
 	{
-		const uint64_t end = refining->first + emogi_cpu_run_chunk_end(at, NODES_AT_ONCE, count);
+		const uint64_t end = refining->first + emogi_cpu_run_chunk_end(at, NODE_CHUNK, count);
 
 		for (at += refining->first; at < end; at++)
 		{
@@ -243,7 +243,7 @@ choose_all(void *arg, int thread, int nthreads)
 			fetch_ahead(refining, &all->tallies[thread], at, refining->end);
 			if (all->parts[i].size > 1)
 				continue;
-			looked += refining->level->end[i] - refining->level->first[i];
+			nscanned += refining->level->end[i] - refining->level->first[i];
 			to = choose(refining, &all->tallies[thread], i, &weight);
 			if (to == i)
 				continue;
@@ -255,7 +255,7 @@ choose_all(void *arg, int thread, int nthreads)
 							   __ATOMIC_RELAXED);
 		}
 	}
-	__atomic_fetch_add(&all->looked, looked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&all->nscanned, nscanned, __ATOMIC_RELAXED);
 }
 
 /* Decide which nodes may join the community they chose, and record it. */
@@ -267,9 +267,9 @@ check_all(void *arg, int thread, int nthreads)
 	uint64_t	m;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
+		   (m = emogi_job_claim(&all->run.next, NODE_CHUNK)) < refining->nmovers)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
+		const uint64_t end = emogi_cpu_run_chunk_end(m, NODE_CHUNK, refining->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -315,9 +315,9 @@ join_all(void *arg, int thread, int nthreads)
 	uint64_t	m;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, NODES_AT_ONCE)) < refining->nmovers)
+		   (m = emogi_job_claim(&all->run.next, NODE_CHUNK)) < refining->nmovers)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, NODES_AT_ONCE, refining->nmovers);
+		const uint64_t end = emogi_cpu_run_chunk_end(m, NODE_CHUNK, refining->nmovers);
 
 		for (; m < end; m++)
 		{
@@ -342,13 +342,13 @@ static bool
 refine_batch(Refining *refining, uint64_t nlisted)
 {
 	EmogiCommunities *all = refining->all;
-	const bool	alone = nlisted + refining->end - refining->first < ENTRIES_ALONE;
+	const bool	serial = nlisted + refining->end - refining->first < SERIAL_EDGES;
 
 	refining->nmovers = 0;
-	return emogi_cpu_run_step(&all->run, choose_all, refining, alone) &&
-		emogi_cpu_run_step(&all->run, check_all, refining, refining->nmovers < NODES_AT_ONCE) &&
-		emogi_cpu_run_step(&all->run, join_all, refining, alone ||
-						   refining->nmovers < NODES_AT_ONCE);
+	return emogi_cpu_run_step(&all->run, choose_all, refining, serial) &&
+		emogi_cpu_run_step(&all->run, check_all, refining, refining->nmovers < NODE_CHUNK) &&
+		emogi_cpu_run_step(&all->run, join_all, refining, serial ||
+						   refining->nmovers < NODE_CHUNK);
 }
 
 void
@@ -381,7 +381,7 @@ static void
 flood_component(EmogiCommunities *all, const EmogiLevel *level, uint32_t from)
 {
 	uint64_t	height = 1;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 
 	all->refined[from] = from;
 	all->order[0] = from;
@@ -393,7 +393,7 @@ flood_component(EmogiCommunities *all, const EmogiLevel *level, uint32_t from)
 		{
 			const uint32_t j = level->targets[e];
 
-			if (++looked % ENTRIES_AT_ONCE == 0 && emogi_job_stopped(&all->run.job))
+			if (++nscanned % EDGES_PER_POLL == 0 && emogi_job_stopped(&all->run.job))
 				return;
 			if (all->refined[j] != EMOGI_NO_VERTEX || all->community[j] != all->community[i] ||
 				(emogi_level_weight(level->weights, level->units, e) == 0))

@@ -228,7 +228,7 @@ is_exact(const EmogiGraph *graph)
 }
 
 bool
-emogi_contraction_suits(const EmogiGraph *graph)
+emogi_contraction_is_suitable(const EmogiGraph *graph)
 {
 	return graph->weight_type != EMOGI_WEIGHT_NONE && graph->nvertices > 0 &&
 		graph->nvertices < EMOGI_ARC_OWN &&
@@ -330,7 +330,7 @@ emogi_contraction_make(const EmogiGraph *graph, uint64_t max_bytes, bool (*poll)
 
 	*made = NULL;
 	error->message[0] = error->detail[0] = '\0';
-	if (!emogi_contraction_suits(graph))
+	if (!emogi_contraction_is_suitable(graph))
 		return EMOGI_OK;
 	emogi_job_phase(&work.job, EMOGI_PHASE_RUN, graph->nvertices);
 	for (int side = 0; side < 2; side++)

@@ -93,18 +93,19 @@ static bool
 add_way(EmogiContractionBuild *work, const EmogiArc *arc, uint32_t over, double weight,
 		uint32_t *ways)
 {
-	uint32_t	next = arc->over & ~EMOGI_ARC_WAYS;
+	uint32_t	next = arc->over & ~EMOGI_ARC_ALTERNATIVES;
 
 	if (!reserve(work, (void **) &work->ways, work->nways, &work->way_room, 2,
 				 sizeof(EmogiArcAlternative)))
 		return false;
-	if ((arc->over & EMOGI_ARC_WAYS) == 0)
+	if ((arc->over & EMOGI_ARC_ALTERNATIVES) == 0)
 	{
-		work->ways[work->nways] = (EmogiArcAlternative) {arc->weight, arc->over, EMOGI_NO_WAY};
+		work->ways[work->nways] = (EmogiArcAlternative) {arc->weight, arc->over,
+														 EMOGI_NO_ALTERNATIVE};
 		next = (uint32_t) work->nways++;
 	}
 	work->ways[work->nways] = (EmogiArcAlternative) {weight, over, next};
-	*ways = EMOGI_ARC_WAYS | (uint32_t) work->nways++;
+	*ways = EMOGI_ARC_ALTERNATIVES | (uint32_t) work->nways++;
 	return work->nways < EMOGI_ARC_OWN;
 }
 
@@ -211,7 +212,7 @@ emogi_contraction_make_read(EmogiContractionBuild *work, const EmogiGraph *graph
 static uint32_t
 rank_over(uint32_t over, const uint32_t *ranks)
 {
-	return over == EMOGI_ARC_OWN || (over & EMOGI_ARC_WAYS) != 0 ? over : ranks[over];
+	return over == EMOGI_ARC_OWN || (over & EMOGI_ARC_ALTERNATIVES) != 0 ? over : ranks[over];
 }
 
 /*
@@ -301,7 +302,7 @@ emogi_contraction_make_pack(EmogiContractionBuild *work, const uint32_t *order)
 		pack_arcs(work, order, ranks, side, (uint64_t *) emogi_contraction_firsts(made, side),
 				  (EmogiArc *) emogi_contraction_arcs(made, side));
 	for (uint64_t i = 0; i < work->nways; i++)
-		((EmogiArcAlternative *) emogi_contraction_ways(made))[i] =
+		((EmogiArcAlternative *) emogi_contraction_alternatives(made))[i] =
 			(EmogiArcAlternative) {work->ways[i].weight, rank_over(work->ways[i].over, ranks),
 			work->ways[i].next};
 	return made;

@@ -14,10 +14,10 @@
 #define MAX_EDGES ((uint64_t) 1 << 17)
 #define MIN_ITEMS 256
 #define POLL 4096				/* arcs */
-#define AHEAD 6					/* prefetch distance, arcs */
+#define PREFETCH_DISTANCE 6		/* prefetch distance, arcs */
 
 bool
-emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more, size_t bytes)
+emogi_contraction_reserve(EmogiJob *job, EmogiGrowingArray *array, uint64_t more, size_t bytes)
 {
 	uint64_t	room = array->room * 2 + MIN_ITEMS;
 	void	   *larger = NULL;
@@ -64,7 +64,7 @@ get_over(const EmogiContraction *made, EmogiUnpacking task)
 {
 	const uint32_t over = emogi_contraction_arcs(made, task.side)[task.arc].over;
 
-	return (over & EMOGI_ARC_WAYS) != 0 ? EMOGI_ARC_OWN : over;
+	return (over & EMOGI_ARC_ALTERNATIVES) != 0 ? EMOGI_ARC_OWN : over;
 }
 
 /* Prefetch the arc offsets of an arc's middle vertex. */
@@ -148,13 +148,14 @@ static bool
 unpack_ways(EmogiCorridor *corridor, EmogiUnpacking task)
 {
 	const EmogiArc *arc = &emogi_contraction_arcs(corridor->made, task.side)[task.arc];
-	const EmogiArcAlternative *ways = emogi_contraction_ways(corridor->made);
+	const EmogiArcAlternative *ways = emogi_contraction_alternatives(corridor->made);
 	const uint32_t from = task.side == 0 ? task.low : arc->to;
 	const uint32_t to = task.side == 0 ? arc->to : task.low;
 
-	if (arc->over == EMOGI_ARC_OWN || (arc->over & EMOGI_ARC_WAYS) == 0)
+	if (arc->over == EMOGI_ARC_OWN || (arc->over & EMOGI_ARC_ALTERNATIVES) == 0)
 		return unpack_way(corridor, from, to, arc->over, arc->weight, task.budget);
-	for (uint32_t i = arc->over & ~EMOGI_ARC_WAYS; i != (EMOGI_NO_WAY); i = ways[i].next)
+	for (uint32_t i = arc->over & ~EMOGI_ARC_ALTERNATIVES; i != (EMOGI_NO_ALTERNATIVE);
+		 i = ways[i].next)
 		if (!unpack_way(corridor, from, to, ways[i].over, ways[i].weight, task.budget))
 			return false;
 	return true;
@@ -171,8 +172,8 @@ emogi_contraction_unpack(EmogiCorridor *corridor)
 	{
 		const EmogiUnpacking *tasks = corridor->queue.items;
 
-		const uint32_t over = i + AHEAD < corridor->queue.count
-			? get_over(corridor->made, tasks[i + AHEAD]) : EMOGI_ARC_OWN;
+		const uint32_t over = i + PREFETCH_DISTANCE < corridor->queue.count
+			? get_over(corridor->made, tasks[i + PREFETCH_DISTANCE]) : EMOGI_ARC_OWN;
 
 		if (over != EMOGI_ARC_OWN)
 			emogi_contraction_prefetch(corridor->made, over);
@@ -185,7 +186,7 @@ emogi_contraction_unpack(EmogiCorridor *corridor)
 }
 
 void
-emogi_contraction_turn(EmogiCorridor *corridor)
+emogi_contraction_reverse(EmogiCorridor *corridor)
 {
 	EmogiCorridorEdge *edges = corridor->edges.items;
 

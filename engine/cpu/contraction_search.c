@@ -53,9 +53,9 @@ typedef struct Side
 								 * needed; -1 = none */
 	int			bits;
 	uint64_t	nnodes;
-	EmogiGrowing offers;		/* Offer */
-	EmogiGrowing heap;			/* Entry */
-	EmogiGrowing back;			/* ranks to be followed back, a heap, the highest first */
+	EmogiGrowingArray offers;	/* Offer */
+	EmogiGrowingArray heap;		/* Entry */
+	EmogiGrowingArray back;		/* ranks to be followed back, a heap, the highest first */
 } Side;
 
 typedef struct Entry
@@ -278,7 +278,7 @@ follow_back(Search *search, int s, uint32_t rank)
 static bool
 follow_all(Search *search, int side)
 {
-	EmogiGrowing *back = &search->sides[side].back;
+	EmogiGrowingArray *back = &search->sides[side].back;
 
 	while (back->count > 0)
 		if (!follow_back(search, side, entry_pop(back->items, &back->count).rank))
@@ -325,7 +325,7 @@ run(Search *search, uint32_t source, uint32_t target, EmogiPathAnswer *answer)
 	else if (make_corridor(search))
 	{
 		if (search->reversed)
-			emogi_contraction_turn(search->corridor);
+			emogi_contraction_reverse(search->corridor);
 		(void) emogi_contraction_settle(search->corridor, search->reversed ? target : source, 1,
 										search->reversed ? &source : &target, NULL, answer);
 	}
@@ -414,12 +414,12 @@ emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bo
 /* ---- distance matrices ---- */
 
 /* The upward search from a target. */
-typedef struct Above
+typedef struct UpwardSearch
 {
 	Search		search;
-	EmogiGrowing nodes;			/* Entry, the search's nodes as an array, which is scanned faster
+	EmogiGrowingArray nodes;	/* Entry, the search's nodes as an array, which is scanned faster
 								 * than the hash table */
-} Above;
+} UpwardSearch;
 
 typedef struct Matrix
 {
@@ -430,9 +430,9 @@ typedef struct Matrix
 	bool		gave_up;
 	uint32_t	targets[BATCH]; /* ranks */
 	uint64_t	ntargets;
-	Above		above[BATCH];
+	UpwardSearch		above[BATCH];
 	EmogiCorridor corridor;		/* from one source to all targets */
-	uint64_t	looked;
+	uint64_t	nscanned;
 } Matrix;
 
 /* Search up from one vertex until the search is exhausted. */
@@ -447,7 +447,7 @@ search_from(Matrix *matrix, Search *search, int side, uint32_t end)
 
 /* Search up from a target. */
 static bool
-search_above(Matrix *matrix, Above *above, uint32_t target)
+search_above(Matrix *matrix, UpwardSearch *above, uint32_t target)
 {
 	const int	down = matrix->reversed ? 0 : 1;
 	const Side *side = &above->search.sides[down];
@@ -461,7 +461,7 @@ search_above(Matrix *matrix, Above *above, uint32_t target)
 		if (side->nodes[i].rank != 0)
 			entries[above->nodes.count++] = (Entry) {side->nodes[i].distance,
 				side->nodes[i].rank - 1};
-	matrix->looked += arcs_examined(&above->search);
+	matrix->nscanned += arcs_examined(&above->search);
 	return true;
 }
 
@@ -470,7 +470,7 @@ search_above(Matrix *matrix, Above *above, uint32_t target)
  * if the job has stopped or given up.
  */
 static bool
-join(Matrix *matrix, Search *from, Above *above)
+join(Matrix *matrix, Search *from, UpwardSearch *above)
 {
 	const int	up = matrix->reversed ? 1 : 0;
 	const Entry *entries = above->nodes.items;
@@ -520,12 +520,12 @@ find_row(Matrix *matrix, uint32_t source, double *distance)
 	done = done && follow_all(&from, matrix->reversed ? 1 : 0) &&
 		emogi_contraction_unpack(&matrix->corridor);
 	if (done && matrix->reversed)
-		emogi_contraction_turn(&matrix->corridor);
+		emogi_contraction_reverse(&matrix->corridor);
 	done = done &&
 		emogi_contraction_settle(&matrix->corridor, source, matrix->ntargets, matrix->targets,
 								 distance, NULL);
 	matrix->gave_up |= matrix->corridor.gave_up;
-	matrix->looked += arcs_examined(&from) + matrix->corridor.edges.count;
+	matrix->nscanned += arcs_examined(&from) + matrix->corridor.edges.count;
 	free_search(&from);
 	emogi_contraction_free(&matrix->corridor);
 	return done;
@@ -555,7 +555,7 @@ find_columns(Matrix *matrix, const EmogiQuery *query, uint64_t first, bool (*pol
 	{
 		free_search(&matrix->above[t].search);
 		free(matrix->above[t].nodes.items);
-		matrix->above[t] = (Above) {0};
+		matrix->above[t] = (UpwardSearch) {0};
 	}
 	return done;
 }
@@ -563,13 +563,13 @@ find_columns(Matrix *matrix, const EmogiQuery *query, uint64_t first, bool (*pol
 EmogiStatus
 emogi_contraction_distances(const EmogiContraction *made, const EmogiGraph *graph, bool reversed,
 							const EmogiQuery *query, bool (*poll) (void), double *distance,
-							uint64_t *looked, EmogiControl *control, EmogiError *error)
+							uint64_t *nscanned, EmogiControl *control, EmogiError *error)
 {
 	Matrix	   *matrix = calloc(1, sizeof *matrix);
 	EmogiStatus status = EMOGI_NO_MEMORY;
 
 	error->message[0] = error->detail[0] = '\0';
-	*looked = 0;
+	*nscanned = 0;
 	if (matrix == NULL)
 	{
 		snprintf(error->message, sizeof error->message, "out of memory for a matrix of distances");
@@ -580,10 +580,10 @@ emogi_contraction_distances(const EmogiContraction *made, const EmogiGraph *grap
 	for (uint64_t first = 0; first < query->ntargets && !emogi_job_stopped(&matrix->job) &&
 		 !matrix->gave_up; first += BATCH)
 		(void) find_columns(matrix, query, first, poll, distance);
-	status = end_job(&matrix->job, matrix->looked, error);
+	status = end_job(&matrix->job, matrix->nscanned, error);
 	if (status == EMOGI_OK && matrix->gave_up)
 		status = EMOGI_UNSUPPORTED;
-	*looked = matrix->looked;
+	*nscanned = matrix->nscanned;
 	free(matrix);
 	return status;
 }

@@ -13,12 +13,12 @@
 #define EMOGI_LINE 64			/* bytes of a cache line */
 
 /* A growing array. */
-typedef struct EmogiGrowing
+typedef struct EmogiGrowingArray
 {
 	void	   *items;
 	uint64_t	count;
 	uint64_t	room;
-} EmogiGrowing;
+} EmogiGrowingArray;
 
 /* An edge of the graph that lies on a candidate path. */
 typedef struct EmogiCorridorEdge
@@ -50,8 +50,8 @@ typedef struct EmogiCorridor
 	const EmogiContraction *made;
 	double		slack;
 	bool		gave_up;		/* too many edges */
-	EmogiGrowing edges;			/* EmogiCorridorEdge */
-	EmogiGrowing queue;			/* EmogiUnpacking */
+	EmogiGrowingArray edges;	/* EmogiCorridorEdge */
+	EmogiGrowingArray queue;	/* EmogiUnpacking */
 	EmogiUnpacked *unpacked;	/* [2^bits], open addressing */
 	int			bits;
 	uint64_t	nunpacked;
@@ -74,7 +74,7 @@ emogi_contraction_prefetch(const EmogiContraction *made, uint32_t rank)
 /*
  * contraction_corridor.c: make room for more items; false, with the job failed, if out of memory.
  */
-extern bool emogi_contraction_reserve(EmogiJob *job, EmogiGrowing *array, uint64_t more,
+extern bool emogi_contraction_reserve(EmogiJob *job, EmogiGrowingArray *array, uint64_t more,
 									  size_t bytes);
 
 /*
@@ -86,7 +86,7 @@ extern bool emogi_contraction_put(EmogiCorridor *corridor, int side, uint32_t lo
 								  double budget);
 extern bool emogi_contraction_unpack(EmogiCorridor *corridor);
 /* reverse all edges */
-extern void emogi_contraction_turn(EmogiCorridor *corridor);
+extern void emogi_contraction_reverse(EmogiCorridor *corridor);
 extern void emogi_contraction_free(EmogiCorridor *corridor);
 
 /*

@@ -33,7 +33,7 @@ typedef struct Entry
 	((a).distance < (b).distance || ((a).distance == (b).distance && (a).hops < (b).hops))
 #include "containers/heap.h"
 
-typedef struct Settling
+typedef struct CorridorSearch
 {
 	EmogiCorridor *corridor;
 	EmogiCorridorEdge *edges;	/* [nedges], sorted by `from` */
@@ -43,7 +43,7 @@ typedef struct Settling
 	uint64_t   *firsts;			/* [nplaces + 1] */
 	Entry	   *heap;			/* [nedges + 1] */
 	uint64_t	end;
-} Settling;
+} CorridorSearch;
 
 /* Compare edges by `from`, then `to`, for qsort. */
 static int
@@ -59,7 +59,7 @@ compare_edges(const void *a, const void *b)
 
 /* Find the place of a rank; EMOGI_NO_VERTEX if no edge begins there. */
 static uint32_t
-find_place(const Settling *settling, uint32_t rank)
+find_place(const CorridorSearch *settling, uint32_t rank)
 {
 	uint64_t	low = 0,
 				high = settling->nplaces;
@@ -79,7 +79,7 @@ find_place(const Settling *settling, uint32_t rank)
 
 /* Make a place for each vertex where edges begin; the edges are sorted. False if out of memory. */
 static bool
-make_places(Settling *settling)
+make_places(CorridorSearch *settling)
 {
 	EmogiCorridor *corridor = settling->corridor;
 	const uint32_t *vertices = emogi_contraction_vertices(corridor->made);
@@ -106,7 +106,7 @@ make_places(Settling *settling)
 
 /* Offer a vertex a distance over a parent. */
 static void
-offer(Settling *settling, uint32_t to, double distance, uint32_t hops, uint32_t parent)
+offer(CorridorSearch *settling, uint32_t to, double distance, uint32_t hops, uint32_t parent)
 {
 	Place	   *place = &settling->places[to];
 
@@ -126,9 +126,9 @@ offer(Settling *settling, uint32_t to, double distance, uint32_t hops, uint32_t 
  * Settle vertices until the target is settled, EMOGI_NO_VERTEX = all; false if the job has stopped.
  */
 static bool
-settle(Settling *settling, uint32_t source, uint32_t target)
+settle(CorridorSearch *settling, uint32_t source, uint32_t target)
 {
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 
 	settling->places[source].distance = 0.0;
 	settling->places[source].parent = source;
@@ -149,7 +149,7 @@ settle(Settling *settling, uint32_t source, uint32_t target)
 			if (to != EMOGI_NO_VERTEX)
 				offer(settling, to, entry.distance + settling->edges[e].weight, entry.hops + 1,
 					  entry.place);
-			if (++looked % POLL == 0 && emogi_job_stopped(settling->corridor->job))
+			if (++nscanned % POLL == 0 && emogi_job_stopped(settling->corridor->job))
 				return false;
 		}
 	}
@@ -158,7 +158,7 @@ settle(Settling *settling, uint32_t source, uint32_t target)
 
 /* Follow the parents from the target into the answer; false if out of memory. */
 static bool
-write_path(Settling *settling, uint32_t target, EmogiPathAnswer *answer)
+write_path(CorridorSearch *settling, uint32_t target, EmogiPathAnswer *answer)
 {
 	const Place *place = &settling->places[target];
 	const uint64_t length = (uint64_t) place->hops + 1;
@@ -201,7 +201,7 @@ mark_ends(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets, const uin
 
 /* Search, and write the requested results; false if the job has stopped or out of memory. */
 static bool
-run(Settling *settling, uint32_t source, uint64_t ntargets, const uint32_t *targets,
+run(CorridorSearch *settling, uint32_t source, uint64_t ntargets, const uint32_t *targets,
 	double *distance, EmogiPathAnswer *answer)
 {
 	const uint32_t last = find_place(settling, targets[0]);
@@ -218,7 +218,7 @@ bool
 emogi_contraction_settle(EmogiCorridor *corridor, uint32_t source, uint64_t ntargets,
 						 const uint32_t *targets, double *distance, EmogiPathAnswer *answer)
 {
-	Settling	settling = {.corridor = corridor};
+	CorridorSearch	settling = {.corridor = corridor};
 	bool		done = false;
 
 	if (mark_ends(corridor, source, ntargets, targets))

@@ -31,8 +31,8 @@
 #define LANES EMOGI_CONTRACTION_LANES
 #define SLACK 4.5				/* times the error of a sum: 4, plus terms of higher order */
 #define POLL_RANKS 65536
-#define AHEAD 32				/* prefetch distance of the endpoints of arcs, arcs */
-#define ARCS_AHEAD 192			/* prefetch distance of arcs */
+#define PREFETCH_DISTANCE 32	/* prefetch distance of the endpoints of arcs, arcs */
+#define ARC_PREFETCH_DISTANCE 192	/* prefetch distance of arcs */
 
 /*
  * The stages of a vertex whose edges are followed back. In each stage, the data of the next stage
@@ -82,8 +82,8 @@ typedef struct Row
 	uint32_t	number;			/* of the row, from 1 */
 	double		slack;
 	Sum		   *sums;			/* [nvertices] */
-	EmogiGrowing visited;		/* uint32_t, the visited vertices */
-	EmogiGrowing frames;		/* Frame */
+	EmogiGrowingArray visited;	/* uint32_t, the visited vertices */
+	EmogiGrowingArray frames;	/* Frame */
 } Row;
 
 typedef struct Sweep
@@ -98,8 +98,8 @@ typedef struct Sweep
 	uint64_t   *above;			/* bitmap [nvertices], by rank: reached by an upward search, so
 								 * that near is valid */
 	Row			rows[LANES];
-	EmogiGrowing heap;			/* Entry */
-	uint64_t	looked;
+	EmogiGrowingArray heap;		/* Entry */
+	uint64_t	nscanned;
 	bool		(*poll) (void);
 } Sweep;
 
@@ -163,7 +163,7 @@ search_up(Sweep *sweep, uint32_t source, int lane)
 		const uint32_t rank = pop(sweep).vertex;
 		const double distance = sweep->near[(uint64_t) rank * LANES + (uint64_t) lane];
 
-		sweep->looked += firsts[rank + 1] - firsts[rank];
+		sweep->nscanned += firsts[rank + 1] - firsts[rank];
 		for (uint64_t i = firsts[rank]; i < firsts[rank + 1]; i++)
 		{
 			double	   *above = &get_above(sweep, arcs[i].to)[lane];
@@ -212,17 +212,17 @@ sweep_down(Sweep *sweep)
 				best[lane] = (double) INFINITY;
 		for (uint64_t i = firsts[rank]; i < firsts[rank + 1]; i++)
 		{
-			if (i >= ARCS_AHEAD)
-				__builtin_prefetch(&arcs[i - ARCS_AHEAD]);
-			if (i >= AHEAD)
-				__builtin_prefetch(sweep->near + (uint64_t) arcs[i - AHEAD].to * LANES);
+			if (i >= ARC_PREFETCH_DISTANCE)
+				__builtin_prefetch(&arcs[i - ARC_PREFETCH_DISTANCE]);
+			if (i >= PREFETCH_DISTANCE)
+				__builtin_prefetch(sweep->near + (uint64_t) arcs[i - PREFETCH_DISTANCE].to * LANES);
 			relax(best, sweep->near + (uint64_t) arcs[i].to * LANES, arcs[i].weight);
 		}
 		memcpy(sweep->near + rank * LANES, best, sizeof best);
 		if (rank % POLL_RANKS == 0 && is_stopped(sweep))
 			return false;
 	}
-	sweep->looked += firsts[sweep->made->nvertices];
+	sweep->nscanned += firsts[sweep->made->nvertices];
 	return true;
 }
 
@@ -320,7 +320,7 @@ scan_list(Sweep *sweep, Frame *frame, const uint32_t *ranks, int lane, double ma
 	if (frame->is_only)
 		frame->weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type,
 									 frame->edge);
-	sweep->looked += offsets[1] - offsets[0];
+	sweep->nscanned += offsets[1] - offsets[0];
 }
 
 /*
@@ -573,7 +573,7 @@ typedef struct Rows
 	const EmogiQuery *query;
 	double	   *distance;
 	uint64_t	next;			/* the first row not taken by a thread */
-	uint64_t	looked;
+	uint64_t	nscanned;
 } Rows;
 
 /*
@@ -602,7 +602,7 @@ find_blocks(void *arg, int thread, int nthreads)
 		   rows->query->nsources)
 		if (!find_rows(&sweep, rows->query, first, rows->distance))
 			break;
-	__atomic_fetch_add(&rows->looked, sweep.looked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&rows->nscanned, sweep.nscanned, __ATOMIC_RELAXED);
 	free(sweep.near_memory);
 	free(sweep.above);
 	free(sums_memory);
@@ -617,7 +617,7 @@ find_blocks(void *arg, int thread, int nthreads)
 EmogiStatus
 emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, bool reversed,
 						const EmogiQuery *query, int nthreads, bool (*poll) (void),
-						double *distance, uint64_t *looked, EmogiControl *control,
+						double *distance, uint64_t *nscanned, EmogiControl *control,
 						EmogiError *error)
 {
 	Rows		rows = {.job = {.control = control}, .query = query, .distance = distance};
@@ -631,7 +631,7 @@ emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, b
 	else
 		find_blocks(&rows, 0, 1);
 	emogi_pool_destroy(pool);
-	*looked = rows.looked;
+	*nscanned = rows.nscanned;
 	if (rows.job.status == EMOGI_NO_MEMORY)
 	{
 		snprintf(error->message, sizeof error->message, "out of memory while searching distances");

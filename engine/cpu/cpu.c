@@ -3,7 +3,7 @@
  */
 #include "cpu.h"
 
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "contract/contraction.h"
 #include "contract/query.h"
 #include "cpu/msbfs.h"
@@ -106,7 +106,7 @@ static EmogiCpuAlgorithm *const algorithms[] = {
 #define emogi_cpu_none NULL
 #define OTHER(NAME, name, cpu, ...) [EMOGI_##NAME] = emogi_cpu_##cpu,
 #define PATH(NAME, ...) [EMOGI_##NAME] = emogi_cpu_path,
-#define SUM(NAME, ...) [EMOGI_##NAME] = emogi_cpu_gather,
+#define SUM(NAME, ...) [EMOGI_##NAME] = emogi_cpu_semiring_sum,
 	EMOGI_ALGORITHMS(OTHER, PATH, SUM)
 #undef OTHER
 #undef PATH

@@ -13,20 +13,20 @@
 #include <sys/mman.h>
 
 /* a graph with fewer vertices + edges is not worth waking other threads */
-#define ALONE_GRAPH 16384
+#define SERIAL_GRAPH 16384
 /* arrays of at least this size use huge pages, because they are read in random order */
 #define HUGE_BYTES ((size_t) 2 << 20)
 
-#define LENT_BLOCKS 2
-#define LENT_BYTES ((size_t) 512 << 20)	/* a larger block is unmapped */
+#define REUSED_BLOCKS 2
+#define REUSED_BYTES ((size_t) 512 << 20)	/* a larger block is unmapped */
 
 /* Memory that runs have left for later runs. */
 static struct
 {
 	pthread_mutex_t lock;
-	void	   *memory[LENT_BLOCKS];	/* NULL = none */
-	size_t		bytes[LENT_BLOCKS];
-}			lent = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	void	   *memory[REUSED_BLOCKS];	/* NULL = none */
+	size_t		bytes[REUSED_BLOCKS];
+}			reused = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void
 emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, uint64_t total,
@@ -38,7 +38,7 @@ emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, 
 	*result = cleared;
 	*run = (EmogiCpuRun) {.job = {.control = control}, .pool = pool, .result = result,
 		.error = error, .what = what};
-	run->alone = graph->nvertices + graph->forward.nedges < ALONE_GRAPH;
+	run->serial = graph->nvertices + graph->forward.nedges < SERIAL_GRAPH;
 	run->start_ms = emogi_pool_now_ms();
 	emogi_job_phase(&run->job, EMOGI_PHASE_RUN, total);
 	control->level = 0;
@@ -47,11 +47,11 @@ emogi_cpu_run_begin(EmogiCpuRun *run, EmogiPool *pool, const EmogiGraph *graph, 
 
 /* Record a mapping to be released at the end of the run, and return it. */
 static void *
-hold_memory(EmogiCpuRun *run, void *memory, size_t bytes, bool is_lent)
+hold_memory(EmogiCpuRun *run, void *memory, size_t bytes, bool is_reused)
 {
 	run->memory[run->nmappings] = memory;
 	run->memory_bytes[run->nmappings] = bytes;
-	run->is_lent[run->nmappings++] = is_lent;
+	run->is_reused[run->nmappings++] = is_reused;
 	return memory;
 }
 
@@ -129,23 +129,23 @@ emogi_cpu_run_scratch(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
  * NULL if there is none.
  */
 static void *
-take_lent(size_t *bytes)
+take_reused(size_t *bytes)
 {
 	void	   *memory = NULL;
 	int			best = -1;
 
-	pthread_mutex_lock(&lent.lock);
-	for (int i = 0; i < LENT_BLOCKS; i++)
-		if (lent.memory[i] != NULL && lent.bytes[i] >= *bytes &&
-			(best < 0 || lent.bytes[i] < lent.bytes[best]))
+	pthread_mutex_lock(&reused.lock);
+	for (int i = 0; i < REUSED_BLOCKS; i++)
+		if (reused.memory[i] != NULL && reused.bytes[i] >= *bytes &&
+			(best < 0 || reused.bytes[i] < reused.bytes[best]))
 			best = i;
 	if (best >= 0)
 	{
-		memory = lent.memory[best];
-		*bytes = lent.bytes[best];
-		lent.memory[best] = NULL;
+		memory = reused.memory[best];
+		*bytes = reused.bytes[best];
+		reused.memory[best] = NULL;
 	}
-	pthread_mutex_unlock(&lent.lock);
+	pthread_mutex_unlock(&reused.lock);
 	return memory;
 }
 
@@ -160,17 +160,17 @@ lend(void *memory, size_t *bytes)
 	void	   *left;
 	size_t		left_bytes;
 
-	if (*bytes > LENT_BYTES || madvise(memory, *bytes, MADV_FREE) != 0)
+	if (*bytes > REUSED_BYTES || madvise(memory, *bytes, MADV_FREE) != 0)
 		return memory;
-	pthread_mutex_lock(&lent.lock);
-	for (int i = 1; i < LENT_BLOCKS && lent.memory[place] != NULL; i++)
-		if (lent.memory[i] == NULL || lent.bytes[i] < lent.bytes[place])
+	pthread_mutex_lock(&reused.lock);
+	for (int i = 1; i < REUSED_BLOCKS && reused.memory[place] != NULL; i++)
+		if (reused.memory[i] == NULL || reused.bytes[i] < reused.bytes[place])
 			place = i;
-	left = lent.memory[place];
-	left_bytes = lent.bytes[place];
-	lent.memory[place] = memory;
-	lent.bytes[place] = *bytes;
-	pthread_mutex_unlock(&lent.lock);
+	left = reused.memory[place];
+	left_bytes = reused.bytes[place];
+	reused.memory[place] = memory;
+	reused.bytes[place] = *bytes;
+	pthread_mutex_unlock(&reused.lock);
 	*bytes = left_bytes;
 	return left;
 }
@@ -184,14 +184,14 @@ emogi_cpu_run_borrow(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 	if (bytes < 2 * HUGE_BYTES)
 		return emogi_cpu_run_scratch(run, count, element_bytes);
 	if (emogi_job_may_allocate(&run->job))
-		memory = take_lent(&bytes);
+		memory = take_reused(&bytes);
 	else
 		emogi_job_fail(&run->job, EMOGI_NO_MEMORY);
 	if (memory != NULL)
 		return begin_array(hold_memory(run, memory, bytes, true), bytes);
 	memory = emogi_job_stopped(&run->job) ? NULL : emogi_cpu_run_scratch(run, count, element_bytes);
 	if (memory != NULL)
-		run->is_lent[run->nmappings - 1] = true;
+		run->is_reused[run->nmappings - 1] = true;
 	return memory;
 }
 
@@ -208,22 +208,22 @@ emogi_cpu_run_spare(EmogiCpuRun *run, uint64_t count, size_t element_bytes)
 		return map_array(map(run, bytes), bytes);
 	if (!emogi_job_may_allocate(&run->job))
 		return NULL;
-	memory = take_lent(&bytes);
+	memory = take_reused(&bytes);
 	if (memory != NULL)
 		return begin_array(hold_memory(run, memory, bytes, true), bytes);
 	memory = map_array(map_pages(run, bytes), bytes);
 	if (memory != NULL)
-		run->is_lent[run->nmappings - 1] = true;
+		run->is_reused[run->nmappings - 1] = true;
 	return memory;
 }
 
 bool
-emogi_cpu_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, bool alone)
+emogi_cpu_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, bool serial)
 {
 	if (emogi_job_stopped(&run->job))
 		return false;
 	run->next = 0;
-	if (alone || run->alone)
+	if (serial || run->serial)
 		step(arg, 0, 1);
 	else
 		emogi_pool_run(run->pool, step, arg);
@@ -237,7 +237,7 @@ emogi_cpu_run_end(EmogiCpuRun *run)
 
 	for (int i = 0; i < run->nmappings; i++)
 	{
-		void	   *memory = run->is_lent[i] ? lend(run->memory[i], &run->memory_bytes[i])
+		void	   *memory = run->is_reused[i] ? lend(run->memory[i], &run->memory_bytes[i])
 			: run->memory[i];
 
 		if (memory != NULL)

@@ -23,12 +23,12 @@ typedef struct EmogiCpuRun
 	EmogiResult *result;
 	EmogiError *error;
 	const char *what;			/* for messages: "shortest paths" */
-	bool		alone;			/* the graph is too small to be worth waking other threads */
+	bool		serial;			/* the graph is too small to be worth waking other threads */
 	uint64_t	next;			/* atomic: next chunk of the step */
 	int			nmappings;
 	void	   *memory[EMOGI_RUN_MAPPINGS];
 	size_t		memory_bytes[EMOGI_RUN_MAPPINGS];
-	bool		is_lent[EMOGI_RUN_MAPPINGS];	/* left to the next run that borrows memory */
+	bool		is_reused[EMOGI_RUN_MAPPINGS];	/* left to the next run that borrows memory */
 	uint64_t	spared_bytes;	/* bytes taken by emogi_cpu_run_spare() */
 	double		start_ms;
 } EmogiCpuRun;
@@ -69,7 +69,7 @@ extern void *emogi_cpu_run_spare(EmogiCpuRun *run, uint64_t count, size_t elemen
 /*
  * Run one step over its chunks, in all threads or in this one alone; false if the job has stopped.
  */
-extern bool emogi_cpu_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, bool alone);
+extern bool emogi_cpu_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, bool serial);
 
 /*
  * End a run: free the scratch memory, write the message of a failure, and return the run's status.

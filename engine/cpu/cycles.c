@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "contract/semirings.h"
-#include "graph/whole_lists.h"
+#include "graph/contiguous_lists.h"
 
 #define PIECE 16384				/* edges between two polls */
 
@@ -30,8 +30,8 @@ struct EmogiCycles
 	const EmogiGraph *graph;
 	const EmogiOverlay *overlay; /* NULL = no changes */
 	uint64_t	nvertices;		/* of the graph and the overlay */
-	EmogiWholeLists forward;
-	EmogiWholeLists backward;
+	EmogiContiguousLists forward;
+	EmogiContiguousLists backward;
 	EmogiPoll	poll;
 	uint32_t	source;
 	bool		both;
@@ -141,7 +141,7 @@ go_level(EmogiCycles *cycles)
 	for (; cycles->head < end; cycles->head++)
 	{
 		const uint32_t v = cycles->queue[cycles->head];
-		const EmogiListRange list = emogi_whole_list(&cycles->backward, v);
+		const EmogiListRange list = emogi_contiguous_list(&cycles->backward, v);
 		const EmogiAdjacency *lists = list.lists;
 
 		if (count_edges(cycles, list.end - list.first + 1))
@@ -160,7 +160,7 @@ go_level(EmogiCycles *cycles)
 static bool
 push_step(EmogiCycles *cycles, uint32_t vertex, double distance)
 {
-	const EmogiListRange list = emogi_whole_list(&cycles->forward, vertex);
+	const EmogiListRange list = emogi_contiguous_list(&cycles->forward, vertex);
 
 	if (count_edges(cycles, list.end - list.first + 1) ||
 		!reserve_steps(cycles, cycles->nsteps + 1))
@@ -254,10 +254,12 @@ end_job(EmogiCycles *cycles)
 static void
 begin_search(EmogiCycles *cycles)
 {
-	emogi_whole_lists_begin(&cycles->forward, emogi_lists_forward(cycles->graph, cycles->overlay),
-							&cycles->job, &cycles->bytes, cycles->max_bytes);
-	emogi_whole_lists_begin(&cycles->backward, emogi_lists_backward(cycles->graph, cycles->overlay),
-							&cycles->job, &cycles->bytes, cycles->max_bytes);
+	emogi_contiguous_lists_begin(&cycles->forward,
+								 emogi_lists_forward(cycles->graph, cycles->overlay), &cycles->job,
+								 &cycles->bytes, cycles->max_bytes);
+	emogi_contiguous_lists_begin(&cycles->backward,
+								 emogi_lists_backward(cycles->graph, cycles->overlay), &cycles->job,
+								 &cycles->bytes, cycles->max_bytes);
 	cycles->bytes = cycles->nvertices * (sizeof *cycles->hops + sizeof *cycles->on_path);
 	if (cycles->bytes <= cycles->max_bytes && emogi_job_may_allocate(&cycles->job))
 		cycles->hops = calloc(cycles->nvertices, sizeof *cycles->hops);
@@ -313,7 +315,7 @@ emogi_cycles_next(EmogiCycles *cycles, EmogiCycle *cycle)
 }
 
 uint64_t
-emogi_cycles_looked(const EmogiCycles *cycles)
+emogi_cycles_edges_scanned(const EmogiCycles *cycles)
 {
 	return cycles->scanned;
 }
@@ -323,8 +325,8 @@ emogi_cycles_free(EmogiCycles *cycles)
 {
 	if (cycles == NULL)
 		return;
-	emogi_whole_lists_end(&cycles->forward);
-	emogi_whole_lists_end(&cycles->backward);
+	emogi_contiguous_lists_end(&cycles->forward);
+	emogi_contiguous_lists_end(&cycles->backward);
 	free(cycles->hops);
 	free(cycles->on_path);
 	free(cycles->queue);

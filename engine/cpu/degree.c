@@ -4,12 +4,12 @@
  * Fills degree[nvertices], the number of edges in a vertex's list, and strength[nvertices], the sum
  * of their weights in list order; without weights the two are equal.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/cpu_run.h"
 
 #include "contract/semirings.h"
 
-#define VERTICES_AT_ONCE 4096
+#define VERTEX_CHUNK 4096
 
 typedef struct Degrees
 {
@@ -38,9 +38,9 @@ fill_columns(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&degrees->run.job) &&
-		   (v = emogi_job_claim(&degrees->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
+		   (v = emogi_job_claim(&degrees->run.next, VERTEX_CHUNK)) < graph->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, graph->nvertices);
 
 		for (; v < end; v++)
 		{

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define VERTICES_AT_ONCE 512
+#define VERTEX_CHUNK 512
 
 /*
  * Get the distinct neighbors of a vertex except itself, ascending; *count of them. The lists of
@@ -120,9 +120,9 @@ visit_all(EmogiDegreeDag *dag, Visit visit, int thread)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&dag->run->job) &&
-		   (v = emogi_job_claim(&dag->run->next, VERTICES_AT_ONCE)) < dag->nvertices)
+		   (v = emogi_job_claim(&dag->run->next, VERTEX_CHUNK)) < dag->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, dag->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, dag->nvertices);
 
 		for (; v < end; v++)
 		{

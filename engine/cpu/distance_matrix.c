@@ -5,7 +5,7 @@
  * threads. Without weights, up to 64 sources share a search (msbfs.h) if the searches from single
  * sources indicate that this costs less: in deep graphs, single searches examine less.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "msbfs.h"
 #include "cpu/cpu_run.h"
 

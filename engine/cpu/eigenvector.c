@@ -8,15 +8,15 @@
  * Power iteration: x' = (x + A x) / |x + A x|, where (A x)(v) is the sum over v's list, from equal
  * initial values. The added x shifts every eigenvalue by 1, so that in a bipartite graph no other
  * eigenvalue has the same absolute value. If all weights are small, A x is scaled first, because it
- * would vanish beside x (powers.h).
+ * would vanish beside x (power_iteration.h).
  *
  * [1] P. Bonacich. Factoring and Weighting Approaches to Status Scores and Clique Identification.
  *     J. Mathematical Sociology 2, 1972.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/pull_spmv.h"
 
-#include "contract/powers.h"
+#include "contract/power_iteration.h"
 
 typedef struct Eigen
 {

@@ -11,10 +11,10 @@
  * [1] J. Kleinberg. Authoritative Sources in a Hyperlinked Environment. J. ACM 46(5), 1999. Section
  *     3.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/pull_spmv.h"
 
-#include "contract/powers.h"
+#include "contract/power_iteration.h"
 
 typedef struct Hits
 {

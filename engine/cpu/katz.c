@@ -20,10 +20,10 @@
  * [1] L. Katz. A New Status Index Derived from Sociometric Analysis. Psychometrika 18(1), 1953.
  * [2] R. Horn, C. Johnson. Matrix Analysis. 2nd edition, 2013.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/pull_spmv.h"
 
-#include "contract/powers.h"
+#include "contract/power_iteration.h"
 
 typedef struct Katz
 {
@@ -78,7 +78,7 @@ put_sum(void *arg, uint64_t v, double added)
 	const double sum = katz->sum[v] + added;
 	const double share = katz->alpha * added;
 
-	block->part.most = added > block->part.most ? added : block->part.most;
+	block->part.max_increase = added > block->part.max_increase ? added : block->part.max_increase;
 	block->part.largest = sum > block->part.largest ? sum : block->part.largest;
 	block->part.shrinks |= share < katz->share[v];
 	katz->sum[v] = sum;
@@ -115,7 +115,8 @@ close_iteration(Katz *katz)
 	{
 		const EmogiKatzFound *part = &katz->parts[b];
 
-		katz->all.most = part->most > katz->all.most ? part->most : katz->all.most;
+		katz->all.max_increase = part->max_increase > katz->all.max_increase ? part->max_increase :
+			katz->all.max_increase;
 		katz->all.largest = part->largest > katz->all.largest ? part->largest : katz->all.largest;
 		katz->all.shrinks |= part->shrinks;
 	}
@@ -142,7 +143,7 @@ iterate(Katz *katz, const EmogiQuery *query)
 			return false;
 		close_iteration(katz);
 		result->edges_traversed += katz->pull.lists.nedges;
-	} while (!emogi_katz_ends(&katz->all, query, &katz->rate, result, katz->run.error));
+	} while (!emogi_katz_end_iteration(&katz->all, query, &katz->rate, result, katz->run.error));
 	if (result->refusal.kind != EMOGI_NOT_REFUSED)
 		emogi_job_fail(&katz->run.job, EMOGI_BAD_INPUT);
 	return result->refusal.kind == EMOGI_NOT_REFUSED;

@@ -23,32 +23,32 @@
 
 /* Count the edges added to the lists. */
 static uint64_t
-count_added(const EmogiOverlay *patch)
+count_added(const EmogiOverlay *overlay)
 {
-	return patch != NULL ? patch->forward.nadded : 0;
+	return overlay != NULL ? overlay->forward.nadded : 0;
 }
 
 /* Lay out the memory for an overlay's changes from an address on; return its end. */
 static uintptr_t
-lay_out(EmogiLocalComponents *components, const EmogiOverlay *patch, uintptr_t place)
+lay_out(EmogiLocalComponents *components, const EmogiOverlay *overlay, uintptr_t place)
 {
-	const uint64_t nadded = count_added(patch);
+	const uint64_t nadded = count_added(overlay);
 
 	components->bits = emogi_hash_bits(4, 2 * nadded);
 	components->joined = emogi_carve(&place, sizeof(*components->joined) << components->bits);
 	components->moved = emogi_carve(&place, 2 * nadded * sizeof(*components->moved));
 	components->places = emogi_carve(&place,
-									 (patch != NULL ? patch->nnew : 0) *
+									 (overlay != NULL ? overlay->nnew : 0) *
 									 sizeof(*components->places));
 	return place;
 }
 
 size_t
-emogi_local_components_bytes(const EmogiOverlay *patch)
+emogi_local_components_bytes(const EmogiOverlay *overlay)
 {
 	EmogiLocalComponents components;
 
-	return (size_t) lay_out(&components, patch, 0);
+	return (size_t) lay_out(&components, overlay, 0);
 }
 
 /* ---- the forest ---- */
@@ -72,7 +72,7 @@ find_place(const EmogiLocalComponents *components, uint32_t vertex)
 static uint32_t
 climb(const EmogiLocalComponents *components, uint32_t place)
 {
-	EmogiJoined *joined = components->joined;
+	EmogiUnionFindSlot *joined = components->joined;
 
 	while (joined[place].above != place)
 		place = joined[place].above = joined[joined[place].above].above;
@@ -88,7 +88,7 @@ enter(const EmogiLocalComponents *components, uint32_t vertex)
 
 	if (components->joined[place].vertex != 0)
 		return climb(components, place);
-	components->joined[place] = (EmogiJoined) {.vertex = label + 1, .above = place};
+	components->joined[place] = (EmogiUnionFindSlot) {.vertex = label + 1, .above = place};
 	return place;
 }
 
@@ -96,13 +96,13 @@ enter(const EmogiLocalComponents *components, uint32_t vertex)
 static void
 join(const EmogiLocalComponents *components, uint32_t u, uint32_t v)
 {
-	EmogiJoined *joined = components->joined;
+	EmogiUnionFindSlot *joined = components->joined;
 	const uint32_t a = enter(components, u);
 	const uint32_t b = enter(components, v);
 
 	if (a == b)
 		return;
-	if (emogi_overlay_before(components->graph, components->patch, joined[a].vertex - 1,
+	if (emogi_overlay_before(components->graph, components->overlay, joined[a].vertex - 1,
 							 joined[b].vertex - 1))
 		joined[b].above = a;
 	else
@@ -113,13 +113,14 @@ join(const EmogiLocalComponents *components, uint32_t u, uint32_t v)
 static void
 join_list(const EmogiLocalComponents *components, const EmogiOverlayList *list)
 {
-	const EmogiOverlayLists *patched = &components->patch->forward;
+	const EmogiOverlayLists *changed_lists = &components->overlay->forward;
 
 	for (uint32_t i = 0; i < list->npieces; i++)
 	{
-		const EmogiPiece *piece = &patched->pieces[list->first + i];
+		const EmogiListPiece *piece = &changed_lists->pieces[list->first + i];
 
-		if (piece->targets < patched->added || piece->targets >= patched->added + patched->nadded)
+		if (piece->targets < changed_lists->added ||
+			piece->targets >= changed_lists->added + changed_lists->nadded)
 			continue;			/* piece of the old list */
 		for (uint64_t e = 0; e < piece->count; e++)
 			join(components, list->vertex - 1, piece->targets[e]);
@@ -142,7 +143,7 @@ list_moved(EmogiLocalComponents *components)
 {
 	for (uint32_t i = 0; i < UINT64_C(1) << components->bits; i++)
 	{
-		const EmogiJoined *joined = &components->joined[i];
+		const EmogiUnionFindSlot *joined = &components->joined[i];
 
 		if (joined->vertex != 0 && joined->above != i &&
 			joined->vertex - 1 < components->graph->nvertices)
@@ -174,21 +175,21 @@ void
 emogi_local_components_join(EmogiLocalComponents *components, void *memory)
 {
 	const EmogiGraph *graph = components->graph;
-	const EmogiOverlay *patch = components->patch;
+	const EmogiOverlay *overlay = components->overlay;
 	uint64_t	place = 0;
 
-	(void) lay_out(components, patch, (uintptr_t) memory);
+	(void) lay_out(components, overlay, (uintptr_t) memory);
 	memset(components->joined, 0, sizeof(*components->joined) << components->bits);
 	components->nmoved = 0;
-	if (patch == NULL)
+	if (overlay == NULL)
 		return;
-	for (uint64_t i = 0; i < UINT64_C(1) << patch->forward.bits; i++)
-		if (patch->forward.lists[i].vertex != 0)
-			join_list(components, &patch->forward.lists[i]);
+	for (uint64_t i = 0; i < UINT64_C(1) << overlay->forward.bits; i++)
+		if (overlay->forward.lists[i].vertex != 0)
+			join_list(components, &overlay->forward.lists[i]);
 	list_moved(components);
-	for (uint64_t i = 0; i < patch->nnew; i++)
+	for (uint64_t i = 0; i < overlay->nnew; i++)
 	{
-		place = find_key(graph->ids, place, graph->nvertices, patch->new_keys[i]);
+		place = find_key(graph->ids, place, graph->nvertices, overlay->new_keys[i]);
 		components->places[i] = (uint32_t) place;
 	}
 }
@@ -249,7 +250,7 @@ emogi_local_search_components_list(const EmogiLocalComponents *components, const
 								   uint32_t smallest, bool (*stops) (void), uint64_t room,
 								   uint32_t *vertices)
 {
-	const EmogiJoined *joined = components->joined;
+	const EmogiUnionFindSlot *joined = components->joined;
 	const uint32_t root = find_place(components, smallest);
 	uint64_t	count = 0;
 
@@ -411,7 +412,7 @@ write_ids(const Writing *writing, int64_t *ids)
 		memcpy(ids + v + nbefore, components->graph->ids + v, (end - v) * sizeof(*ids));
 		v = end;
 		for (; nbefore < writing->nnew && components->places[nbefore] == v; nbefore++)
-			ids[v + nbefore] = components->patch->new_keys[nbefore];
+			ids[v + nbefore] = components->overlay->new_keys[nbefore];
 		if (writing->stops())
 			return false;
 	}
@@ -440,7 +441,7 @@ emogi_local_components_write(const EmogiLocalComponents *components, bool (*stop
 							 int64_t *ids, uint32_t *component)
 {
 	const Writing writing = {.components = components, .nold = components->graph->nvertices,
-							 .nnew = components->patch != NULL ? components->patch->nnew : 0,
+							 .nnew = components->overlay != NULL ? components->overlay->nnew : 0,
 							 .stops = stops, .component = component};
 
 	if (writing.nnew == 0 && components->nmoved == 0)

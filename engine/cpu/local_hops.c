@@ -21,11 +21,11 @@ typedef struct Hops
 	const EmogiGraph *graph;
 	EmogiListsView lists;
 	uint64_t	max_edges;
-	uint64_t	looked;
+	uint64_t	nscanned;
 	bool		failed;
 	uint64_t	deepest;		/* vertices on this level are not expanded */
 	uint64_t   *queue;			/* [2^(bits - 1)], and as much scratch plus one word
-								 * (emogi_local_order): vertex << 32 | level, in the order of
+								 * (emogi_local_sort): vertex << 32 | level, in the order of
 								 * visits */
 	uint64_t	count;
 	uint32_t   *table;			/* [2^bits], vertex + 1, 0 = free; open addressing, at most half
@@ -120,15 +120,15 @@ static void
 expand(Hops *hops, uint32_t vertex, uint64_t level)
 {
 	const uint64_t degree = emogi_lists_degree(&hops->lists, vertex);
-	EmogiPiece	whole;
+	EmogiListPiece	whole;
 	uint32_t	npieces;
-	const EmogiPiece *pieces;
+	const EmogiListPiece *pieces;
 
-	if (degree > hops->max_edges - hops->looked)
+	if (degree > hops->max_edges - hops->nscanned)
 		hops->failed = true;
 	if (hops->failed || !reserve(hops, degree))
 		return;
-	hops->looked += degree;
+	hops->nscanned += degree;
 	pieces = emogi_lists_pieces(&hops->lists, vertex, &whole, &npieces);
 	for (uint32_t i = 0; i < npieces; i++)
 		for (uint64_t e = 0; e < pieces[i].count; e++)
@@ -169,13 +169,13 @@ make_level(Hops *hops, uint64_t first, uint64_t level)
 
 /* Enter the sources. False if one may have been removed. */
 static bool
-enter_sources(Hops *hops, const EmogiOverlay *patch, const EmogiQuery *query)
+enter_sources(Hops *hops, const EmogiOverlay *overlay, const EmogiQuery *query)
 {
 	if (query->nsources > hops->max_edges || !reserve(hops, query->nsources))
 		return false;
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
-		const EmogiOverlayPresence presence = emogi_overlay_presence(hops->graph, patch,
+		const EmogiOverlayPresence presence = emogi_overlay_presence(hops->graph, overlay,
 																	 query->sources[i]);
 
 		if (presence == EMOGI_VERTEX_UNKNOWN)
@@ -204,14 +204,14 @@ run(Hops *hops)
 
 /* Write the answer; false if out of memory. */
 static bool
-write_answer(Hops *hops, const EmogiOverlay *patch, EmogiLocalAnswer *answer)
+write_answer(Hops *hops, const EmogiOverlay *overlay, EmogiLocalAnswer *answer)
 {
 	const uint64_t count = hops->count;
 
 	if (count > 0)
 		answer->nlevels = level_of(hops->queue[count - 1]) + 1;
 	answer->count = count;
-	answer->edges_traversed = hops->looked;
+	answer->edges_traversed = hops->nscanned;
 	answer->vertices = malloc((count + 1) * sizeof(*answer->vertices));
 	answer->values = malloc((count + 1) * sizeof(*answer->values));
 	if (answer->vertices == NULL || answer->values == NULL)
@@ -219,7 +219,7 @@ write_answer(Hops *hops, const EmogiOverlay *patch, EmogiLocalAnswer *answer)
 		emogi_local_search_free(answer);
 		return false;
 	}
-	emogi_local_order(hops->graph, patch, hops->queue, count);
+	emogi_local_sort(hops->graph, overlay, hops->queue, count);
 	for (uint64_t i = 0; i < count; i++)
 	{
 		answer->vertices[i] = vertex_of(hops->queue[i]);
@@ -229,16 +229,16 @@ write_answer(Hops *hops, const EmogiOverlay *patch, EmogiLocalAnswer *answer)
 }
 
 EmogiLocalOutcome
-emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query,
+emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *overlay, const EmogiQuery *query,
 				 uint64_t max_edges, EmogiLocalAnswer *answer)
 {
 	Hops		hops;
 	bool		answered;
 
 	hops.graph = graph;
-	hops.lists = emogi_lists_forward(graph, patch);
+	hops.lists = emogi_lists_forward(graph, overlay);
 	hops.max_edges = max_edges;
-	hops.looked = hops.count = 0;
+	hops.nscanned = hops.count = 0;
 	hops.failed = hops.is_allocated = false;
 	hops.deepest = query->max_depth < 0 || query->max_depth > UINT32_MAX ? UINT32_MAX
 		: (uint64_t) query->max_depth;
@@ -246,10 +246,10 @@ emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *patch, const Emogi
 	hops.table = memset(hops.few_table, 0, sizeof(hops.few_table));
 	hops.bits = FEW_BITS;
 	*answer = (EmogiLocalAnswer) {0};
-	answered = enter_sources(&hops, patch, query);
+	answered = enter_sources(&hops, overlay, query);
 	if (answered)
 		run(&hops);
-	answered = answered && !hops.failed && write_answer(&hops, patch, answer);
+	answered = answered && !hops.failed && write_answer(&hops, overlay, answer);
 	if (hops.is_allocated)
 		free(hops.queue);
 	return answered ? EMOGI_LOCAL_ANSWERED : EMOGI_LOCAL_GAVE_UP;

@@ -18,8 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AHEAD 16				/* prefetch distance, edges */
-#define LISTS_AHEAD 32			/* prefetch distance of adjacency lists, vertices of the queue */
+#define PREFETCH_DISTANCE 16	/* prefetch distance, edges */
+#define LIST_PREFETCH_DISTANCE 32	/* prefetch distance of adjacency lists, vertices of the
+									 * queue */
 #define MAX_PATHS 9007199254740992.0	/* up to here doubles represent all integers exactly */
 
 /* A visited vertex. */
@@ -52,14 +53,14 @@ typedef struct Entry
 typedef struct Search
 {
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;
+	const EmogiOverlay *overlay;
 	EmogiListsView lists;
 	bool		weighted;
 	double		max_value;		/* vertices with larger values are not reached */
 	bool		targeted;
 	uint64_t	nwanted;		/* targets that are not settled yet */
 	uint64_t	max_edges;
-	uint64_t	looked;
+	uint64_t	nscanned;
 	bool		failed;
 	Node	   *nodes;			/* [2^bits], open addressing, at most half full */
 	int			bits;
@@ -168,14 +169,14 @@ prefetch_vertex(const Search *search, uint32_t vertex, double value)
 		__builtin_prefetch(&graph->ids[vertex]);
 }
 
-/* Prefetch the adjacency list of a vertex LISTS_AHEAD places ahead in the queue. */
+/* Prefetch the adjacency list of a vertex LIST_PREFETCH_DISTANCE places ahead in the queue. */
 static inline void
 prefetch_list(const Search *search)
 {
 	const EmogiGraph *graph = search->graph;
-	const Entry *entry = &search->entries[search->head + LISTS_AHEAD];
+	const Entry *entry = &search->entries[search->head + LIST_PREFETCH_DISTANCE];
 
-	if (search->head + LISTS_AHEAD < search->end && entry->vertex < graph->nvertices &&
+	if (search->head + LIST_PREFETCH_DISTANCE < search->end && entry->vertex < graph->nvertices &&
 		entry->value + 1.0 <= search->max_value)
 		__builtin_prefetch(&graph->forward.targets[graph->forward.offsets[entry->vertex]]);
 }
@@ -237,25 +238,26 @@ walk(Search *search, Entry entry)
 {
 	const EmogiWeightType type = search->weighted ? search->graph->weight_type : EMOGI_WEIGHT_NONE;
 	const uint64_t degree = emogi_lists_degree(&search->lists, entry.vertex);
-	EmogiPiece	whole;
+	EmogiListPiece	whole;
 	uint32_t	npieces;
-	const EmogiPiece *pieces;
+	const EmogiListPiece *pieces;
 
-	if (degree > search->max_edges - search->looked)
+	if (degree > search->max_edges - search->nscanned)
 		search->failed = true;
 	if (search->failed || !reserve(search, degree))
 		return;
-	search->looked += degree;
+	search->nscanned += degree;
 	pieces = emogi_lists_pieces(&search->lists, entry.vertex, &whole, &npieces);
 	for (uint32_t i = 0; i < npieces; i++)
 	{
-		const EmogiPiece *piece = &pieces[i];
+		const EmogiListPiece *piece = &pieces[i];
 
 		for (uint64_t e = 0; e < piece->count; e++)
 		{
-			if (e + AHEAD < piece->count)
+			if (e + PREFETCH_DISTANCE < piece->count)
 				__builtin_prefetch(search->nodes +
-								   emogi_hash_slot(piece->targets[e + AHEAD], search->bits));
+								   emogi_hash_slot(piece->targets[e + PREFETCH_DISTANCE],
+												   search->bits));
 			if (search->counts)
 				offer_paths(search, piece->targets[e], entry.value + 1.0,
 							search->paths[search->head - 1]);
@@ -338,7 +340,7 @@ enter_ends(Search *search, const EmogiQuery *query)
 	}
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
-		switch (emogi_overlay_presence(search->graph, search->patch, query->sources[i]))
+		switch (emogi_overlay_presence(search->graph, search->overlay, query->sources[i]))
 		{
 			case EMOGI_VERTEX_UNKNOWN:
 				return false;
@@ -361,7 +363,7 @@ write_sorted(const Search *search, const Entry *reached, uint64_t count, uint64_
 {
 	for (uint64_t i = 0; i < count; i++)
 		sort[i] = (uint64_t) reached[i].vertex << 32 | i;
-	emogi_local_order(search->graph, search->patch, sort, count);
+	emogi_local_sort(search->graph, search->overlay, sort, count);
 	for (uint64_t i = 0; i < count; i++)
 	{
 		answer->vertices[i] = (uint32_t) (sort[i] >> 32);
@@ -383,7 +385,7 @@ write_answer(const Search *search, EmogiLocalAnswer *answer)
 	answer->vertices = malloc((count + 1) * sizeof(*answer->vertices));
 	answer->values = malloc((count + 1) * sizeof(*answer->values));
 	answer->paths = search->counts ? malloc((count + 1) * sizeof(*answer->paths)) : NULL;
-	answer->edges_traversed = search->looked;
+	answer->edges_traversed = search->nscanned;
 	if (count > 0)
 		answer->nlevels = search->weighted ? 1 : (uint32_t) reached[count - 1].value + 1;
 	if (sort == NULL || answer->vertices == NULL || answer->values == NULL ||
@@ -399,20 +401,20 @@ write_answer(const Search *search, EmogiLocalAnswer *answer)
 }
 
 EmogiLocalOutcome
-emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query,
+emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *overlay, const EmogiQuery *query,
 				   uint64_t max_edges, EmogiLocalAnswer *answer)
 {
 	const bool	counts = query->algorithm == EMOGI_SSNSP;
 	const bool	hops = query->algorithm == EMOGI_BFS || counts;
-	Search		search = {.graph = graph, .patch = patch,
-		.lists = emogi_lists_forward(graph, patch), .max_edges = max_edges,
+	Search		search = {.graph = graph, .overlay = overlay,
+		.lists = emogi_lists_forward(graph, overlay), .max_edges = max_edges,
 		.weighted = !hops && graph->weight_type != EMOGI_WEIGHT_NONE, .max_value = DBL_MAX,
 		.targeted = !counts && query->ntargets > 0,
 		.counts = counts};
 	bool		answered;
 
 	if (query->algorithm == EMOGI_BFS && query->ntargets == 0)
-		return emogi_local_hops(graph, patch, query, max_edges, answer);
+		return emogi_local_hops(graph, overlay, query, max_edges, answer);
 	*answer = (EmogiLocalAnswer) {0};
 	if (hops && query->max_depth >= 0)
 		search.max_value = (double) query->max_depth;

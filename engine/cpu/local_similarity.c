@@ -13,7 +13,7 @@
 #include "graph/radix.h"
 #include "similarity.h"
 
-typedef struct Finding
+typedef struct SimilaritySearch
 {
 	const EmogiGraph *graph;
 	const EmogiOverlay *overlay;
@@ -26,13 +26,13 @@ typedef struct Finding
 	uint64_t	nsharing;
 	uint64_t	room;
 	bool		failed;
-} Finding;
+} SimilaritySearch;
 
 /* Scan of the distinct targets of a list. */
 typedef struct Scan
 {
-	EmogiPiece	whole;
-	const EmogiPiece *pieces;
+	EmogiListPiece	whole;
+	const EmogiListPiece *pieces;
 	uint32_t	npieces;
 	uint32_t	piece;
 	uint64_t	entry;
@@ -41,7 +41,7 @@ typedef struct Scan
 
 /* Begin a scan; false, and the search failed, if the list is too long. */
 static bool
-begin_scan(Finding *finding, const EmogiListsView *view, uint32_t vertex, Scan *scan)
+begin_scan(SimilaritySearch *finding, const EmogiListsView *view, uint32_t vertex, Scan *scan)
 {
 	finding->scanned += emogi_lists_degree(view, vertex);
 	finding->failed |= finding->scanned > finding->max_edges;
@@ -75,7 +75,7 @@ next_target(Scan *scan, uint32_t *target)
 
 /* Count the distinct targets of a list. */
 static uint32_t
-count_targets(Finding *finding, uint32_t vertex)
+count_targets(SimilaritySearch *finding, uint32_t vertex)
 {
 	Scan		scan;
 	uint32_t	target;
@@ -89,7 +89,7 @@ count_targets(Finding *finding, uint32_t vertex)
 
 /* List a vertex that shares a neighbor. */
 static void
-add_sharing(Finding *finding, uint32_t vertex)
+add_sharing(SimilaritySearch *finding, uint32_t vertex)
 {
 	if (finding->nsharing == finding->room)
 	{
@@ -109,7 +109,7 @@ add_sharing(Finding *finding, uint32_t vertex)
 
 /* List all vertices that share a neighbor with a vertex; return the size of its neighbor set. */
 static uint32_t
-list_sharing(Finding *finding, uint32_t vertex)
+list_sharing(SimilaritySearch *finding, uint32_t vertex)
 {
 	Scan		there;
 	Scan		back;
@@ -129,8 +129,8 @@ list_sharing(Finding *finding, uint32_t vertex)
 
 /* Return true if one vertex ranks before another. */
 static bool
-comes_before(const Finding *finding, double similarity, uint32_t v, double other_similarity,
-			 uint32_t other)
+comes_before(const SimilaritySearch *finding, double similarity, uint32_t v,
+			 double other_similarity, uint32_t other)
 {
 	return similarity > other_similarity ||
 		(similarity == other_similarity &&
@@ -139,7 +139,7 @@ comes_before(const Finding *finding, double similarity, uint32_t v, double other
 
 /* Insert a vertex into the best ones, at most max_count. */
 static void
-offer(const Finding *finding, EmogiLocalSimilar *similar, uint64_t max_count, uint32_t v,
+offer(const SimilaritySearch *finding, EmogiLocalSimilar *similar, uint64_t max_count, uint32_t v,
 	  double similarity)
 {
 	uint64_t	place = similar->count;
@@ -164,7 +164,8 @@ offer(const Finding *finding, EmogiLocalSimilar *similar, uint64_t max_count, ui
 
 /* Find the best of those that share a neighbor. */
 static void
-choose_best(Finding *finding, const EmogiQuery *query, uint32_t size, EmogiLocalSimilar *similar)
+choose_best(SimilaritySearch *finding, const EmogiQuery *query, uint32_t size,
+			EmogiLocalSimilar *similar)
 {
 	uint64_t	end;
 
@@ -188,7 +189,7 @@ emogi_local_similarity(const EmogiGraph *graph, const EmogiOverlay *overlay,
 					   const EmogiQuery *query, uint32_t vertex, uint64_t max_edges,
 					   EmogiLocalSimilar *similar)
 {
-	Finding		finding = {.graph = graph,.overlay = overlay,
+	SimilaritySearch		finding = {.graph = graph,.overlay = overlay,
 						   .forward = emogi_lists_forward(graph, overlay),
 						   .backward = emogi_lists_backward(graph, overlay),.max_edges = max_edges};
 	EmogiControl control = {0};

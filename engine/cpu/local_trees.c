@@ -1,7 +1,7 @@
 /*
- * local_trees.c: search trees of local searches. trees.c defines which of several possible trees is
- * chosen; this file applies the same method, source by source and round by round, to the vertices
- * reached, whose indexes in the answer ascend with the keys.
+ * local_trees.c: search trees of local searches. search_trees.c defines which of several possible
+ * trees is chosen; this file applies the same method, source by source and round by round, to the
+ * vertices reached, whose indexes in the answer ascend with the keys.
  */
 #include "contract/local_trees.h"
 
@@ -36,7 +36,7 @@ typedef struct Tree
 	uint32_t	root;
 	uint32_t   *predecessor;
 	uint32_t   *source;
-	uint64_t	looked;
+	uint64_t	nscanned;
 } Tree;
 
 /* Find the slot of a vertex, or a free one. */
@@ -96,10 +96,10 @@ static void
 visit(Tree *tree, uint32_t u)
 {
 	const double value = tree->answer->values[u];
-	EmogiPiece	whole;
+	EmogiListPiece	whole;
 	uint32_t	npieces;
-	const EmogiPiece *pieces = emogi_lists_pieces(&tree->lists, tree->answer->vertices[u], &whole,
-												  &npieces);
+	const EmogiListPiece *pieces = emogi_lists_pieces(&tree->lists, tree->answer->vertices[u],
+													  &whole, &npieces);
 
 	for (uint32_t i = 0; i < npieces; i++)
 	{
@@ -113,7 +113,7 @@ visit(Tree *tree, uint32_t u)
 				tree->answer->values[place->place])
 				find_vertex(tree, u, place->place);
 		}
-		tree->looked += pieces[i].count;
+		tree->nscanned += pieces[i].count;
 	}
 }
 
@@ -136,11 +136,11 @@ grow_from(Tree *tree, uint32_t root)
 }
 
 bool
-emogi_local_trees(const EmogiGraph *graph, const EmogiOverlay *patch, const EmogiQuery *query,
+emogi_local_trees(const EmogiGraph *graph, const EmogiOverlay *overlay, const EmogiQuery *query,
 				  const EmogiLocalAnswer *answer, uint32_t *predecessor,
-				  uint32_t *source, uint64_t *looked)
+				  uint32_t *source, uint64_t *nscanned)
 {
-	Tree		tree = {.answer = answer, .lists = emogi_lists_forward(graph, patch),
+	Tree		tree = {.answer = answer, .lists = emogi_lists_forward(graph, overlay),
 		.predecessor = predecessor, .source = source,
 		.weight_type = query->algorithm == EMOGI_BFS ? EMOGI_WEIGHT_NONE : graph->weight_type};
 	const bool	has_memory = begin(&tree, query);
@@ -148,7 +148,7 @@ emogi_local_trees(const EmogiGraph *graph, const EmogiOverlay *patch, const Emog
 	for (uint64_t i = 0; has_memory && i < answer->count; i++)
 		if (tree.is_root[i])
 			grow_from(&tree, (uint32_t) i);
-	*looked = tree.looked;
+	*nscanned = tree.nscanned;
 	free(tree.places);
 	free(tree.is_root);
 	free(tree.round);

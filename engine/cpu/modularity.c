@@ -10,17 +10,17 @@
  * Community labels are arbitrary numbers; a hash table renumbers them in the order of their first
  * vertices.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/cpu_run.h"
 
 #include "containers/hash_table.h"
-#include "contract/communities.h"
+#include "contract/community_rules.h"
 #include "contract/semirings.h"
 
 #include <math.h>
 #include <string.h>
 
-#define VERTICES_AT_ONCE 1024
+#define VERTEX_CHUNK 1024
 
 typedef struct Modularity
 {
@@ -72,9 +72,9 @@ add_weights(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&modularity->run.job) &&
-		   (v = emogi_job_claim(&modularity->run.next, VERTICES_AT_ONCE)) < graph->nvertices)
+		   (v = emogi_job_claim(&modularity->run.next, VERTEX_CHUNK)) < graph->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, graph->nvertices);
 
 		for (; v < end; v++)
 		{

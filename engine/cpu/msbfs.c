@@ -69,15 +69,15 @@ run_all(EmogiMsbfs *search, EmogiPoolTask step)
 static bool
 push_level(EmogiMsbfs *search)
 {
-	bool		alone = search->in_queue && search->count < EMOGI_MSBFS_ALONE_ENTRIES &&
-		search->total.nedges < EMOGI_MSBFS_ALONE_ENTRIES;
-	EmogiPoolTask walk = search->in_queue ? emogi_msbfs_walk_queue :
-		search->in_strips ? emogi_msbfs_walk_strips : emogi_msbfs_walk_all;
+	bool		serial = search->in_queue && search->count < EMOGI_MSBFS_SERIAL_EDGES &&
+		search->total.nedges < EMOGI_MSBFS_SERIAL_EDGES;
+	EmogiPoolTask walk = search->in_queue ? emogi_msbfs_push_queue :
+		search->in_strips ? emogi_msbfs_push_strips : emogi_msbfs_push_all;
 	EmogiPoolTask enter = search->in_queue ? emogi_msbfs_enter_queue : emogi_msbfs_enter_all;
 
-	return emogi_cpu_run_step(&search->run, walk, search, alone) &&
-		(search->nhubs == 0 || run_all(search, emogi_msbfs_walk_hubs)) &&
-		emogi_cpu_run_step(&search->run, enter, search, alone);
+	return emogi_cpu_run_step(&search->run, walk, search, serial) &&
+		(search->nhubs == 0 || run_all(search, emogi_msbfs_push_hubs)) &&
+		emogi_cpu_run_step(&search->run, enter, search, serial);
 }
 
 /* Make a level by pulling; false if the job has stopped. */
@@ -163,7 +163,7 @@ add_up(EmogiMsbfs *search)
 		total.active |= tally->active;
 		total.nopen += tally->nopen;
 		total.open_edges += tally->open_edges;
-		search->result->edges_traversed += tally->looked;
+		search->result->edges_traversed += tally->nscanned;
 	}
 	search->total = total;
 	if (search->result->wants_sums)
@@ -368,7 +368,7 @@ open_search(EmogiMsbfs *search, int64_t max_depth)
 	uint64_t	room = search->nvertices / EMOGI_MSBFS_QUEUE_SHARE;
 	void	   *memory;
 
-	search->queue_room = room < EMOGI_MSBFS_QUEUE_LEAST ? EMOGI_MSBFS_QUEUE_LEAST : room;
+	search->queue_room = room < EMOGI_MSBFS_QUEUE_MIN ? EMOGI_MSBFS_QUEUE_MIN : room;
 	memory = allocate_memory(search, lay_out(search, NULL));
 	if (memory == NULL)
 		return false;

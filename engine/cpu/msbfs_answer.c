@@ -236,8 +236,8 @@ add_to_sums(EmogiMsbfsSums *sums, uint64_t count, uint32_t level)
 	if (count == 0)
 		return;
 	if (sums->count == 0)
-		sums->least = level;
-	sums->most = level;			/* levels come in ascending order */
+		sums->min = level;
+	sums->max = level;			/* levels come in ascending order */
 	sums->count += count;
 	sums->sum += count * level;
 	if (level > 0)

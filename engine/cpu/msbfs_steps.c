@@ -20,11 +20,11 @@ typedef struct LocalQueue
  * Check, every EMOGI_RUN_POLL edges, whether a thread must stop; *polled: edges at the last poll.
  */
 static inline bool
-must_stop(EmogiMsbfs *search, uint64_t looked, uint64_t *polled)
+must_stop(EmogiMsbfs *search, uint64_t nscanned, uint64_t *polled)
 {
-	if (looked - *polled < EMOGI_RUN_POLL)
+	if (nscanned - *polled < EMOGI_RUN_POLL)
 		return false;
-	*polled = looked;
+	*polled = nscanned;
 	return emogi_job_stopped(&search->run.job);
 }
 
@@ -61,8 +61,8 @@ push(EmogiMsbfs *search, LocalQueue *local, uint64_t word, const uint32_t *targe
 	{
 		uint32_t	v = targets[i];
 
-		if (i + EMOGI_MSBFS_GATHER_AT_ONCE < count)
-			__builtin_prefetch(&next[targets[i + EMOGI_MSBFS_GATHER_AT_ONCE]], 1);
+		if (i + EMOGI_MSBFS_GATHER_BATCH < count)
+			__builtin_prefetch(&next[targets[i + EMOGI_MSBFS_GATHER_BATCH]], 1);
 		if ((word & ~__atomic_load_n(&next[v], __ATOMIC_RELAXED)) == 0)
 			continue;
 		if (local == NULL)
@@ -70,7 +70,7 @@ push(EmogiMsbfs *search, LocalQueue *local, uint64_t word, const uint32_t *targe
 		else if (__atomic_fetch_or(&next[v], word, __ATOMIC_RELAXED) == 0)
 			enqueue(search, local, v);
 	}
-	tally->looked += count;
+	tally->nscanned += count;
 }
 
 /* Defer a long adjacency list to all threads. */
@@ -97,7 +97,7 @@ push_vertex(EmogiMsbfs *search, LocalQueue *local, uint64_t v, EmogiMsbfsTally *
 
 /* Fill next and next_queue from the queue, except for the hubs. */
 void
-emogi_msbfs_walk_queue(void *arg, int thread, int nthreads)
+emogi_msbfs_push_queue(void *arg, int thread, int nthreads)
 {
 	EmogiMsbfs *search = arg;
 	const EmogiAdjacency *forward = &search->forward;
@@ -122,11 +122,11 @@ emogi_msbfs_walk_queue(void *arg, int thread, int nthreads)
 
 /* Fill next from all vertices of the frontier except the hubs. */
 void
-emogi_msbfs_walk_all(void *arg, int thread, int nthreads)
+emogi_msbfs_push_all(void *arg, int thread, int nthreads)
 {
 	EmogiMsbfs *search = arg;
 	EmogiMsbfsTally *tally = &search->tally[thread];
-	uint64_t	polled = tally->looked;
+	uint64_t	polled = tally->nscanned;
 	uint64_t	first,
 				last;
 
@@ -135,7 +135,7 @@ emogi_msbfs_walk_all(void *arg, int thread, int nthreads)
 		for (uint64_t v = first; v < last; v++)
 		{
 			push_vertex(search, NULL, v, tally);
-			if (must_stop(search, tally->looked, &polled))
+			if (must_stop(search, tally->nscanned, &polled))
 				return;
 		}
 	}
@@ -167,18 +167,18 @@ find_entry(const uint32_t *targets, uint64_t count, uint64_t v)
  * cache.
  */
 void
-emogi_msbfs_walk_strips(void *arg, int thread, int nthreads)
+emogi_msbfs_push_strips(void *arg, int thread, int nthreads)
 {
 	EmogiMsbfs *search = arg;
 	EmogiMsbfsTally *tally = &search->tally[thread];
 	uint64_t   *next = search->next;
-	uint64_t	polled = tally->looked;
+	uint64_t	polled = tally->nscanned;
 	uint64_t	first,
 				last;
 
 	while (emogi_msbfs_take(search, EMOGI_MSBFS_STRIP, search->nvertices, &first, &last))
 	{
-		for (uint64_t i = 0; i < search->count && !must_stop(search, tally->looked, &polled); i++)
+		for (uint64_t i = 0; i < search->count && !must_stop(search, tally->nscanned, &polled); i++)
 		{
 			const uint32_t u = search->queue[i];
 			const uint64_t word = search->front[u];
@@ -189,14 +189,14 @@ emogi_msbfs_walk_strips(void *arg, int thread, int nthreads)
 
 			for (; at < count && targets[at] < last; at++)
 				next[targets[at]] |= word;
-			tally->looked += at - begin;
+			tally->nscanned += at - begin;
 		}
 	}
 }
 
 /* Fill next, and next_queue if the frontier is a queue, from the deferred lists. */
 void
-emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads)
+emogi_msbfs_push_hubs(void *arg, int thread, int nthreads)
 {
 	EmogiMsbfs *search = arg;
 	LocalQueue	local;
@@ -290,9 +290,9 @@ gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t 
 	uint64_t	word = 0;
 	uint64_t	i = 0;
 
-	while (i + EMOGI_MSBFS_GATHER_AT_ONCE <= count && (word & want) != want)
+	while (i + EMOGI_MSBFS_GATHER_BATCH <= count && (word & want) != want)
 	{
-		for (uint64_t end = i + EMOGI_MSBFS_GATHER_AT_ONCE; i < end; i++)
+		for (uint64_t end = i + EMOGI_MSBFS_GATHER_BATCH; i < end; i++)
 			word |= front[targets[i]];
 	}
 	if ((word & want) != want)
@@ -300,7 +300,7 @@ gather(const uint64_t *front, const uint32_t *targets, uint64_t count, uint64_t 
 		for (; i < count; i++)
 			word |= front[targets[i]];
 	}
-	tally->looked += i;
+	tally->nscanned += i;
 	return word & want;
 }
 
@@ -311,7 +311,7 @@ prefetch_first(const EmogiMsbfs *search, uint64_t v)
 	const uint64_t *offsets = search->backward.offsets + v;
 	const uint32_t *targets = search->backward.targets;
 
-	for (uint64_t i = offsets[0]; i < offsets[1] && i < offsets[0] + EMOGI_MSBFS_GATHER_AT_ONCE;
+	for (uint64_t i = offsets[0]; i < offsets[1] && i < offsets[0] + EMOGI_MSBFS_GATHER_BATCH;
 		 i++)
 		__builtin_prefetch(&search->front[targets[i]]);
 }
@@ -324,23 +324,23 @@ emogi_msbfs_pull(void *arg, int thread, int nthreads)
 	const EmogiAdjacency *backward = &search->backward;
 	const uint64_t active = search->total.active;
 	EmogiMsbfsTally tally = search->tally[thread];
-	uint64_t	polled = tally.looked;
+	uint64_t	polled = tally.nscanned;
 	uint64_t	first,
 				last;
 
 	while (emogi_msbfs_take(search, EMOGI_MSBFS_SWEEP_CHUNK, search->nvertices, &first, &last))
 	{
-		for (uint64_t v = first; v < last && !must_stop(search, tally.looked, &polled); v++)
+		for (uint64_t v = first; v < last && !must_stop(search, tally.nscanned, &polled); v++)
 		{
 			uint64_t	want = active & ~search->seen[v];
 			uint64_t	count = emogi_msbfs_degree(backward, v);
 
-			if (v + 2 * EMOGI_MSBFS_AHEAD < last)
+			if (v + 2 * EMOGI_MSBFS_PREFETCH < last)
 				__builtin_prefetch(&backward->targets
-								   [backward->offsets[v + 2 * EMOGI_MSBFS_AHEAD]]);
-			if (v + EMOGI_MSBFS_AHEAD < last &&
-				(active & ~search->seen[v + EMOGI_MSBFS_AHEAD]) != 0)
-				prefetch_first(search, v + EMOGI_MSBFS_AHEAD);
+								   [backward->offsets[v + 2 * EMOGI_MSBFS_PREFETCH]]);
+			if (v + EMOGI_MSBFS_PREFETCH < last &&
+				(active & ~search->seen[v + EMOGI_MSBFS_PREFETCH]) != 0)
+				prefetch_first(search, v + EMOGI_MSBFS_PREFETCH);
 			search->next[v] = 0;
 			if (want == 0)
 				continue;

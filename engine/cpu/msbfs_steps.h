@@ -13,9 +13,9 @@
 #define EMOGI_MSBFS_PUSH_COST 3	/* of an edge pushed, relative to one pulled */
 #define EMOGI_MSBFS_SWEEP_COST 1	/* of a vertex in a pass over all vertices, likewise */
 #define EMOGI_MSBFS_QUEUE_SHARE 8	/* a queue holds at most nvertices / 8 vertices */
-#define EMOGI_MSBFS_QUEUE_LEAST 4096	/* but at least this many */
+#define EMOGI_MSBFS_QUEUE_MIN 4096		/* but at least this many */
 /* a queue with fewer vertices and edges is processed by the caller alone */
-#define EMOGI_MSBFS_ALONE_ENTRIES 1024
+#define EMOGI_MSBFS_SERIAL_EDGES 1024
 /* minimum edges of the frontier's mean list per strip for which strips pay */
 #define EMOGI_MSBFS_STRIP_ENTRIES 16
 /*
@@ -34,9 +34,9 @@
 #define EMOGI_MSBFS_QUEUE_CHUNK 64	/* vertices */
 #define EMOGI_MSBFS_SWEEP_CHUNK 512	/* vertices */
 #define EMOGI_MSBFS_LOCAL_QUEUE 512	/* vertices that a thread buffers before it appends them */
-#define EMOGI_MSBFS_GATHER_AT_ONCE 8	/* edges between two tests whether all bits are found */
+#define EMOGI_MSBFS_GATHER_BATCH 8		/* edges between two tests whether all bits are found */
 /* prefetch distance of the words of a vertex's first neighbors, vertices */
-#define EMOGI_MSBFS_AHEAD 16
+#define EMOGI_MSBFS_PREFETCH 16
 
 /* A long adjacency list that all threads process together. */
 typedef struct EmogiMsbfsHub
@@ -62,7 +62,7 @@ typedef struct EmogiMsbfsTally
 {
 	uint64_t	nvertices;		/* entered by a source */
 	uint64_t	nedges;			/* their forward edges */
-	uint64_t	looked;			/* edges examined */
+	uint64_t	nscanned;		/* edges examined */
 	uint64_t	active;			/* bitmap of the sources that entered a vertex */
 	uint64_t	nopen;			/* vertices that an active source has not reached; known after a
 								 * pass over all vertices */
@@ -201,10 +201,10 @@ emogi_msbfs_count_open(EmogiMsbfs *search, uint64_t v, EmogiMsbfsTally *tally)
 }
 
 /* Steps: tasks of a pool, or of one thread alone; arg is the EmogiMsbfs. */
-extern void emogi_msbfs_walk_queue(void *arg, int thread, int nthreads);
-extern void emogi_msbfs_walk_all(void *arg, int thread, int nthreads);
-extern void emogi_msbfs_walk_strips(void *arg, int thread, int nthreads);
-extern void emogi_msbfs_walk_hubs(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_push_queue(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_push_all(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_push_strips(void *arg, int thread, int nthreads);
+extern void emogi_msbfs_push_hubs(void *arg, int thread, int nthreads);
 extern void emogi_msbfs_enter_queue(void *arg, int thread, int nthreads);
 extern void emogi_msbfs_enter_all(void *arg, int thread, int nthreads);
 extern void emogi_msbfs_pull(void *arg, int thread, int nthreads);

@@ -39,7 +39,7 @@
 #define SETTLED_PIECE 1024		/* vertices between two polls */
 #define KEPT_BITS 10			/* larger tables are freed before the next pair */
 #define NODES_PIECE 262144		/* nodes or edges between two polls of short steps */
-#define AHEAD 16				/* edges */
+#define PREFETCH_DISTANCE 16	/* edges */
 #define MET_EDGES 4				/* cost of visiting a node of a table, in edges */
 /* an edge of the kept side, whose table outgrows the cache, costs as much as so many of another */
 #define COMMON_COST 4
@@ -80,7 +80,7 @@ offer(const EmogiMultiPath *search, Side *side, Node *node, Entry entry, uint32_
 	{
 		if (side != &search->backward && entry.distance == node->distance &&
 			entry.hops == node->hops &&
-			emogi_overlay_before(search->graph, search->patch, parent, node->parent))
+			emogi_overlay_before(search->graph, search->overlay, parent, node->parent))
 			node->parent = parent;
 		return false;
 	}
@@ -118,7 +118,7 @@ offer_link(EmogiMultiPath *search, Entry entry, uint32_t parent)
 
 /* Relax the edges of a piece of a settled vertex's list. */
 static void
-scan_piece(EmogiMultiPath *search, Side *side, Entry from, const EmogiPiece *part)
+scan_piece(EmogiMultiPath *search, Side *side, Entry from, const EmogiListPiece *part)
 {
 	const EmogiWeightType type = search->graph->weight_type;
 	const Side *other = side == &search->backward ? &search->forward : &search->backward;
@@ -129,10 +129,12 @@ scan_piece(EmogiMultiPath *search, Side *side, Entry from, const EmogiPiece *par
 		Entry		entry = {emogi_path_candidate(EMOGI_SSSP, from.distance, weight), from.hops + 1,
 							 part->targets[i]};
 
-		if (i + AHEAD < part->count)
+		if (i + PREFETCH_DISTANCE < part->count)
 		{
-			__builtin_prefetch(&side->nodes[first_slot(part->targets[i + AHEAD], side->bits)]);
-			__builtin_prefetch(&other->nodes[first_slot(part->targets[i + AHEAD], other->bits)]);
+			__builtin_prefetch(&side->nodes[first_slot(part->targets[i + PREFETCH_DISTANCE],
+													   side->bits)]);
+			__builtin_prefetch(&other->nodes[first_slot(part->targets[i + PREFETCH_DISTANCE],
+														other->bits)]);
 		}
 		if (side == &search->backward)
 		{
@@ -156,23 +158,23 @@ scan_list(EmogiMultiPath *search, Side *side, Entry from)
 {
 	const uint64_t degree = emogi_lists_degree(&side->lists, from.vertex);
 	const size_t weight_bytes = emogi_weight_bytes(search->graph->weight_type);
-	EmogiPiece	whole;
+	EmogiListPiece	whole;
 	uint32_t	npieces;
-	const EmogiPiece *pieces = emogi_lists_pieces(&side->lists, from.vertex, &whole, &npieces);
+	const EmogiListPiece *pieces = emogi_lists_pieces(&side->lists, from.vertex, &whole, &npieces);
 
-	if (degree > search->max_edges - search->looked || search->nsettled == search->max_vertices)
+	if (degree > search->max_edges - search->nscanned || search->nsettled == search->max_vertices)
 	{
 		search->gave_up = true;
 		return;
 	}
-	search->looked += degree;
+	search->nscanned += degree;
 	side->cost += degree + VERTEX_EDGES;
 	if (++search->nsettled % SETTLED_PIECE == 0 && emogi_multi_path_stopped(search))
 		return;
 	for (uint32_t p = 0; p < npieces; p++)
 		for (uint64_t first = 0; first < pieces[p].count; first += PIECE)
 		{
-			EmogiPiece	part = pieces[p];
+			EmogiListPiece	part = pieces[p];
 
 			part.count = part.count - first < PIECE ? part.count - first : PIECE;
 			part.targets += first;
@@ -264,7 +266,7 @@ choose_side(EmogiMultiPath *search, Side *last)
 		const uint64_t nvertices = queue_length(&side->queue);
 
 		search->gave_up |= nvertices > search->max_vertices - search->nsettled ||
-			side->waiting - VERTEX_EDGES * nvertices > search->max_edges - search->looked;
+			side->waiting - VERTEX_EDGES * nvertices > search->max_edges - search->nscanned;
 	}
 	return side;
 }
@@ -357,8 +359,8 @@ enter_links(EmogiMultiPath *search)
 		if (i % NODES_PIECE == NODES_PIECE - 1 && emogi_multi_path_stopped(search))
 			return;
 	}
-	search->looked += count / MET_EDGES;
-	if (search->looked > search->max_edges)
+	search->nscanned += count / MET_EDGES;
+	if (search->nscanned > search->max_edges)
 		search->gave_up = true;
 }
 
@@ -412,9 +414,9 @@ static void
 link_parent(EmogiMultiPath *search, uint32_t vertex, double level)
 {
 	Side	   *link = &search->link;
-	EmogiPiece	whole;
+	EmogiListPiece	whole;
 	uint32_t	npieces;
-	const EmogiPiece *pieces =
+	const EmogiListPiece *pieces =
 		emogi_lists_pieces(&search->backward.lists, vertex, &whole, &npieces);
 
 	for (uint32_t p = 0; p < npieces; p++)
@@ -423,7 +425,7 @@ link_parent(EmogiMultiPath *search, uint32_t vertex, double level)
 			const uint32_t parent = pieces[p].targets[e];
 			const Node *before = node_on_path(search, parent);
 
-			search->looked++;
+			search->nscanned++;
 			if (before->vertex != 0 && before->distance == level - 1.0)
 			{
 				*find_node(link, vertex) =
@@ -455,7 +457,7 @@ run_levels(EmogiMultiPath *search)
 
 		if (level <= search->forward.nearest)
 			continue;
-		if (degree > search->max_edges - search->looked ||
+		if (degree > search->max_edges - search->nscanned ||
 			++search->nsettled > search->max_vertices ||
 			(search->nsettled % SETTLED_PIECE == 0 && emogi_multi_path_stopped(search)) ||
 			!emogi_multi_path_reserve(search, &search->link, 1))
@@ -512,22 +514,22 @@ find_link(EmogiMultiPath *search)
 }
 
 EmogiMultiPath *
-emogi_multi_path_begin(const EmogiGraph *graph, const EmogiOverlay *patch, bool wants_paths,
-					   uint64_t most_bytes, EmogiPoll poll)
+emogi_multi_path_begin(const EmogiGraph *graph, const EmogiOverlay *overlay, bool wants_paths,
+					   uint64_t max_bytes, EmogiPoll poll)
 {
 	EmogiMultiPath *search = calloc(1, sizeof *search);
 	const bool	weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
 
 	if (search == NULL)
 		return NULL;
-	*search = (EmogiMultiPath) {.graph = graph, .patch = patch, .weighted = weighted,
-								.wants_paths = wants_paths || weighted, .most_bytes = most_bytes,
+	*search = (EmogiMultiPath) {.graph = graph, .overlay = overlay, .weighted = weighted,
+								.wants_paths = wants_paths || weighted, .max_bytes = max_bytes,
 								.poll = poll,
-								.forward = {.lists = emogi_lists_forward(graph, patch),
+								.forward = {.lists = emogi_lists_forward(graph, overlay),
 											.queue = {.is_heap = weighted}},
-								.backward = {.lists = emogi_lists_backward(graph, patch),
+								.backward = {.lists = emogi_lists_backward(graph, overlay),
 											 .queue = {.is_heap = weighted}},
-								.link = {.lists = emogi_lists_forward(graph, patch),
+								.link = {.lists = emogi_lists_forward(graph, overlay),
 										 .queue = {.is_heap = true}}};
 	return search;
 }
@@ -550,7 +552,7 @@ emogi_multi_path_next(EmogiMultiPath *search, uint32_t source, uint32_t target,
 	search->met = false;
 	search->max_edges = max_edges;
 	search->max_vertices = max_vertices;
-	search->looked = search->nsettled = 0;
+	search->nscanned = search->nsettled = 0;
 	search->link.cost = other->cost = 0;
 	*answer = (EmogiMultiPathAnswer) {.outcome = EMOGI_PATH_NONE};
 	if (!search->gave_up && run_sides(search, source) && find_link(search))
@@ -562,7 +564,7 @@ emogi_multi_path_next(EmogiMultiPath *search, uint32_t source, uint32_t target,
 	if (search->gave_up)
 		answer->outcome = EMOGI_PATH_GAVE_UP;
 	search->others_cost += other->cost + search->link.cost;
-	answer->edges_traversed = search->looked;
+	answer->edges_traversed = search->nscanned;
 	answer->vertices_settled = search->nsettled;
 }
 

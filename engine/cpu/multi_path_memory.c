@@ -17,7 +17,7 @@ emogi_multi_path_resize(EmogiMultiPath *search, void **items, uint64_t before_by
 {
 	void	   *moved = NULL;
 
-	if (search->bytes + (after_bytes - before_bytes) <= search->most_bytes)
+	if (search->bytes + (after_bytes - before_bytes) <= search->max_bytes)
 		moved = realloc(*items, after_bytes);
 	if (moved == NULL)
 	{

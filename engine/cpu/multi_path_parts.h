@@ -10,10 +10,10 @@
 struct EmogiMultiPath
 {
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;
+	const EmogiOverlay *overlay;
 	bool		weighted;
 	bool		wants_paths;
-	uint64_t	most_bytes;
+	uint64_t	max_bytes;
 	EmogiPoll	poll;
 	Side		forward;
 	Side		backward;
@@ -31,7 +31,7 @@ struct EmogiMultiPath
 	bool		gave_up;
 	uint64_t	max_edges;
 	uint64_t	max_vertices;
-	uint64_t	looked;			/* edges scanned */
+	uint64_t	nscanned;		/* edges scanned */
 	uint64_t	nsettled;
 	uint32_t   *vertices;		/* [path_room], of the result */
 	double	   *distance;		/* [path_room] */

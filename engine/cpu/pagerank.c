@@ -13,7 +13,7 @@
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015.
  *     Section 3 (PageRank).
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu.h"
 #include "cpu/pull_spmv.h"
 
@@ -22,7 +22,7 @@
 #include <stdio.h>
 
 #define BLOCK EMOGI_PULL_BLOCK
-#define ENTRIES_AT_ONCE 65536
+#define EDGE_CHUNK 65536
 
 bool		emogi_cpu_ranks_always_coarse = false;
 
@@ -52,7 +52,7 @@ typedef struct Ranking
 	const double *teleport;			/* [nvertices], teleport distribution; NULL = uniform */
 	EmogiWeightType weight_type;
 	double		dangling;		/* the rank of all vertices without outgoing edges */
-	double		leaps;			/* total teleport rank, if shares are integers */
+	double		teleport_share;	/* total teleport rank, if shares are integers */
 	double	   *rank;			/* [nvertices] */
 	double	   *share;			/* [nvertices], the share of each outgoing edge */
 	double	   *next_share;		/* [nvertices] */
@@ -70,9 +70,9 @@ count_degrees(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (i = emogi_job_claim(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
+		   (i = emogi_job_claim(&ranking->run.next, EDGE_CHUNK)) < ranking->in.nedges)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
+		uint64_t	end = emogi_cpu_run_chunk_end(i, EDGE_CHUNK, ranking->in.nedges);
 
 		for (; i < end; i++)
 			__atomic_fetch_add(&ranking->out_degree[ranking->in.targets[i]], 1, __ATOMIC_RELAXED);
@@ -88,9 +88,9 @@ count_per_thread(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (i = emogi_job_claim(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->in.nedges)
+		   (i = emogi_job_claim(&ranking->run.next, EDGE_CHUNK)) < ranking->in.nedges)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(i, ENTRIES_AT_ONCE, ranking->in.nedges);
+		uint64_t	end = emogi_cpu_run_chunk_end(i, EDGE_CHUNK, ranking->in.nedges);
 
 		for (; i < end; i++)
 			counts[ranking->in.targets[i]]++;
@@ -105,9 +105,9 @@ add_counts(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (v = emogi_job_claim(&ranking->run.next, ENTRIES_AT_ONCE)) < ranking->nvertices)
+		   (v = emogi_job_claim(&ranking->run.next, EDGE_CHUNK)) < ranking->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, ENTRIES_AT_ONCE, ranking->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, EDGE_CHUNK, ranking->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -277,7 +277,8 @@ put_units(void *arg, uint64_t v, uint64_t sum)
 	Ranking    *ranking = block->ranking;
 	double		proportion = ranking->teleport != NULL ? ranking->teleport[v]
 		: 1.0 / (double) ranking->nvertices;
-	double		rank = emogi_rank_units_finish(ranking->damping, ranking->leaps, proportion, sum);
+	double      rank = emogi_rank_units_finish(ranking->damping, ranking->teleport_share,
+											   proportion, sum);
 
 	block->part.unit_change += emogi_rank_units_change(ranking->rank[v], rank);
 	put_rank_units(ranking, v, rank, &block->part);
@@ -319,7 +320,7 @@ close_iteration(Ranking *ranking)
 		all.unit_dangling += part->unit_dangling;
 	}
 	ranking->dangling = all.dangling;
-	ranking->leaps = emogi_rank_units_teleports(ranking->damping, all.unit_dangling);
+	ranking->teleport_share = emogi_rank_units_teleports(ranking->damping, all.unit_dangling);
 	ranking->run.result->change = ranking->units != NULL
 		? emogi_rank_units_total_change(all.unit_change) : all.change;
 	ranking->share = ranking->next_share;

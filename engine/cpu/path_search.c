@@ -46,7 +46,7 @@
 /* edges between two polls of the cancel flag, for which room is reserved at a time */
 #define PIECE 4096
 #define REHASH_PIECE 262144		/* nodes, likewise */
-#define AHEAD 16				/* prefetch distance, edges */
+#define PREFETCH_DISTANCE 16	/* prefetch distance, edges */
 #define MIN_BITS 10			/* of the hash table's size */
 #define MIN_ENTRIES 256
 
@@ -69,7 +69,7 @@ typedef struct Side
 	double		nearest;		/* lower bound of the distance of unsettled vertices; +inf = all
 								 * are settled */
 	double		level;			/* without weights: distance of the last settled entry */
-	uint64_t	looked;			/* edges examined */
+	uint64_t	nscanned;		/* edges examined */
 	uint64_t	waiting;		/* without weights: edges of the queued vertices */
 } Side;
 
@@ -77,7 +77,7 @@ typedef struct Search
 {
 	EmogiJob	job;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;
+	const EmogiOverlay *overlay;
 	uint32_t	target;
 	bool		weighted;
 	double		min_weight;		/* minimum weight of an edge */
@@ -88,7 +88,7 @@ typedef struct Search
 	uint64_t	max_edges;
 	uint64_t	max_vertices;	/* to settle */
 	uint64_t	nsettled;
-	uint64_t	looked;			/* edges examined */
+	uint64_t	nscanned;		/* edges examined */
 	Side		forward;
 	Side		backward;
 	Node	   *nodes;			/* [2^bits], open addressing, at most half full */
@@ -251,7 +251,7 @@ offer_forward(Search *search, uint32_t v, double distance, uint32_t hops, uint32
 		push(search, &search->forward, (Entry) {distance, hops, v});
 	}
 	else if (hops == node->hops &&
-			 emogi_overlay_before(search->graph, search->patch, parent, node->parent))
+			 emogi_overlay_before(search->graph, search->overlay, parent, node->parent))
 		node->parent = parent;
 }
 
@@ -283,7 +283,7 @@ offer_backward(Search *search, uint32_t v, double distance)
 
 /* Relax some edges of a settled vertex. */
 static void
-walk(Search *search, Side *side, Entry entry, const EmogiPiece *entries)
+walk(Search *search, Side *side, Entry entry, const EmogiListPiece *entries)
 {
 	EmogiWeightType type = search->graph->weight_type;
 
@@ -293,8 +293,8 @@ walk(Search *search, Side *side, Entry entry, const EmogiPiece *entries)
 		double		weight = emogi_weight(entries->weights, type, i);
 		double		distance = emogi_path_candidate(EMOGI_SSSP, entry.distance, weight);
 
-		if (i + AHEAD < entries->count)
-			__builtin_prefetch(&search->nodes[first_slot(entries->targets[i + AHEAD],
+		if (i + PREFETCH_DISTANCE < entries->count)
+			__builtin_prefetch(&search->nodes[first_slot(entries->targets[i + PREFETCH_DISTANCE],
 														 search->bits)]);
 		if (side == &search->forward)
 			offer_forward(search, target, distance, entry.hops + 1, entry.vertex);
@@ -305,13 +305,13 @@ walk(Search *search, Side *side, Entry entry, const EmogiPiece *entries)
 
 /* Relax a piece of the adjacency list of a settled vertex. */
 static void
-walk_piece(Search *search, Side *side, Entry entry, EmogiPiece piece)
+walk_piece(Search *search, Side *side, Entry entry, EmogiListPiece piece)
 {
 	const size_t weight_bytes = emogi_weight_bytes(search->graph->weight_type);
 
 	while (piece.count > 0 && !emogi_job_stopped(&search->job))
 	{
-		EmogiPiece	part = piece;
+		EmogiListPiece	part = piece;
 
 		part.count = piece.count < PIECE ? piece.count : PIECE;
 		if (!reserve(search, side, part.count))
@@ -328,7 +328,8 @@ walk_piece(Search *search, Side *side, Entry entry, EmogiPiece piece)
 static bool
 check_limits(Search *search, uint64_t nentries)
 {
-	if (nentries > search->max_edges - search->looked || ++search->nsettled > search->max_vertices)
+	if (nentries > search->max_edges - search->nscanned ||
+		++search->nsettled > search->max_vertices)
 		search->gave_up = true;
 	return !search->gave_up;
 }
@@ -340,8 +341,8 @@ settle(Search *search, Side *side)
 	Entry		entry = pop(search, side);
 	const Node *node = find_node(search, entry.vertex);
 	const uint64_t degree = emogi_lists_degree(&side->lists, entry.vertex);
-	EmogiPiece	whole;
-	const EmogiPiece *pieces;
+	EmogiListPiece	whole;
+	const EmogiListPiece *pieces;
 	uint32_t	npieces;
 
 	if (side == &search->backward)
@@ -358,8 +359,8 @@ settle(Search *search, Side *side)
 	}
 	if (search->found || !check_limits(search, degree))
 		return;
-	search->looked += degree;
-	side->looked += degree;
+	search->nscanned += degree;
+	side->nscanned += degree;
 	pieces = emogi_lists_pieces(&side->lists, entry.vertex, &whole, &npieces);
 	for (uint32_t i = 0; i < npieces; i++)
 		walk_piece(search, side, entry, pieces[i]);
@@ -372,10 +373,10 @@ settle(Search *search, Side *side)
 static void
 find_parent(Search *search, uint32_t vertex, double level)
 {
-	EmogiPiece	whole;
+	EmogiListPiece	whole;
 	uint32_t	npieces;
-	const EmogiPiece *pieces = emogi_lists_pieces(&search->backward.lists, vertex, &whole,
-												  &npieces);
+	const EmogiListPiece *pieces = emogi_lists_pieces(&search->backward.lists, vertex, &whole,
+													  &npieces);
 
 	for (uint32_t i = 0; i < npieces; i++)
 	{
@@ -384,7 +385,7 @@ find_parent(Search *search, uint32_t vertex, double level)
 			const uint32_t parent = pieces[i].targets[e];
 			const Node *before = find_node(search, parent);
 
-			search->looked++;
+			search->nscanned++;
 			if (before->vertex != 0 && before->forward == level - 1.0)
 			{
 				Node	   *node = find_node(search, vertex);
@@ -432,8 +433,8 @@ static uint64_t
 next_cost(const Search *search, const Side *side)
 {
 	if (!search->weighted)
-		return side->looked + side->waiting;
-	return side->looked + emogi_lists_degree(&side->lists, side->queue.entries[0].vertex);
+		return side->nscanned + side->waiting;
+	return side->nscanned + emogi_lists_degree(&side->lists, side->queue.entries[0].vertex);
 }
 
 /*
@@ -450,7 +451,7 @@ choose_side(Search *search, Side *last)
 	side = next_cost(search, &search->backward) < next_cost(search, &search->forward) ?
 		&search->backward : &search->forward;
 	if (!search->weighted)
-		search->gave_up = side->waiting > search->max_edges - search->looked ||
+		search->gave_up = side->waiting > search->max_edges - search->nscanned ||
 			queue_length(&side->queue) > search->max_vertices - search->nsettled;
 	return side;
 }
@@ -536,27 +537,27 @@ write_path(Search *search, EmogiPathAnswer *answer)
 }
 
 EmogiStatus
-emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source,
+emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *overlay, uint32_t source,
 				  uint32_t target, uint64_t max_edges, EmogiPathAnswer *answer,
 				  EmogiControl *control, EmogiError *error)
 {
-	return emogi_path_search_within(graph, patch, source, target, max_edges, UINT64_MAX, answer,
+	return emogi_path_search_within(graph, overlay, source, target, max_edges, UINT64_MAX, answer,
 									control, error);
 }
 
 EmogiStatus
-emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uint32_t source,
+emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *overlay, uint32_t source,
 						 uint32_t target, uint64_t max_edges, uint64_t max_vertices,
 						 EmogiPathAnswer *answer, EmogiControl *control, EmogiError *error)
 {
 	bool		weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
-	Search		search = {.job = {.control = control}, .graph = graph, .patch = patch,
+	Search		search = {.job = {.control = control}, .graph = graph, .overlay = overlay,
 		.target = target, .weighted = weighted,
 		.min_weight = weighted ? 0.0 : 1.0, .limit = (double) INFINITY, .max_edges = max_edges,
 		.max_vertices = max_vertices,
-		.forward = {.lists = emogi_lists_forward(graph, patch), .queue = {.is_heap = weighted},
+		.forward = {.lists = emogi_lists_forward(graph, overlay), .queue = {.is_heap = weighted},
 		.level = -1.0},
-		.backward = {.lists = emogi_lists_backward(graph, patch), .queue = {.is_heap = weighted},
+		.backward = {.lists = emogi_lists_backward(graph, overlay), .queue = {.is_heap = weighted},
 		.level = -1.0}};
 
 	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
@@ -568,7 +569,7 @@ emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *patch, uin
 		answer->outcome = EMOGI_PATH_GAVE_UP;
 	else if (search.found && !emogi_job_stopped(&search.job))
 		write_path(&search, answer);
-	answer->edges_traversed = search.looked;
+	answer->edges_traversed = search.nscanned;
 	answer->vertices_settled = search.nsettled;
 	if (search.job.status == EMOGI_NO_MEMORY)
 	{

@@ -14,7 +14,7 @@ emogi_pull_spmv_over(EmogiCpuRun *run, const EmogiGraph *graph, const EmogiAdjac
 		.weighted = query->is_weighted && graph->weight_type != EMOGI_WEIGHT_NONE,
 		.nvertices = graph->nvertices,
 		.nblocks = (graph->nvertices + EMOGI_PULL_BLOCK - 1) / EMOGI_PULL_BLOCK,
-		.most_steps = query->max_iterations};
+		.max_steps = query->max_iterations};
 }
 
 bool
@@ -25,7 +25,7 @@ emogi_pull_spmv_step(EmogiPullSpmv *pull, EmogiPoolTask step, void *arg)
 
 	if (made == 0 && !pull->weighted &&
 		!emogi_blocked_spmv_make(&pull->tiles, pull->run, &pull->lists, &pull->transposed,
-								 pull->nvertices, pull->most_steps))
+								 pull->nvertices, pull->max_steps))
 		return false;
 	start = emogi_pool_now_ms();
 	if (made < 2)

@@ -20,7 +20,7 @@
  * Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit
  * 45449c8.
  */
-#define EMOGI_PULL_AHEAD 64		/* prefetch distance of values, edges */
+#define EMOGI_PULL_PREFETCH 64	/* prefetch distance of values, edges */
 #define EMOGI_PULL_BLOCK_BITS 10
 /* vertices whose sums are made together */
 #define EMOGI_PULL_BLOCK ((uint64_t) 1 << EMOGI_PULL_BLOCK_BITS)
@@ -44,7 +44,7 @@ typedef struct EmogiPullSpmv
 	EmogiBlockedSpmv tiles;		/* the blocked matrix, made before the first step if it pays */
 	bool		ahead;			/* prefetch values; the sums are the same */
 	uint32_t	nsteps;			/* steps made, up to 2 */
-	int64_t		most_steps;		/* maximum number of steps */
+	int64_t		max_steps;		/* maximum number of steps */
 	double		trial_ms[2];	/* times of the first step, without prefetching, and the second,
 								 * with it */
 } EmogiPullSpmv;
@@ -109,7 +109,7 @@ emogi_pull_spmv_add(const EmogiPullSpmv *pull, uint32_t source, bool units, Emog
 }
 
 /*
- * Add the values of edges to a sum, in order. ahead: prefetch the values EMOGI_PULL_AHEAD edges
+ * Add the values of edges to a sum, in order. ahead: prefetch the values EMOGI_PULL_PREFETCH edges
  * ahead, which must exist.
  */
 static inline __attribute__((always_inline)) EmogiPullSum
@@ -122,7 +122,7 @@ emogi_pull_spmv_entries(const EmogiPullSpmv *pull, const uint32_t *targets, uint
 	for (; targets < end; targets += 4)
 	{
 		for (int j = 0; ahead && j < 4; j++)
-			__builtin_prefetch(values + targets[EMOGI_PULL_AHEAD + j] * sizeof(double), 0, 2);
+			__builtin_prefetch(values + targets[EMOGI_PULL_PREFETCH + j] * sizeof(double), 0, 2);
 		for (int j = 0; j < 4; j++)
 			emogi_pull_spmv_add(pull, targets[j], units, &sum);
 	}
@@ -157,8 +157,8 @@ emogi_pull_spmv_put(EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg, 
 
 /* Make the sums of a block, specialized by constants; false if the job has stopped. */
 static inline __attribute__((always_inline)) bool
-emogi_pull_spmv_block_so(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool weighted,
-						 EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg)
+emogi_pull_spmv_block_specialized(const EmogiPullSpmv *pull, uint64_t b, bool ahead, bool weighted,
+								  EmogiPullPut *put, EmogiPullPutUnits *put_units, void *arg)
 {
 	const bool	units = put_units != NULL;
 	EmogiJob   *job = &pull->run->job;
@@ -223,7 +223,7 @@ emogi_pull_spmv_block_of(const EmogiPullCursor *turn, EmogiPullPut *put,
 	uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
 											  pull->nvertices);
 	bool		ahead = pull->ahead && pull->lists.nedges - pull->lists.offsets[end] >=
-		EMOGI_PULL_AHEAD + 4;
+		EMOGI_PULL_PREFETCH + 4;
 
 	if (turn->upto > 0)
 	{
@@ -236,10 +236,10 @@ emogi_pull_spmv_block_of(const EmogiPullCursor *turn, EmogiPullPut *put,
 		return true;
 	}
 	if (pull->weighted && put_units == NULL)
-		return emogi_pull_spmv_block_so(pull, b, false, true, put, NULL, arg);
+		return emogi_pull_spmv_block_specialized(pull, b, false, true, put, NULL, arg);
 	if (ahead)
-		return emogi_pull_spmv_block_so(pull, b, true, false, put, put_units, arg);
-	return emogi_pull_spmv_block_so(pull, b, false, false, put, put_units, arg);
+		return emogi_pull_spmv_block_specialized(pull, b, true, false, put, put_units, arg);
+	return emogi_pull_spmv_block_specialized(pull, b, false, false, put, put_units, arg);
 }
 
 /*

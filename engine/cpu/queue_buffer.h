@@ -9,13 +9,13 @@
 
 #include <string.h>
 
-#define EMOGI_FOUND_AT_ONCE 256
+#define EMOGI_QUEUE_BUFFER_SIZE 256
 
 /* Vertices found by one thread and not yet appended to the queue. Set count to 0 first. */
 typedef struct EmogiQueueBuffer
 {
 	uint64_t	count;
-	uint32_t	vertices[EMOGI_FOUND_AT_ONCE];
+	uint32_t	vertices[EMOGI_QUEUE_BUFFER_SIZE];
 } EmogiQueueBuffer;
 
 /* Append the buffered vertices to the queue. tail: the queue's length, shared by all threads. */
@@ -32,7 +32,7 @@ emogi_queue_buffer_flush(EmogiQueueBuffer *found, uint32_t *queue, uint64_t *tai
 static inline void
 emogi_queue_buffer_add(EmogiQueueBuffer *found, uint32_t v, uint32_t *queue, uint64_t *tail)
 {
-	if (found->count == EMOGI_FOUND_AT_ONCE)
+	if (found->count == EMOGI_QUEUE_BUFFER_SIZE)
 		emogi_queue_buffer_flush(found, queue, tail);
 	found->vertices[found->count++] = v;
 }

@@ -11,7 +11,7 @@
  * [1] K. Yang, M. Zhang, K. Chen, X. Ma, Y. Bai, Y. Jiang. KnightKing: A Fast Distributed Graph
  *     Random Walk Engine. SOSP 2019. Section 3.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/cpu_run.h"
 
 #include "contract/lists.h"
@@ -20,8 +20,8 @@
 
 #include <stdio.h>
 
-#define WALKS_AT_ONCE 64
-#define VERTICES_AT_ONCE 1024
+#define WALK_CHUNK 64
+#define VERTEX_CHUNK 1024
 #define STEPS_PER_POLL 4096
 #define MAX_DRAWS 32			/* rejections before the whole list is scanned */
 #define WHOLE_LIST UINT32_MAX	/* used as the number of the draw for the whole list */
@@ -72,9 +72,9 @@ add_weights(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&walks->run.job) &&
-		   (v = emogi_job_claim(&walks->run.next, VERTICES_AT_ONCE)) < walks->graph->nvertices)
+		   (v = emogi_job_claim(&walks->run.next, VERTEX_CHUNK)) < walks->graph->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, walks->graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, walks->graph->nvertices);
 
 		for (; v < end; v++)
 			if (isinf(add_list(walks, offsets[v], offsets[v + 1], 1.0)))
@@ -92,7 +92,7 @@ chance_of(const Walks *walks, const Place *place, uint32_t drawn)
 		return 1.0;
 	if (drawn == place->before)
 		return walks->back;
-	return emogi_lists_lead(&walks->graph->forward, place->before, drawn) ? walks->near
+	return emogi_lists_have_edge(&walks->graph->forward, place->before, drawn) ? walks->near
 		: walks->far;
 }
 
@@ -226,9 +226,9 @@ walk_all(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&walks->run.job) &&
-		   (i = emogi_job_claim(&walks->run.next, WALKS_AT_ONCE)) < nwalks)
+		   (i = emogi_job_claim(&walks->run.next, WALK_CHUNK)) < nwalks)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(i, WALKS_AT_ONCE, nwalks);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, WALK_CHUNK, nwalks);
 
 		const uint64_t first = i;
 
@@ -257,7 +257,7 @@ emogi_cpu_random_walk(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery
 		walks.sums = emogi_cpu_run_scratch(&walks.run, graph->forward.nedges, sizeof *walks.sums);
 		emogi_cpu_run_step(&walks.run, add_weights, &walks, false);
 	}
-	walks.run.alone = nwalks <= WALKS_AT_ONCE;
+	walks.run.serial = nwalks <= WALK_CHUNK;
 	emogi_cpu_run_step(&walks.run, walk_all, &walks, false);
 	result->nreached = query->nsources;
 	result->nlevels = (uint32_t) query->length + 1;

@@ -13,7 +13,7 @@
  *     one number a vertex as in D. Pearce. A Space-Efficient Algorithm for Finding Strongly
  *     Connected Components. Information Processing Letters 116(1), 2016.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/cpu_run.h"
 
 #define SMALL_GRAPH 65536		/* one thread finishes a graph with fewer vertices + edges faster */
@@ -38,7 +38,7 @@ typedef struct Components
 	uint32_t   *stack;			/* [nvertices]: visited and left, but not done */
 	uint64_t	height;
 	uint32_t	number;
-	uint64_t	looked;
+	uint64_t	nscanned;
 } Components;
 
 /* ---- the giant component ---- */
@@ -81,7 +81,7 @@ search(Components *components, uint32_t source, bool backwards, int32_t *level)
 	}
 	status = emogi_cpu_bfs(components->run.pool, &graph, &query, &result,
 						   components->run.job.control, components->run.error);
-	components->looked += result.edges_traversed;
+	components->nscanned += result.edges_traversed;
 	if (status != EMOGI_OK)
 		emogi_job_fail(&components->run.job, status);
 	return status == EMOGI_OK;
@@ -128,7 +128,7 @@ enter(Components *components, uint32_t v, uint64_t depth)
 	const uint64_t *offsets = components->graph->forward.offsets;
 
 	components->low[v] = ++components->number;
-	components->looked += offsets[v + 1] - offsets[v];
+	components->nscanned += offsets[v + 1] - offsets[v];
 	components->frames[depth] = (Frame) {v, components->number, offsets[v]};
 	return depth + 1;
 }
@@ -204,7 +204,7 @@ static void
 depth_first_search(Components *components, uint32_t root)
 {
 	uint64_t	depth = enter(components, root, 0);
-	uint64_t	polled = components->looked;
+	uint64_t	polled = components->nscanned;
 
 	while (depth > 0)
 	{
@@ -214,9 +214,9 @@ depth_first_search(Components *components, uint32_t root)
 			depth = enter(components, found, depth);
 		else
 			leave(components, --depth);
-		if (components->looked - polled > EMOGI_RUN_POLL)
+		if (components->nscanned - polled > EMOGI_RUN_POLL)
 		{
-			polled = components->looked;
+			polled = components->nscanned;
 			if (emogi_job_stopped(&components->run.job))
 				return;
 		}
@@ -227,16 +227,16 @@ depth_first_search(Components *components, uint32_t root)
 static void
 find_others(Components *components)
 {
-	uint64_t	polled = components->looked;
+	uint64_t	polled = components->nscanned;
 
 	for (uint64_t v = 0; v < components->graph->nvertices; v++)
 	{
 		if (components->low[v] != 0)
 			continue;
 		depth_first_search(components, (uint32_t) v);
-		if (components->looked - polled > EMOGI_RUN_POLL)
+		if (components->nscanned - polled > EMOGI_RUN_POLL)
 		{
-			polled = components->looked;
+			polled = components->nscanned;
 			if (emogi_job_stopped(&components->run.job))
 				return;
 		}
@@ -273,6 +273,6 @@ emogi_cpu_scc(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 		result->nreached = graph->nvertices;
 		result->nlevels = 1;
 	}
-	result->edges_traversed = components.looked;
+	result->edges_traversed = components.nscanned;
 	return emogi_cpu_run_end(&components.run);
 }

@@ -11,14 +11,14 @@
  * [1] F. Khorasani, K. Vora, R. Gupta, L. Bhuyan. CuSha: Vertex-Centric Graph Processing on GPUs.
  *     HPDC 2014. Table 3.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/cpu_run.h"
 
 #include "contract/semirings.h"
 
 #include <string.h>
 
-#define VERTICES_AT_ONCE 1024
+#define VERTEX_CHUNK 1024
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -58,9 +58,9 @@ start_values(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&gather->run.job) &&
-		   (v = emogi_job_claim(&gather->run.next, VERTICES_AT_ONCE)) < gather->nvertices)
+		   (v = emogi_job_claim(&gather->run.next, VERTEX_CHUNK)) < gather->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, gather->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, gather->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -134,9 +134,9 @@ make_values(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, Tall
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&gather->run.job) &&
-		   (v = emogi_job_claim(&gather->run.next, VERTICES_AT_ONCE)) < gather->nvertices)
+		   (v = emogi_job_claim(&gather->run.next, VERTEX_CHUNK)) < gather->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, gather->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, gather->nvertices);
 		uint64_t	polled = gather->in.offsets[v];
 
 		emogi_job_done(&gather->run.job, end - v);
@@ -237,8 +237,8 @@ iterate(Gather *gather, const EmogiQuery *query, int nthreads)
 }
 
 EmogiStatus
-emogi_cpu_gather(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
-				 EmogiResult *result, EmogiControl *control, EmogiError *error)
+emogi_cpu_semiring_sum(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
+					   EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
 	Gather		gather = {.algorithm = query->algorithm, .in = graph->forward,
 		.weight_type = graph->weight_type};

@@ -12,13 +12,13 @@
  * lists and back over their transpose: uncounted vertices share none. The best are kept in a heap,
  * in their place in the result.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/cpu_run.h"
 #include "similarity.h"
 
 /* Tuned. */
-#define PAIRS_AT_ONCE 64
-#define VERTICES_AT_ONCE 16
+#define PAIR_CHUNK 64
+#define VERTEX_CHUNK 16
 /* ratio of lengths from which the shorter list is searched for in the longer */
 #define BINARY_SEARCH_RATIO 16
 #define SHORT_LISTS 64			/* total edges of both lists */
@@ -249,9 +249,9 @@ answer_pairs(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_claim(&all->run.next, PAIRS_AT_ONCE)) < all->query->npairs)
+		   (first = emogi_job_claim(&all->run.next, PAIR_CHUNK)) < all->query->npairs)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, PAIRS_AT_ONCE, all->query->npairs);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, PAIR_CHUNK, all->query->npairs);
 
 		for (uint64_t i = first; i < end && !emogi_job_stopped(&all->run.job);)
 		{
@@ -303,7 +303,7 @@ order_pairs(Similarities *all)
 static bool
 run_pairs(Similarities *all)
 {
-	all->run.alone = all->query->npairs <= PAIRS_AT_ONCE;
+	all->run.serial = all->query->npairs <= PAIR_CHUNK;
 	all->marks = emogi_cpu_run_scratch(&all->run,
 									   (uint64_t) emogi_pool_size(all->run.pool) *
 									   all->graph->nvertices, sizeof *all->marks);
@@ -479,10 +479,10 @@ answer_all(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&all->run.job) &&
-		   (i = emogi_job_claim(&all->run.next, VERTICES_AT_ONCE)) < nwanted)
+		   (i = emogi_job_claim(&all->run.next, VERTEX_CHUNK)) < nwanted)
 	{
 		const uint64_t first = i;
-		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, nwanted);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTEX_CHUNK, nwanted);
 
 		for (; i < end && !emogi_job_stopped(&all->run.job); i++)
 			answer_vertex(all, i, query->ntargets > 0 ? query->targets[i] : (uint32_t) i, counts,
@@ -498,8 +498,8 @@ run_all(Similarities *all)
 {
 	uint64_t	count;
 
-	all->run.alone |= count_wanted(all->graph, all->query) <= VERTICES_AT_ONCE;
-	count = (all->run.alone ? 1 : (uint64_t) emogi_pool_size(all->run.pool)) *
+	all->run.serial |= count_wanted(all->graph, all->query) <= VERTEX_CHUNK;
+	count = (all->run.serial ? 1 : (uint64_t) emogi_pool_size(all->run.pool)) *
 		all->graph->nvertices;
 	all->counts = emogi_cpu_run_scratch(&all->run, 2 * count, sizeof *all->counts);
 	if (all->counts == NULL)

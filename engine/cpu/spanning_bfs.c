@@ -9,10 +9,10 @@
 #include "cpu/spanning_bfs.h"
 #include "cpu/queue_buffer.h"
 
-#define VERTICES_AT_ONCE 1024
-#define TAKEN_AT_ONCE 16
-#define ALONE_SEARCH 128	/* a level of so few vertices is searched by the caller alone */
-#define ALONE_VISIT 4096		/* a level of so few vertices is visited by the caller alone */
+#define VERTEX_CHUNK 1024
+#define CLAIM_CHUNK 16
+#define SERIAL_SEARCH 128	/* a level of so few vertices is searched by the caller alone */
+#define SERIAL_VISIT 4096		/* a level of so few vertices is visited by the caller alone */
 
 bool
 emogi_spanning_bfs_open(EmogiSpanningBfs *forest)
@@ -36,9 +36,9 @@ place_roots(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	found.count = 0;
-	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTICES_AT_ONCE)) <
+	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTEX_CHUNK)) <
 		   forest->nvertices)
-		for (const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, forest->nvertices);
+		for (const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, forest->nvertices);
 			 v < end; v++)
 		{
 			forest->level[v] = forest->component[v] == v ? 0 : EMOGI_NO_VERTEX;
@@ -84,9 +84,9 @@ reach_level(void *arg, int thread, int nthreads)
 
 	found.count = 0;
 	while (!emogi_job_stopped(&run->job) &&
-		   (i = forest->starts[forest->at] + emogi_job_claim(&run->next, TAKEN_AT_ONCE)) < end)
+		   (i = forest->starts[forest->at] + emogi_job_claim(&run->next, CLAIM_CHUNK)) < end)
 	{
-		const uint64_t stop = emogi_cpu_run_chunk_end(i, TAKEN_AT_ONCE, end);
+		const uint64_t stop = emogi_cpu_run_chunk_end(i, CLAIM_CHUNK, end);
 
 		emogi_job_done(&run->job, stop - i);
 		for (; i < stop; i++)
@@ -103,12 +103,12 @@ find_parents(void *arg, int thread, int nthreads)
 	EmogiSpanningBfs *forest = arg;
 	EmogiCpuRun *run = forest->run;
 	const EmogiAdjacency *lists = forest->lists;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	v;
 
-	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTICES_AT_ONCE)) <
+	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTEX_CHUNK)) <
 		   forest->nvertices)
-		for (const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, forest->nvertices);
+		for (const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, forest->nvertices);
 			 v < end; v++)
 		{
 			uint64_t	e = lists->offsets[v];
@@ -119,7 +119,7 @@ find_parents(void *arg, int thread, int nthreads)
 			while (forest->level[lists->targets[e]] + 1 != forest->level[v])
 			{
 				e++;
-				if (++looked % EMOGI_RUN_POLL == 0 && emogi_job_stopped(&run->job))
+				if (++nscanned % EMOGI_RUN_POLL == 0 && emogi_job_stopped(&run->job))
 					return;
 			}
 			forest->parent[v] = lists->targets[e];
@@ -136,7 +136,7 @@ emogi_spanning_bfs_build(EmogiSpanningBfs *forest)
 		forest->at = forest->nlevels++;
 		forest->starts[forest->nlevels] = (uint32_t) forest->tail;
 		if (!emogi_cpu_run_step(forest->run, reach_level, forest,
-								forest->tail - head <= ALONE_SEARCH))
+								forest->tail - head <= SERIAL_SEARCH))
 			return false;
 	}
 	return emogi_cpu_run_step(forest->run, find_parents, forest, false);
@@ -154,8 +154,8 @@ visit_level(void *arg, int thread, int nthreads)
 	uint64_t	i;
 
 	while (!emogi_job_stopped(&run->job) &&
-		   (i = forest->starts[forest->at] + emogi_job_claim(&run->next, VERTICES_AT_ONCE)) < end)
-		for (const uint64_t stop = emogi_cpu_run_chunk_end(i, VERTICES_AT_ONCE, end); i < stop; i++)
+		   (i = forest->starts[forest->at] + emogi_job_claim(&run->next, VERTEX_CHUNK)) < end)
+		for (const uint64_t stop = emogi_cpu_run_chunk_end(i, VERTEX_CHUNK, end); i < stop; i++)
 			forest->visit(forest->arg, forest->order[i]);
 }
 
@@ -165,7 +165,7 @@ visit_at(EmogiSpanningBfs *forest, uint64_t level)
 {
 	forest->at = level;
 	return emogi_cpu_run_step(forest->run, visit_level, forest,
-							  forest->starts[level + 1] - forest->starts[level] <= ALONE_VISIT);
+							  forest->starts[level + 1] - forest->starts[level] <= SERIAL_VISIT);
 }
 
 bool

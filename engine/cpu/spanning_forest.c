@@ -19,13 +19,13 @@
  * [1] J. Nesetril, E. Milkova, H. Nesetrilova. Otakar Boruvka on minimum spanning tree problem.
  *     Discrete Mathematics 233, 2001.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/union_find.h"
 #include "cpu/spanning_bfs.h"
 
 #include "contract/semirings.h"
 
-#define VERTICES_AT_ONCE 1024
+#define VERTEX_CHUNK 1024
 #define NO_ENTRY UINT64_MAX		/* no edge leads out of the tree */
 #define NOT_YET (UINT64_MAX - 1)	/* the list has not been searched */
 
@@ -47,7 +47,7 @@ typedef struct Forest
 	uint32_t   *targets;		/* [2 * nvertices], lists of the forest */
 	uint32_t	giant;			/* the tree that takes no edge, EMOGI_NO_VERTEX = all do */
 	uint64_t	njoined;		/* atomic: trees joined in this round */
-	uint64_t	looked;			/* atomic: edges examined */
+	uint64_t	nscanned;		/* atomic: edges examined */
 	EmogiSpanningBfs spanning;
 } Forest;
 
@@ -57,10 +57,10 @@ take_chunk(Forest *forest, uint64_t *v, uint64_t *end)
 {
 	if (emogi_job_stopped(&forest->run.job))
 		return false;
-	*v = emogi_job_claim(&forest->run.next, VERTICES_AT_ONCE);
+	*v = emogi_job_claim(&forest->run.next, VERTEX_CHUNK);
 	if (*v >= forest->graph->nvertices)
 		return false;
-	*end = emogi_cpu_run_chunk_end(*v, VERTICES_AT_ONCE, forest->graph->nvertices);
+	*end = emogi_cpu_run_chunk_end(*v, VERTEX_CHUNK, forest->graph->nvertices);
 	return true;
 }
 
@@ -95,11 +95,11 @@ make_trees(void *arg, int thread, int nthreads)
 /* ---- a round ---- */
 
 /*
- * Find the first edge in a vertex's list that leads out of its tree; `looked` counts edges.
+ * Find the first edge in a vertex's list that leads out of its tree; `nscanned` counts edges.
  * NO_ENTRY also if the job has stopped.
  */
 static uint64_t
-find_entry(Forest *forest, uint64_t v, uint64_t *looked)
+find_entry(Forest *forest, uint64_t v, uint64_t *nscanned)
 {
 	const EmogiAdjacency *lists = &forest->graph->forward;
 	const bool	are_equal = forest->graph->weight_type == EMOGI_WEIGHT_NONE;
@@ -129,7 +129,7 @@ find_entry(Forest *forest, uint64_t v, uint64_t *looked)
 			emogi_job_stopped(&forest->run.job))
 			return NO_ENTRY;
 	}
-	*looked += e - first;
+	*nscanned += e - first;
 	return found;
 }
 
@@ -169,7 +169,7 @@ choose_edges(void *arg, int thread, int nthreads)
 {
 	Forest	   *forest = arg;
 	const uint32_t *targets = forest->graph->forward.targets;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	polled = 0;
 	uint64_t	v,
 				end;
@@ -181,17 +181,17 @@ choose_edges(void *arg, int thread, int nthreads)
 				continue;
 			if (forest->entry[v] == NOT_YET ||
 				forest->tree[targets[forest->entry[v]]] == forest->tree[v])
-				forest->entry[v] = find_entry(forest, v, &looked);
+				forest->entry[v] = find_entry(forest, v, &nscanned);
 			if (forest->entry[v] != NO_ENTRY)
 				offer_edge(forest, (uint32_t) v);
-			if (looked - polled > EMOGI_RUN_POLL)
+			if (nscanned - polled > EMOGI_RUN_POLL)
 			{
-				polled = looked;
+				polled = nscanned;
 				if (emogi_job_stopped(&forest->run.job))
 					return;
 			}
 		}
-	emogi_job_claim(&forest->looked, looked);
+	emogi_job_claim(&forest->nscanned, nscanned);
 }
 
 /* Get the tree to which a tree's edge leads, EMOGI_NO_VERTEX if it has none. */
@@ -446,7 +446,7 @@ emogi_cpu_spanning_forest(EmogiPool *pool, const EmogiGraph *graph, const EmogiQ
 	{
 		root_trees(&forest);
 		result->nreached = graph->nvertices;
-		result->edges_traversed = forest.looked;
+		result->edges_traversed = forest.nscanned;
 	}
 	return emogi_cpu_run_end(&forest.run);
 }

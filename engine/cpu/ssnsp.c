@@ -12,7 +12,7 @@
  * [1] U. Brandes. A Faster Algorithm for Betweenness Centrality. Journal of Mathematical Sociology
  *     25(2), 2001. Section 3.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "bfs.h"
 #include "cpu/cpu_run.h"
 
@@ -22,15 +22,15 @@
  * Tuned. Times with these values are in bench/RESULTS.md: two cores of an Intel Xeon, commit
  * 45449c8.
  */
-#define VERTICES_AT_ONCE 64
-#define CLEAR_AT_ONCE 16384
-#define ALONE_VERTICES 32		/* a smaller level is counted by the caller alone */
-#define AHEAD 8					/* prefetch distance, vertices */
+#define VERTEX_CHUNK 64
+#define CLEAR_CHUNK 16384
+#define SERIAL_VERTICES 32		/* a smaller level is counted by the caller alone */
+#define PREFETCH_DISTANCE 8		/* prefetch distance, vertices */
 
 /* Counters of one thread. */
 typedef struct Tally
 {
-	uint64_t	looked;
+	uint64_t	nscanned;
 	char		pad[EMOGI_LINE_BYTES - 8];
 } Tally;
 
@@ -56,9 +56,9 @@ clear_paths(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&counting->run.job) &&
-		   (v = emogi_job_claim(&counting->run.next, CLEAR_AT_ONCE)) < counting->nvertices)
+		   (v = emogi_job_claim(&counting->run.next, CLEAR_CHUNK)) < counting->nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, CLEAR_AT_ONCE, counting->nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(v, CLEAR_CHUNK, counting->nvertices);
 
 		for (; v < end; v++)
 			counting->paths[v] = counting->level[v] == 0 ? 1.0 : 0.0;
@@ -108,7 +108,7 @@ count_vertex(Counting *counting, uint32_t v, Tally *tally)
 	uint64_t	end = counting->backward.offsets[v + 1];
 	double		sum = 0.0;
 
-	tally->looked += end - i;
+	tally->nscanned += end - i;
 	while (i < end)
 	{
 		uint64_t	stop = emogi_cpu_run_chunk_end(i, EMOGI_RUN_POLL, end);
@@ -136,24 +136,25 @@ count_level(void *arg, int thread, int nthreads)
 	uint64_t	at;
 
 	while (!emogi_job_stopped(&counting->run.job) &&
-		   (at = emogi_job_claim(&counting->run.next, VERTICES_AT_ONCE)) < nvertices)
+		   (at = emogi_job_claim(&counting->run.next, VERTEX_CHUNK)) < nvertices)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(at, VERTICES_AT_ONCE, nvertices);
+		uint64_t	end = emogi_cpu_run_chunk_end(at, VERTEX_CHUNK, nvertices);
 		const uint32_t *order = counting->order + counting->first;
-		uint64_t	polled = tally->looked;
+		uint64_t	polled = tally->nscanned;
 
 		emogi_job_done(&counting->run.job, end - at);
 		for (; at < end; at++)
 		{
-			if (at + AHEAD < end)
-				__builtin_prefetch(&backward->targets[backward->offsets[order[at + AHEAD]]]);
+			if (at + PREFETCH_DISTANCE < end)
+				__builtin_prefetch(&backward->targets[backward->offsets[order[at +
+																			  PREFETCH_DISTANCE]]]);
 			if (!count_vertex(counting, order[at], tally))
 				return;
-			if (tally->looked - polled > EMOGI_RUN_POLL)
+			if (tally->nscanned - polled > EMOGI_RUN_POLL)
 			{
 				if (emogi_job_stopped(&counting->run.job))
 					return;
-				polled = tally->looked;
+				polled = tally->nscanned;
 			}
 		}
 	}
@@ -174,7 +175,7 @@ count_paths(Counting *counting, uint32_t nlevels)
 		counting->first = counting->start[d];
 		counting->end = counting->start[d + 1];
 		if (!emogi_cpu_run_step(&counting->run, count_level, counting,
-								counting->end - counting->first < ALONE_VERTICES))
+								counting->end - counting->first < SERIAL_VERTICES))
 			return false;
 	}
 	return true;
@@ -226,7 +227,7 @@ emogi_cpu_ssnsp(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 		result->nlevels = levels.nlevels;
 		result->edges_traversed = levels.edges_traversed;
 		for (int t = 0; t < emogi_pool_size(pool); t++)
-			result->edges_traversed += counting.tally[t].looked;
+			result->edges_traversed += counting.tally[t].nscanned;
 	}
 	return emogi_cpu_run_end(&counting.run);
 }

@@ -15,7 +15,7 @@
  *
  * [1] A. Kahn. Topological Sorting of Large Networks. Communications of the ACM 5(11), 1962.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/queue_buffer.h"
 #include "cpu/cpu_run.h"
 
@@ -24,9 +24,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VERTICES_AT_ONCE 1024
-#define TAKEN_AT_ONCE 16
-#define ALONE_LEVEL 128			/* so few vertices are processed by the caller alone */
+#define VERTEX_CHUNK 1024
+#define CLAIM_CHUNK 16
+#define SERIAL_LEVEL 128		/* so few vertices are processed by the caller alone */
 #define MAX_PARTS 64
 
 typedef struct Order
@@ -60,9 +60,9 @@ count_before(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&order->run.job) &&
-		   (v = emogi_job_claim(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
+		   (v = emogi_job_claim(&order->run.next, VERTEX_CHUNK)) < order->graph->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, order->graph->nvertices);
 		uint64_t	polled = lists->offsets[v];
 
 		for (; v < end; v++)
@@ -91,9 +91,9 @@ find_first(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&order->run.job) &&
-		   (v = emogi_job_claim(&order->run.next, VERTICES_AT_ONCE)) < order->graph->nvertices)
+		   (v = emogi_job_claim(&order->run.next, VERTEX_CHUNK)) < order->graph->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, order->graph->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, order->graph->nvertices);
 
 		for (; v < end; v++)
 		{
@@ -166,9 +166,9 @@ take_level(void *arg, int thread, int nthreads)
 
 	found.count = 0;
 	while (!emogi_job_stopped(&order->run.job) &&
-		   (i = emogi_job_claim(&order->run.next, TAKEN_AT_ONCE)) < count)
+		   (i = emogi_job_claim(&order->run.next, CLAIM_CHUNK)) < count)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(i, TAKEN_AT_ONCE, count);
+		const uint64_t end = emogi_cpu_run_chunk_end(i, CLAIM_CHUNK, count);
 
 		emogi_job_done(&order->run.job, end - i);
 		for (; i < end; i++)
@@ -191,7 +191,7 @@ take_levels(Order *order)
 		order->number = (int32_t) order->nlevels++;
 		order->run.job.control->level = (uint32_t) order->number;
 		if (!emogi_cpu_run_step(&order->run, take_level, order,
-								order->end - order->head <= ALONE_LEVEL))
+								order->end - order->head <= SERIAL_LEVEL))
 			return false;
 	}
 	return true;

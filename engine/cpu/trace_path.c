@@ -100,17 +100,17 @@ trace_unique(Search *search, uint32_t source, uint32_t target, uint32_t *path, u
 {
 	const EmogiAdjacency *lists = &search->graph->backward;
 	const bool	first = search->graph->weight_type == EMOGI_WEIGHT_NONE;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 
 	path[0] = target;
 	for (*length = 1; path[*length - 1] != source; ++*length)
 	{
 		const uint32_t v = path[*length - 1];
 
-		looked += lists->offsets[v + 1] - lists->offsets[v];
-		if (looked > CHECK_ENTRIES)
+		nscanned += lists->offsets[v + 1] - lists->offsets[v];
+		if (nscanned > CHECK_ENTRIES)
 		{
-			looked = 0;
+			nscanned = 0;
 			if (search->poll != NULL && search->poll())
 			{
 				*length = 0;

@@ -18,12 +18,12 @@
  *     Theoretical Computer Science 407, 2008. Section 4 (new-vertex-listing).
  * [2] A. Iosup et al. The LDBC Graphalytics Benchmark. arXiv:2011.15028. Section 2.3.5.
  */
-#include "algorithms.h"
+#include "cpu_algorithms.h"
 #include "cpu/degree_dag.h"
 
 /* Tuned. */
-#define ROWS_AT_ONCE 64
-#define VERTICES_AT_ONCE 4096
+#define ROW_CHUNK 64
+#define VERTEX_CHUNK 4096
 #define SHORT_LISTS 16			/* edges, the mean over all neighbors */
 #define OWN_COUNTS 65536		/* vertices whose counts are kept per thread: 512 KB */
 /* edges of a vertex's neighbors between two polls */
@@ -126,7 +126,7 @@ close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 {
 	const EmogiDegreeDag *dag = &triangles->dag;
 	uint64_t	count = 0;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	limit = POLL_EDGES;
 
 	if (dag->offsets[u + 1] - dag->offsets[u] < 2)
@@ -138,8 +138,8 @@ close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 
 		count += dag->ways != NULL ? close_in_ways(triangles, w, marks, own)
 			: close_plain(triangles, w, marks, own);
-		looked += dag->offsets[w + 1] - dag->offsets[w];
-		if (looked + e - dag->offsets[u] >= limit)
+		nscanned += dag->offsets[w + 1] - dag->offsets[w];
+		if (nscanned + e - dag->offsets[u] >= limit)
 		{
 			if (emogi_job_stopped(&triangles->run.job))
 				break;
@@ -148,7 +148,7 @@ close_all(Triangles *triangles, uint64_t u, uint8_t *marks, uint64_t *own)
 	}
 	mark_list(dag, u, marks, false);
 	add_count(triangles, own, (uint32_t) u, count);
-	return looked;
+	return nscanned;
 }
 
 /* Count all triangles. */
@@ -159,19 +159,19 @@ count_rows(void *arg, int thread, int nthreads)
 	const uint64_t n = triangles->dag.nvertices;
 	uint8_t    *marks = triangles->marks + (uint64_t) thread * triangles->stride;
 	uint64_t   *own = triangles->own + (uint64_t) thread * triangles->nown;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	u;
 
 	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (u = emogi_job_claim(&triangles->run.next, ROWS_AT_ONCE)) < n)
+		   (u = emogi_job_claim(&triangles->run.next, ROW_CHUNK)) < n)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(u, ROWS_AT_ONCE, n);
+		const uint64_t end = emogi_cpu_run_chunk_end(u, ROW_CHUNK, n);
 
 		for (; u < end && !emogi_job_stopped(&triangles->run.job); u++)
-			looked += close_all(triangles, u, marks, own);
-		emogi_job_done(&triangles->run.job, ROWS_AT_ONCE);
+			nscanned += close_all(triangles, u, marks, own);
+		emogi_job_done(&triangles->run.job, ROW_CHUNK);
 	}
-	__atomic_fetch_add(&triangles->run.result->edges_traversed, looked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&triangles->run.result->edges_traversed, nscanned, __ATOMIC_RELAXED);
 }
 
 /*
@@ -229,9 +229,9 @@ write_counts(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (v = emogi_job_claim(&triangles->run.next, VERTICES_AT_ONCE)) < dag->nvertices)
+		   (v = emogi_job_claim(&triangles->run.next, VERTEX_CHUNK)) < dag->nvertices)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTICES_AT_ONCE, dag->nvertices);
+		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, dag->nvertices);
 
 		for (; v < end; v++)
 			write_count(triangles, v, total_count(triangles, dag->rank[v]) * each,
@@ -300,13 +300,13 @@ count_short(void *arg, int thread, int nthreads)
 	const EmogiAdjacency *lists = &triangles->graph->forward;
 	const uint64_t n = triangles->graph->nvertices;
 	const uint64_t each = triangles->is_lcc ? EMOGI_BOTH_WAYS : 1;
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (first = emogi_job_claim(&triangles->run.next, VERTICES_AT_ONCE)) < n)
+		   (first = emogi_job_claim(&triangles->run.next, VERTEX_CHUNK)) < n)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTICES_AT_ONCE, n);
+		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTEX_CHUNK, n);
 
 		for (uint64_t v = first; v < end && !emogi_job_stopped(&triangles->run.job); v++)
 		{
@@ -323,13 +323,13 @@ count_short(void *arg, int thread, int nthreads)
 				before = w;
 				degree++;
 				count += count_common_after(lists, (uint32_t) v, e);
-				looked += lists->offsets[w + UINT64_C(1)] - lists->offsets[w];
+				nscanned += lists->offsets[w + UINT64_C(1)] - lists->offsets[w];
 			}
 			write_count(triangles, v, count * each, degree);
 		}
 		emogi_job_done(&triangles->run.job, end - first);
 	}
-	__atomic_fetch_add(&triangles->run.result->edges_traversed, looked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&triangles->run.result->edges_traversed, nscanned, __ATOMIC_RELAXED);
 }
 
 /* Run TRIANGLES or LCC. */

@@ -58,7 +58,7 @@ emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t coun
 	if (*items != NULL && count <= *room)
 		return true;
 	if (ranking->bytes + written_bytes(ranking) +
-		(larger - before) * bytes <= ranking->most_bytes && emogi_job_may_allocate(&ranking->job))
+		(larger - before) * bytes <= ranking->max_bytes && emogi_job_may_allocate(&ranking->job))
 		moved = realloc(*items, larger * bytes);
 	if (moved == NULL)
 	{
@@ -84,10 +84,10 @@ emogi_yen_take(EmogiYen *ranking, void **items, size_t bytes)
 /* ---- classes ---- */
 
 void
-emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool barred)
+emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool excluded)
 {
 	for (uint32_t i = class->bans; i != EMOGI_RANKING_NONE; i = ranking->bans[i].next)
-		ranking->nodes[ranking->bans[i].vertex].barred = barred;
+		ranking->nodes[ranking->bans[i].vertex].excluded = excluded;
 }
 
 /*
@@ -99,7 +99,7 @@ comes_before(const EmogiYen *ranking, int64_t a, int64_t b)
 {
 	if (a < 0 || b < 0)
 		return a < b;
-	return emogi_overlay_before(ranking->graph, ranking->patch, (uint32_t) a, (uint32_t) b);
+	return emogi_overlay_before(ranking->graph, ranking->overlay, (uint32_t) a, (uint32_t) b);
 }
 
 /*
@@ -268,7 +268,7 @@ bound_class(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
 
 	class->key = (double) INFINITY;
 	emogi_yen_bar(ranking, class, true);
-	for (uint64_t e = first; e < list.end && !emogi_yen_look_within(ranking, e - first); e++)
+	for (uint64_t e = first; e < list.end && !emogi_yen_poll_in_list(ranking, e - first); e++)
 	{
 		const uint32_t v = lists->targets[e];
 		const double value = emogi_path_candidate(EMOGI_SSSP, path->distance[class->at],
@@ -277,7 +277,7 @@ bound_class(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
 
 		if (emogi_yen_repeats(lists, first, e) || !(value < (double) INFINITY) ||
 			(ranking->nodes[v].stamp == ranking->stamp && ranking->nodes[v].banned) ||
-			ranking->nodes[v].barred)
+			ranking->nodes[v].excluded)
 			continue;
 		key = emogi_yen_deflate(ranking, emogi_yen_add(value, emogi_yen_bound(ranking, v)));
 		key = key < ranking->last ? ranking->last : key;
@@ -320,7 +320,8 @@ split(EmogiYen *ranking, EmogiYenPath *path, uint32_t bans)
 		EmogiYenClass class = {.at = at,.bans = at == path->at ? bans : EMOGI_RANKING_NONE};
 
 		emogi_yen_spur_node(ranking, spur)->banned = true;
-		if (emogi_yen_look(ranking, list.end - list.first + 1) || !add_ban(ranking, path, &class))
+		if (emogi_yen_count_scanned(ranking, list.end - list.first + 1) ||
+			!add_ban(ranking, path, &class))
 			return false;
 		if (!bound_class(ranking, path, &class))
 			continue;
@@ -355,7 +356,7 @@ accept(EmogiYen *ranking)
 	sift_first(ranking);
 	ranking->last = path->distance[path->length - 1];
 	if (ranking->npaths == 2)
-		ranking->least = ranking->last;
+		ranking->first_distance = ranking->last;
 	return split(ranking, path, bans) && push_list(ranking, ranking->npaths - 1);
 }
 
@@ -427,7 +428,8 @@ static double
 allowance(const EmogiYen *ranking, const EmogiYenClass *class, double max_distance)
 {
 	const double second = second_key(ranking);
-	const double own = class->key + (class->key - ranking->least) + ranking->least / FIRST_SHARE;
+	const double own = class->key + (class->key - ranking->first_distance) +
+		ranking->first_distance / FIRST_SHARE;
 	double		allowed = second > own ? second : own;
 
 	if (ranking->npaths == 1)
@@ -503,15 +505,15 @@ end_job(EmogiYen *ranking)
 				 "%llu bytes in use for %u paths; %llu are allowed",
 				 (unsigned long long) (ranking->bytes + written_bytes(ranking)),
 				 ranking->npaths > 0 ? ranking->npaths - 1 : 0,
-				 (unsigned long long) ranking->most_bytes);
+				 (unsigned long long) ranking->max_bytes);
 	}
 	return (EmogiStatus) ranking->job.status;
 }
 
 EmogiStatus
-emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *patch,
+emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *overlay,
 				const EmogiContraction *hierarchy, bool reversed, uint32_t source, uint32_t target,
-				uint64_t most_bytes, EmogiPoll poll, EmogiYen **ranking, EmogiControl *control,
+				uint64_t max_bytes, EmogiPoll poll, EmogiYen **ranking, EmogiControl *control,
 				EmogiError *error)
 {
 	EmogiYen *made = calloc(1, sizeof *made);
@@ -524,15 +526,16 @@ emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *patch,
 		snprintf(error->message, sizeof error->message, "out of memory while ranking paths");
 		return EMOGI_NO_MEMORY;
 	}
-	*made = (EmogiYen) {.job = {.control = control},.error = error,.graph = graph,.patch = patch,
+	*made = (EmogiYen) {.job = {.control = control},.error = error,.graph = graph,
+						.overlay = overlay,
 						.poll = poll,.source = source,.target = target,
-						.nvertices = graph->nvertices + (patch != NULL ? patch->nnew : 0),
-						.most_bytes = most_bytes,.made = hierarchy,.reversed = reversed};
+						.nvertices = graph->nvertices + (overlay != NULL ? overlay->nnew : 0),
+						.max_bytes = max_bytes,.made = hierarchy,.reversed = reversed};
 	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
-	emogi_whole_lists_begin(&made->lists[0], emogi_lists_backward(graph, patch), &made->job,
-							&made->bytes, most_bytes);
-	emogi_whole_lists_begin(&made->lists[1], emogi_lists_forward(graph, patch), &made->job,
-							&made->bytes, most_bytes);
+	emogi_contiguous_lists_begin(&made->lists[0], emogi_lists_backward(graph, overlay), &made->job,
+								 &made->bytes, max_bytes);
+	emogi_contiguous_lists_begin(&made->lists[1], emogi_lists_forward(graph, overlay), &made->job,
+								 &made->bytes, max_bytes);
 	if (!emogi_yen_take(made, (void **) &made->labels, sizeof *made->labels) ||
 		!emogi_yen_take(made, (void **) &made->nodes, sizeof *made->nodes))
 	{
@@ -553,9 +556,9 @@ emogi_yen_next(EmogiYen *ranking, double max_distance, EmogiYenFoundPath *path)
 }
 
 uint64_t
-emogi_yen_looked(const EmogiYen *ranking)
+emogi_yen_edges_scanned(const EmogiYen *ranking)
 {
-	return ranking->looked;
+	return ranking->nscanned;
 }
 
 /* Free a path and its classes. */
@@ -579,8 +582,8 @@ emogi_yen_free(EmogiYen *ranking)
 		return;
 	for (uint32_t i = 0; i < ranking->npaths; i++)
 		free_path(&ranking->paths[i]);
-	emogi_whole_lists_end(&ranking->lists[0]);
-	emogi_whole_lists_end(&ranking->lists[1]);
+	emogi_contiguous_lists_end(&ranking->lists[0]);
+	emogi_contiguous_lists_end(&ranking->lists[1]);
 	free(ranking->paths);
 	free(ranking->labels);
 	free(ranking->nodes);

@@ -87,7 +87,7 @@ settle_end(EmogiYen *ranking, bool forward)
 		return true;
 	if (forward && entry.vertex == ranking->target)
 		return true;			/* no path continues from there */
-	if (emogi_yen_look(ranking, list.end - list.first))
+	if (emogi_yen_count_scanned(ranking, list.end - list.first))
 		return false;
 	for (uint64_t e = list.first; e < list.end; e++)
 	{
@@ -111,7 +111,7 @@ nearest(const EmogiYenQueue *queue)
 static bool
 meet(EmogiYen *ranking)
 {
-	uint64_t	looked[2] = {0, 0};
+	uint64_t	nscanned[2] = {0, 0};
 
 	ranking->limit = (double) INFINITY;
 	if (!relax(ranking, true, ranking->source, 0.0) || !relax(ranking, false, ranking->target, 0.0))
@@ -120,12 +120,12 @@ meet(EmogiYen *ranking)
 		   !(emogi_yen_add(nearest(&ranking->forward), nearest(&ranking->backward)) >=
 			 ranking->limit))
 	{
-		const bool	forward = looked[1] <= looked[0];
-		const uint64_t before = ranking->looked;
+		const bool	forward = nscanned[1] <= nscanned[0];
+		const uint64_t before = ranking->nscanned;
 
 		if (!settle_end(ranking, forward))
 			return false;
-		looked[forward] += ranking->looked - before + 1;
+		nscanned[forward] += ranking->nscanned - before + 1;
 	}
 	ranking->radius = nearest(&ranking->forward);
 	return true;
@@ -220,7 +220,7 @@ settle(EmogiYen *ranking)
 			look_ahead(ranking);
 			return true;
 		}
-		if (emogi_yen_look(ranking, list.end - list.first + 1))
+		if (emogi_yen_count_scanned(ranking, list.end - list.first + 1))
 			return false;
 		for (uint64_t e = list.first; e < list.end; e++)
 		{
@@ -256,16 +256,16 @@ widen(EmogiYen *ranking)
 static bool
 advance(EmogiYen *ranking)
 {
-	const uint64_t before = ranking->looked;
+	const uint64_t before = ranking->nscanned;
 	const bool	is_long = ranking->forward.count > 0 &&
 		ranking->frontier > LONG_WAYS * ranking->limit &&
-		ranking->looked_on[1] <= ranking->graph->forward.nedges / WIDEN_SHARE;
-	const bool	forward = is_long && ranking->looked_on[1] <= ranking->looked_on[0];
+		ranking->scanned_from[1] <= ranking->graph->forward.nedges / WIDEN_SHARE;
+	const bool	forward = is_long && ranking->scanned_from[1] <= ranking->scanned_from[0];
 
 	if (!(forward ? widen(ranking) : settle(ranking)))
 		return false;
 	if (is_long)
-		ranking->looked_on[forward] += ranking->looked - before + 1;
+		ranking->scanned_from[forward] += ranking->nscanned - before + 1;
 	return true;
 }
 

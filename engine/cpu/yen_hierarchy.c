@@ -45,7 +45,7 @@ search_up(EmogiYen *ranking)
 
 		if (ranking->labels[entry.vertex].backward != emogi_yen_bits(entry.value))
 			continue;
-		if (emogi_yen_look(ranking, firsts[entry.vertex + 1] - firsts[entry.vertex] + 1))
+		if (emogi_yen_count_scanned(ranking, firsts[entry.vertex + 1] - firsts[entry.vertex] + 1))
 			return false;
 		for (uint64_t i = firsts[entry.vertex]; i < firsts[entry.vertex + 1]; i++)
 			if (arcs[i].weight < (double) INFINITY &&
@@ -69,7 +69,7 @@ compute_distance(EmogiYen *ranking, uint32_t rank)
 	double		distance = emogi_yen_value(labels->backward);
 	bool		known = true;
 
-	ranking->looked += firsts[rank + 1] - firsts[rank];
+	ranking->nscanned += firsts[rank + 1] - firsts[rank];
 	for (uint64_t i = firsts[rank]; i < firsts[rank + 1]; i++)
 	{
 		const uint64_t above = ranking->labels[arcs[i].to].forward;

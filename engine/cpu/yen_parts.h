@@ -11,7 +11,7 @@
 
 #include "contract/semirings.h"
 #include "contract/contraction.h"
-#include "graph/whole_lists.h"
+#include "graph/contiguous_lists.h"
 #include "contract/yen.h"
 
 #define EMOGI_RANKING_NONE UINT32_C(0xFFFFFFFF)
@@ -51,7 +51,7 @@ typedef struct EmogiSpurNode
 	uint32_t	stamp;
 	bool		banned;			/* on the prefix of the class */
 	bool		on_path;		/* on the path under construction */
-	bool		barred;			/* independent of the stamp: may not follow the spur
+	bool		excluded;		/* independent of the stamp: may not follow the spur
 								 * (emogi_yen_bar) */
 	double		value;			/* minimum distance from the source with that prefix; +inf = not
 								 * reached */
@@ -112,17 +112,17 @@ struct EmogiYen
 	EmogiJob	job;
 	EmogiError *error;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* NULL = no changes */
+	const EmogiOverlay *overlay;	/* NULL = no changes */
 	uint64_t	nvertices;		/* of the graph and the overlay */
-	EmogiWholeLists lists[2];	/* backward, forward */
+	EmogiContiguousLists lists[2];	/* backward, forward */
 	EmogiPoll	poll;
 	uint32_t	source;
 	uint32_t	target;
 	bool		is_exact;		/* sums of weights are never rounded */
 	double		slack;			/* maximum factor between sums that should be equal */
-	uint64_t	looked;			/* edges scanned */
-	uint64_t	polled;			/* value of looked at the last poll */
-	uint64_t	most_bytes;
+	uint64_t	nscanned;		/* edges scanned */
+	uint64_t	polled;			/* value of nscanned at the last poll */
+	uint64_t	max_bytes;
 	uint64_t	bytes;			/* allocated, except the per-vertex arrays */
 	uint64_t	nmet;			/* number of written elements of those arrays */
 
@@ -134,7 +134,8 @@ struct EmogiYen
 								 * search has not settled */
 	double		limit;			/* distance of the target, except for rounding; +inf = not
 								 * reachable */
-	uint64_t	looked_on[2];	/* edges and vertices since paths became long, by the search from
+	uint64_t	scanned_from[2];	/* edges and vertices since paths became long, by the search
+									 * from
 								 * the target and that from the source */
 	double		frontier;		/* lower bound of paths over vertices that the search from the
 								 * target has not settled; +inf = none */
@@ -166,7 +167,7 @@ struct EmogiYen
 	uint32_t   *heap;			/* [nheap of heap_room], paths with classes left, best first */
 	uint64_t	nheap;
 	uint64_t	heap_room;
-	double		least;			/* distance of the first path */
+	double		first_distance;	/* distance of the first path */
 	double		last;			/* distance of the last path */
 };
 
@@ -184,7 +185,7 @@ typedef enum EmogiSpurOutcome
  * Mark, or unmark, the vertices that may not follow the prefix of a class, before the spur's list
  * is scanned.
  */
-extern void emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool barred);
+extern void emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool excluded);
 
 /*
  * Ensure capacity for `count` items of `bytes` in an array of *room; false, and the job failed, if
@@ -300,12 +301,12 @@ emogi_yen_pop(EmogiYenQueue *queue)
 
 /* Count scanned edges; true = the job has ended: canceled, or failed before. */
 static inline bool
-emogi_yen_look(EmogiYen *ranking, uint64_t count)
+emogi_yen_count_scanned(EmogiYen *ranking, uint64_t count)
 {
-	ranking->looked += count;
-	if (ranking->looked - ranking->polled >= 16384)
+	ranking->nscanned += count;
+	if (ranking->nscanned - ranking->polled >= 16384)
 	{
-		ranking->polled = ranking->looked;
+		ranking->polled = ranking->nscanned;
 		if (ranking->poll != NULL && ranking->poll())
 			emogi_job_fail(&ranking->job, EMOGI_CANCELED);
 		return emogi_job_stopped(&ranking->job);
@@ -315,7 +316,7 @@ emogi_yen_look(EmogiYen *ranking, uint64_t count)
 
 /* Poll in the middle of a list, after `nwalked` edges; true = the job has ended. */
 static inline bool
-emogi_yen_look_within(EmogiYen *ranking, uint64_t nwalked)
+emogi_yen_poll_in_list(EmogiYen *ranking, uint64_t nwalked)
 {
 	if (nwalked % 65536 == 65535 && ranking->poll != NULL && ranking->poll())
 		emogi_job_fail(&ranking->job, EMOGI_CANCELED);
@@ -326,7 +327,7 @@ emogi_yen_look_within(EmogiYen *ranking, uint64_t nwalked)
 static inline EmogiListRange
 emogi_yen_list(EmogiYen *ranking, bool forward, uint32_t vertex)
 {
-	return emogi_whole_list(&ranking->lists[forward], vertex);
+	return emogi_contiguous_list(&ranking->lists[forward], vertex);
 }
 
 /* Return true if an edge of a list is parallel to the one before. It then has no less weight. */

@@ -38,7 +38,7 @@ emogi_yen_spur_node(EmogiYen *ranking, uint32_t vertex)
 	if (node->stamp != ranking->stamp)
 	{
 		ranking->nmet += node->stamp == 0;
-		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.barred = node->barred,
+		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.excluded = node->excluded,
 								 .value = (double) INFINITY,.latest = -1.0,
 								 .dead = (double) INFINITY};
 	}
@@ -95,7 +95,7 @@ relax_list(EmogiYen *ranking, uint32_t vertex, double value, bool is_spur, doubl
 	const uint64_t first = list.first;
 	const uint64_t end = list.end;
 
-	if (emogi_yen_look(ranking, end - first + 1))
+	if (emogi_yen_count_scanned(ranking, end - first + 1))
 		return false;
 	for (uint64_t e = first; e < end; e++)
 	{
@@ -103,10 +103,10 @@ relax_list(EmogiYen *ranking, uint32_t vertex, double value, bool is_spur, doubl
 												 emogi_weight(lists->weights, type, e));
 
 		if (emogi_yen_repeats(lists, first, e) || !(next < (double) INFINITY) ||
-			(is_spur && ranking->nodes[lists->targets[e]].barred))
+			(is_spur && ranking->nodes[lists->targets[e]].excluded))
 			continue;
 		if (!relax(ranking, lists->targets[e], next, length) ||
-			emogi_yen_look_within(ranking, e - first))
+			emogi_yen_poll_in_list(ranking, e - first))
 			return false;
 	}
 	return true;
@@ -228,7 +228,7 @@ find_latest(EmogiYen *ranking, double length, bool keep)
 
 		if (-entry.key != emogi_yen_spur_node(ranking, entry.vertex)->latest)
 			continue;
-		if (emogi_yen_look(ranking, end - first + 1))
+		if (emogi_yen_count_scanned(ranking, end - first + 1))
 			return false;
 		for (uint64_t e = first; e < end; e++)
 		{
@@ -273,7 +273,7 @@ push_step(EmogiYen *ranking, uint32_t vertex, double value)
 {
 	const EmogiListRange list = emogi_yen_list(ranking, true, vertex);
 
-	if (emogi_yen_look(ranking, list.end - list.first + 1) ||
+	if (emogi_yen_count_scanned(ranking, list.end - list.first + 1) ||
 		!emogi_yen_reserve(ranking, (void **) &ranking->steps, &ranking->steps_room,
 						   ranking->nsteps + 1, sizeof *ranking->steps))
 		return false;
@@ -300,7 +300,7 @@ may_enter(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double 
 	const EmogiSpurNode *node = emogi_yen_spur_node(ranking, vertex);
 
 	if (node->banned || node->on_path || !(value <= length) ||
-		(ranking->nsteps == 1 && node->barred))
+		(ranking->nsteps == 1 && node->excluded))
 		return false;
 	return vertex == ranking->target ||
 		(value < node->dead && is_in_time(ranking, clock, vertex, value, length));
@@ -335,7 +335,7 @@ make_steps(EmogiYen *ranking, Clock clock, double length)
 		if (may_enter(ranking, clock, lists->targets[e], value, length) &&
 			!push_step(ranking, lists->targets[e], value))
 			return false;
-		if (emogi_yen_look_within(ranking, e))
+		if (emogi_yen_poll_in_list(ranking, e))
 			return false;
 	}
 	return true;
@@ -391,8 +391,8 @@ static bool
 find_known(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *class, double *length)
 {
 	ranking->nsteps = 0;
-	*length = ranking->is_exact ? class->key : ranking->least;
-	if (!ranking->is_exact && (ranking->kept == NULL || class->key > ranking->least))
+	*length = ranking->is_exact ? class->key : ranking->first_distance;
+	if (!ranking->is_exact && (ranking->kept == NULL || class->key > ranking->first_distance))
 	{
 		*length = -1.0;
 		return true;

@@ -19,7 +19,7 @@
 typedef struct EmogiKeyHash
 {
 	uint64_t	words[4];		/* secret */
-	uint64_t	careful;		/* 1 = SipHash-2-4 */
+	uint64_t	secure_hash;	/* 1 = SipHash-2-4 */
 } EmogiKeyHash;
 
 /* Read 8 bytes, unaligned. */
@@ -146,7 +146,7 @@ emogi_key_siphash(const uint64_t words[4], const char *bytes, uint32_t length)
 static inline uint64_t
 emogi_key_hash(const EmogiKeyHash *hash, const char *bytes, uint32_t length)
 {
-	if (hash->careful)
+	if (hash->secure_hash)
 		return emogi_key_siphash(hash->words, bytes, length);
 	return emogi_key_hash_fast(hash->words, bytes, length);
 }

@@ -17,7 +17,7 @@
 #define MAX_PROBE_STEPS 512
 #define TAG_SHIFT 40
 #define SPINS_PER_YIELD 64
-#define LIST_AHEAD 16
+#define SLOT_PREFETCH_DISTANCE 16
 
 _Static_assert(sizeof(EmogiKeyPartition) == 64, "a partition is a cache line");
 _Static_assert(((size_t) 8 << EMOGI_KEY_MAX_SLOTS) == EMOGI_KEY_PIECE_BYTES,
@@ -39,13 +39,13 @@ emogi_key_table_bytes(void)
 }
 
 void
-emogi_key_table_init(EmogiKeyTable *table, const uint64_t words[4], bool careful)
+emogi_key_table_init(EmogiKeyTable *table, const uint64_t words[4], bool secure_hash)
 {
 	memset(table, 0, sizeof(*table));
 	memcpy(table->hash.words, words, sizeof(table->hash.words));
-	table->hash.careful = careful;
-	table->most_slots = EMOGI_KEY_MAX_SLOTS;
-	table->most_steps = MAX_PROBE_STEPS;
+	table->hash.secure_hash = secure_hash;
+	table->max_slots = EMOGI_KEY_MAX_SLOTS;
+	table->max_steps = MAX_PROBE_STEPS;
 }
 
 EmogiKeyOutcome
@@ -211,7 +211,7 @@ reserve(EmogiKeyFiller *filler, const PendingKey *pending)
 										 __atomic_load_n(&pending->partition->nkeys,
 														 __ATOMIC_RELAXED));
 
-	if (needed > filler->table->most_slots)
+	if (needed > filler->table->max_slots)
 	{
 		if (filler->spare_children == NULL)
 		{
@@ -323,7 +323,7 @@ make_room(EmogiKeyFiller *filler, EmogiKeyPartition *partition)
 		return false;
 	if (needed == 0)
 		return true;
-	if (needed > filler->table->most_slots)
+	if (needed > filler->table->max_slots)
 	{
 		if (filler->spare_children != NULL)
 			__atomic_store_n(&partition->children, (EmogiKeyPartition *) filler->spare_children,
@@ -381,7 +381,7 @@ insert_locked(EmogiKeyFiller *filler, const PendingKey *pending, uint32_t *numbe
 	{
 		const uint64_t slots = partition->slots;
 
-		if (steps > table->most_steps && !table->hash.careful)
+		if (steps > table->max_steps && !table->hash.secure_hash)
 			return LOCKED_CROWDED;
 		if (!make_room(filler, partition))
 			return LOCKED_AGAIN;
@@ -571,8 +571,8 @@ emogi_key_table_list(const EmogiKeyTable *table, EmogiTemporaryKey *keys)
 		{
 			const EmogiKeyRecord *record = records[i];
 
-			if (i + LIST_AHEAD < nkeys)
-				__builtin_prefetch(records[i + LIST_AHEAD]);
+			if (i + SLOT_PREFETCH_DISTANCE < nkeys)
+				__builtin_prefetch(records[i + SLOT_PREFETCH_DISTANCE]);
 			keys[i] = (EmogiTemporaryKey) {{record->bytes, record->length}, record->temporary};
 		}
 		keys += nkeys;

@@ -6,7 +6,7 @@
  * release semantics after the data they lead to is written, and outgrown arrays are left unchanged.
  * If a lookup in an old array misses, it is repeated under the lock.
  *
- * An array has at most 2^most_slots slots, so that it fits one piece of memory. When it is full,
+ * An array has at most 2^max_slots slots, so that it fits one piece of memory. When it is full,
  * new keys go to one of 64 children of the partition, chosen by bits of the tag that the array does
  * not use. This gives room for 10 G keys.
  */
@@ -44,8 +44,8 @@ typedef struct EmogiKeyPartition
 struct EmogiKeyTable
 {
 	EmogiKeyHash hash;
-	uint32_t	most_slots;		/* log2; less than EMOGI_KEY_MAX_SLOTS in tests */
-	uint32_t	most_steps;		/* maximum probe length of the fast hash */
+	uint32_t	max_slots;		/* log2; less than EMOGI_KEY_MAX_SLOTS in tests */
+	uint32_t	max_steps;		/* maximum probe length of the fast hash */
 	uint32_t	outcome;		/* atomic: the first EmogiKeyOutcome that is not EMOGI_KEYS_PUT
 								 * stays */
 	char		pad[76];

@@ -317,7 +317,7 @@ fill_chunk(const Unpack *unpack, RunCursor *cursor, EmogiEdgeChunk *chunk, uint6
 	const bool	weighted = unpack->coo->weight_type != EMOGI_WEIGHT_NONE;
 
 	chunk->nedges = 0;
-	chunk->alone = 0;
+	chunk->isolated = 0;
 	chunk->min_key = INT64_MAX;
 	chunk->max_key = INT64_MIN;
 	chunk->weight_misfits = 0;

@@ -174,7 +174,7 @@ partition_edges(void *arg, int thread, int nthreads)
 	{
 		EmogiEdgeChunk *chunk = build->edges->chunks[c];
 
-		if (chunk->alone)
+		if (chunk->isolated)
 			continue;
 		for (uint64_t i = 0; i < chunk->nedges; i += BATCH)
 		{
@@ -381,7 +381,7 @@ emogi_csr_build(EmogiPool *pool, const EmogiCsrInput *input, EmogiGraph *graph,
 	EmogiCsrBuild build = {.job = {.control = control}, .edges = edges, .keys = input->keys};
 	void	   *scratch;
 
-	size_build(&build, input->keys->nvertices, edges->nedges - edges->nalone, input->direction,
+	size_build(&build, input->keys->nvertices, edges->nedges - edges->nisolated, input->direction,
 			   emogi_pool_size(pool), edges->weighted);
 	emogi_job_phase(&build.job, EMOGI_PHASE_CSR, build.nentries * (transpose ? 4 : 2));
 	build.type = edges->weighted ? emogi_weight_type(edges->weight_misfits) : EMOGI_WEIGHT_NONE;

@@ -75,7 +75,7 @@ fill_chunk(const Expand *expand, EmogiEdgeChunk *chunk, uint64_t first, uint64_t
 	uint64_t	vertex = find_vertex(graph, first);
 
 	chunk->nedges = 0;
-	chunk->alone = 0;
+	chunk->isolated = 0;
 	chunk->min_key = INT64_MAX;
 	chunk->max_key = INT64_MIN;
 	chunk->weight_misfits = 0;

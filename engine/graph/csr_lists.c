@@ -47,7 +47,7 @@ typedef struct Digits
 /* An iterator over the words of a bucket that polls the job at intervals. */
 typedef struct WordIterator
 {
-	EmogiPartitionWalk walk;
+	EmogiPartitionIterator walk;
 	uint64_t	polled;			/* words since the last poll */
 } WordIterator;
 
@@ -55,7 +55,7 @@ typedef struct WordIterator
 static inline WordIterator
 begin_words(const EmogiCsrBuild *build, const Bucket *bucket)
 {
-	return (WordIterator) {.walk = emogi_partition_walk(&build->partition, bucket->number)};
+	return (WordIterator) {.walk = emogi_partition_iterate(&build->partition, bucket->number)};
 }
 
 /* Get the next words and their number; NULL at the end, or if the job was seen to have stopped. */
@@ -300,7 +300,7 @@ fill_lists_sorted(EmogiCsrBuild *build, const Bucket *bucket, size_t count)
 	uint64_t	first = bucket->first;
 	uint32_t   *places = workspace->digits;
 	uint64_t	mask = (UINT64_C(1) << digits.bits) - 1;
-	EmogiPartitionWalk walk = emogi_partition_walk(&build->partition, bucket->number);
+	EmogiPartitionIterator walk = emogi_partition_iterate(&build->partition, bucket->number);
 	uint64_t   *from = workspace->entries[0];
 	uint64_t   *to = workspace->entries[1];
 	const uint64_t *entries;
@@ -320,7 +320,7 @@ fill_lists_sorted(EmogiCsrBuild *build, const Bucket *bucket, size_t count)
 	for (uint32_t d = 0; d < digits.count; d++)
 		place_digits(places + (d << EMOGI_CSR_DIGIT_BITS), (uint32_t) mask + 1);
 
-	walk = emogi_partition_walk(&build->partition, bucket->number);
+	walk = emogi_partition_iterate(&build->partition, bucket->number);
 	while ((entries = emogi_partition_next(&walk, &n)) != NULL)
 	{
 		for (uint32_t i = 0; i < n; i++)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ENTRIES_AT_ONCE 256		/* changes that a thread takes at a time */
+#define EDGE_CHUNK 256			/* changes that a thread takes at a time */
 #define POPULATE_BYTES ((size_t) 2 << 20)	/* of memory that a thread takes at a time */
 
 static const uint64_t no_offsets[1];	/* of a graph without vertices */
@@ -60,10 +60,10 @@ lay_out_scratch(EmogiMerge *merge, uintptr_t place)
 		side->spare = emogi_carve(&place, nentries * sizeof(*side->spare));
 		side->edits = emogi_carve(&place, (nentries + 1) * sizeof(*side->edits));
 		if (merge->input->derivation != NULL)
-			merge->told_edits[i] = emogi_carve(&place, (nentries + 1) * sizeof(EmogiEdit));
+			merge->derivation_edits[i] = emogi_carve(&place, (nentries + 1) * sizeof(EmogiEdit));
 	}
 	if (merge->input->derivation != NULL)
-		merge->told_breaks = emogi_carve(&place, (nends + 1) * sizeof(EmogiBreak));
+		merge->derivation_breaks = emogi_carve(&place, (nends + 1) * sizeof(EmogiBreak));
 	merge->candidates = emogi_carve(&place, nends * sizeof(*merge->candidates));
 	merge->filter = emogi_carve(&place, emogi_merge_filter_bits(merge->nvertices, nends) / 8);
 	merge->gone = emogi_carve(&place, nends * sizeof(*merge->gone));
@@ -115,30 +115,30 @@ emogi_merge_populate(EmogiPool *pool, EmogiMerge *merge, void *start, size_t byt
 bool
 emogi_merge_take_entries(EmogiMerge *merge, EmogiMergeSide **side, uint64_t *first, uint64_t *end)
 {
-	const uint64_t nforward = (merge->sides[0].nentries + ENTRIES_AT_ONCE - 1) / ENTRIES_AT_ONCE;
+	const uint64_t nforward = (merge->sides[0].nentries + EDGE_CHUNK - 1) / EDGE_CHUNK;
 	const uint64_t piece = emogi_job_claim(&merge->next, 1);
 
 	if (emogi_job_stopped(&merge->job))
 		return false;
 	*side = &merge->sides[piece < nforward ? 0 : 1];
-	*first = (piece < nforward ? piece : piece - nforward) * ENTRIES_AT_ONCE;
-	*end = (*side)->nentries - *first < ENTRIES_AT_ONCE ? (*side)->nentries
-		: *first + ENTRIES_AT_ONCE;
+	*first = (piece < nforward ? piece : piece - nforward) * EDGE_CHUNK;
+	*end = (*side)->nentries - *first < EDGE_CHUNK ? (*side)->nentries
+		: *first + EDGE_CHUNK;
 	return *first < (*side)->nentries;
 }
 
 void
 emogi_merge_begin_side(EmogiMerge *merge, int i, const EmogiAdjacency *lists, bool swapped,
-					   bool spliced)
+					   bool merged)
 {
 	EmogiMergeSide *side = &merge->sides[i];
 
-	if (spliced)
+	if (merged)
 		side->from = *lists;
 	if (side->from.offsets == NULL)
 		side->from.offsets = no_offsets;
 	side->swapped = swapped;
-	side->spliced = spliced;
+	side->merged = merged;
 	merge->missing[i] = UINT64_MAX;
 }
 
@@ -244,7 +244,7 @@ emogi_merge(EmogiPool *pool, const EmogiMergeInput *input, EmogiGraph *graph, Em
 							 scratch_end - (uintptr_t) input->scratch) &&
 		emogi_merge_net(pool, &merge) &&
 		emogi_merge_locate(pool, &merge) &&
-		emogi_merge_find_gone(pool, &merge) &&
+		emogi_merge_find_removed(pool, &merge) &&
 		emogi_merge_renumber(pool, &merge) &&
 		emogi_merge_derive(&merge) &&
 		make_graph(pool, &merge, graph))

@@ -253,14 +253,14 @@ locate_ends(EmogiMerge *merge, EmogiMergeSide *side, uint64_t first, size_t coun
 		keys[i] = emogi_merge_key(side->entries[first + i].source);
 		keys[count + i] = emogi_merge_key(side->entries[first + i].target);
 	}
-	search_vertices(merge, keys, vertices, side->spliced ? 2 * count : count);
+	search_vertices(merge, keys, vertices, side->merged ? 2 * count : count);
 	for (size_t i = 0; i < count; i++)
 	{
 		EmogiMergeEdit *edit = &side->edits[first + i];
 
 		*edit = (EmogiMergeEdit) {.source = vertices[i]};
 		edit->source_known = edit->source < nvertices && merge->ids[edit->source] == keys[i];
-		if (!side->spliced)
+		if (!side->merged)
 			continue;
 		edit->target = vertices[count + i];
 		edit->target_known = edit->target < nvertices &&
@@ -294,7 +294,7 @@ locate_batch(EmogiMerge *merge, EmogiMergeSide *side, uint64_t first, size_t cou
 	uint64_t	ends[LOCATE_BATCH];
 
 	locate_ends(merge, side, first, count);
-	if (!side->spliced)
+	if (!side->merged)
 		return;
 	for (size_t i = 0; i < count; i++)
 	{

@@ -46,13 +46,13 @@ emogi_merge_derive(EmogiMerge *merge)
 		return true;
 	for (int i = 0; i < merge->nsides; i++)
 	{
-		if (!merge->sides[i].spliced)
+		if (!merge->sides[i].merged)
 			continue;
-		write_edits(merge, &merge->sides[i], merge->told_edits[i]);
+		write_edits(merge, &merge->sides[i], merge->derivation_edits[i]);
 		derivation->nedits[i] = merge->sides[i].nentries;
-		derivation->edits[i] = merge->told_edits[i];
+		derivation->edits[i] = merge->derivation_edits[i];
 	}
-	write_breaks(merge, merge->told_breaks);
-	derivation->breaks = merge->told_breaks;
+	write_breaks(merge, merge->derivation_breaks);
+	derivation->breaks = merge->derivation_breaks;
 	return !emogi_job_stopped(&merge->job);
 }

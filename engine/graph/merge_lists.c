@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#define VERTICES_AT_ONCE ((uint64_t) 1 << 17)	/* that a thread takes at a time */
-#define ENTRIES_AT_ONCE ((uint64_t) 1 << 18)
+#define VERTEX_CHUNK ((uint64_t) 1 << 17)		/* that a thread takes at a time */
+#define EDGE_CHUNK ((uint64_t) 1 << 18)
 
 /* ---- ids and offsets ---- */
 
@@ -116,14 +116,14 @@ write_vertices(void *arg, int thread, int nthreads)
 	uint64_t	v;
 
 	while (!emogi_job_stopped(&merge->job) &&
-		   (v = emogi_job_claim(&merge->next, VERTICES_AT_ONCE)) <= nvertices)
+		   (v = emogi_job_claim(&merge->next, VERTEX_CHUNK)) <= nvertices)
 	{
-		const uint64_t end = nvertices - v < VERTICES_AT_ONCE ? nvertices : v + VERTICES_AT_ONCE;
+		const uint64_t end = nvertices - v < VERTEX_CHUNK ? nvertices : v + VERTEX_CHUNK;
 
 		write_ids(merge, v, end);
 		for (int i = 0; i < merge->nsides; i++)
 		{
-			if (merge->sides[i].spliced)
+			if (merge->sides[i].merged)
 				write_offsets(merge, &merge->sides[i], v, end == nvertices ? end + 1 : end);
 		}
 	}
@@ -262,9 +262,9 @@ write_lists(EmogiMerge *merge, const EmogiMergeSide *side)
 
 	/* without old entries there is still one piece, for inserted entries */
 	while (!emogi_job_stopped(&merge->job) &&
-		   (at = emogi_job_claim(&merge->next, ENTRIES_AT_ONCE)) < (nentries > 0 ? nentries : 1))
+		   (at = emogi_job_claim(&merge->next, EDGE_CHUNK)) < (nentries > 0 ? nentries : 1))
 	{
-		const uint64_t end = nentries - at < ENTRIES_AT_ONCE ? nentries : at + ENTRIES_AT_ONCE;
+		const uint64_t end = nentries - at < EDGE_CHUNK ? nentries : at + EDGE_CHUNK;
 
 		write_entries(merge, side, at, end);
 		emogi_job_done(&merge->job, end - at);
@@ -314,11 +314,11 @@ emogi_merge_write(EmogiPool *pool, EmogiMerge *merge)
 	clear_padding(merge->new_ids, merge->new_nvertices * sizeof(int64_t));
 	for (int i = 0; i < merge->nsides; i++)
 	{
-		if (merge->sides[i].spliced)
+		if (merge->sides[i].merged)
 			clear_paddings(&merge->sides[i].to, merge->new_nvertices, merge->type);
 	}
 	return emogi_merge_run(pool, merge, write_vertices) &&
 		emogi_merge_run(pool, merge, write_forward) &&
-		(merge->nsides == 1 || !merge->sides[1].spliced ||
+		(merge->nsides == 1 || !merge->sides[1].merged ||
 		 emogi_merge_run(pool, merge, write_backward));
 }

@@ -14,7 +14,7 @@
 #define BLOCKS_PER_BREAK 128
 /* above this number, the first table holds each vertex's own distance */
 #define MAX_BREAKS ((uint64_t) 1 << 29)
-#define BLOCKS_AT_ONCE ((uint64_t) 1 << 16)	/* that a thread fills at a time */
+#define BLOCK_CHUNK ((uint64_t) 1 << 16)	/* that a thread fills at a time */
 
 /* ---- breaks ---- */
 
@@ -193,9 +193,9 @@ fill_shifts(void *arg, int thread, int nthreads)
 	uint64_t	first;
 
 	while (!emogi_job_stopped(&merge->job) &&
-		   (first = emogi_job_claim(&merge->next, BLOCKS_AT_ONCE)) < nblocks)
-		fill_blocks(merge, first, nblocks - first < BLOCKS_AT_ONCE ? nblocks
-					: first + BLOCKS_AT_ONCE);
+		   (first = emogi_job_claim(&merge->next, BLOCK_CHUNK)) < nblocks)
+		fill_blocks(merge, first, nblocks - first < BLOCK_CHUNK ? nblocks
+					: first + BLOCK_CHUNK);
 }
 
 /* Make the table in its part of the scratch; false if the job has stopped. */
@@ -268,7 +268,7 @@ number_edits(void *arg, int thread, int nthreads)
 
 	while (emogi_merge_take_entries(merge, &side, &i, &end))
 	{
-		for (; side->spliced && i < end; i++)
+		for (; side->merged && i < end; i++)
 		{
 			const EmogiMergeEntry *entry = &side->entries[i];
 			EmogiMergeEdit *edit = &side->edits[i];

@@ -3,7 +3,7 @@
  * their work:
  *
  *   merge_changes.c     the net changes of the lists, sorted, each with its place in the old lists
- *   merge_gone.c        vertices that lose their last edge
+ *   merge_removed.c        vertices that lose their last edge
  *   merge_numbers.c     new vertices, and the map from old to new numbers
  *   merge_lists.c       ids, offsets, targets and weights
  *   merge_derivation.c  the same as instructions for copies of the old arrays elsewhere
@@ -58,7 +58,7 @@ typedef struct EmogiMergeSide
 	EmogiAdjacency from;		/* the old lists; offsets are not NULL if they are merged */
 	EmogiAdjacency to;
 	bool		swapped;		/* lists lead from dst to src */
-	bool		spliced;		/* false = the graph does not have this direction, and only the
+	bool		merged;			/* false = the graph does not have this direction, and only the
 								 * net changes are needed */
 	uint64_t	nentries;
 	EmogiMergeEntry *entries;	/* [nentries], ascending by source, target, weight; times is not
@@ -139,16 +139,16 @@ typedef struct EmogiMerge
 
 	uint64_t	new_nvertices;
 	int64_t    *new_ids;
-	EmogiEdit  *told_edits[2];	/* [nentries + 1], by side, if a derivation is wanted */
-	EmogiBreak *told_breaks;	/* [nbreaks + 1], likewise */
+	EmogiEdit  *derivation_edits[2];	/* [nentries + 1], by side, if a derivation is wanted */
+	EmogiBreak *derivation_breaks;	/* [nbreaks + 1], likewise */
 	char	   *populate_start;
 	size_t		populate_bytes;
 	uint64_t	next;			/* atomic: next piece */
 } EmogiMerge;
 
-/* Initialize direction i. spliced: the graph has it, in `lists`. */
+/* Initialize direction i. merged: the graph has it, in `lists`. */
 extern void emogi_merge_begin_side(EmogiMerge *merge, int i, const EmogiAdjacency *lists,
-								   bool swapped, bool spliced);
+								   bool swapped, bool merged);
 
 /*
  * Each of these is a step that all threads take; false if the job has stopped. The first two accept
@@ -156,7 +156,7 @@ extern void emogi_merge_begin_side(EmogiMerge *merge, int i, const EmogiAdjacenc
  */
 extern bool emogi_merge_net(EmogiPool *pool, EmogiMerge *merge);
 extern bool emogi_merge_locate(EmogiPool *pool, EmogiMerge *merge);
-extern bool emogi_merge_find_gone(EmogiPool *pool, EmogiMerge *merge);
+extern bool emogi_merge_find_removed(EmogiPool *pool, EmogiMerge *merge);
 extern bool emogi_merge_renumber(EmogiPool *pool, EmogiMerge *merge);
 extern bool emogi_merge_write(EmogiPool *pool, EmogiMerge *merge);
 

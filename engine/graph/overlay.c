@@ -36,22 +36,22 @@ max_changes(const EmogiMergeInput *input)
 }
 
 /* The lists of one direction under construction. */
-typedef struct Making
+typedef struct ListBuilder
 {
-	EmogiOverlayLists *patched;
+	EmogiOverlayLists *changed_lists;
 	uint64_t	npieces;
 	uint64_t	nadded;
 	uint32_t   *targets;		/* [added], targets of added edges */
 	char	   *weights;		/* [added], of type */
 	EmogiWeightType type;
-} Making;
+} ListBuilder;
 
 /* The layout of an overlay's memory. */
 typedef struct Layout
 {
-	EmogiMerge splicing;
+	EmogiMerge merge;
 	EmogiOverlay overlay;
-	Making		making[2];
+	ListBuilder		builders[2];
 	uint64_t   *keys;			/* [2 * changes], endpoint keys */
 	uint64_t   *key_scratch;
 } Layout;
@@ -66,19 +66,22 @@ lay_out(Layout *layout, const EmogiMergeInput *input, uintptr_t place)
 
 	for (int i = 0; i < 2; i++)
 	{
-		EmogiMergeSide *side = &layout->splicing.sides[i];
-		Making	   *making = &layout->making[i];
-		EmogiOverlayLists *patched = i == 0 ? &layout->overlay.forward : &layout->overlay.backward;
+		EmogiMergeSide *side = &layout->merge.sides[i];
+		ListBuilder	   *builders = &layout->builders[i];
+		EmogiOverlayLists *changed_lists = i == 0 ? &layout->overlay.forward :
+			&layout->overlay.backward;
 
 		side->entries = emogi_carve(&place, nentries * sizeof(*side->entries));
 		side->spare = emogi_carve(&place, nentries * sizeof(*side->spare));
 		side->edits = emogi_carve(&place, (nentries + 1) * sizeof(*side->edits));
-		patched->bits = emogi_hash_bits(4, nentries);
-		patched->lists = emogi_carve(&place, sizeof(*patched->lists) << patched->bits);
-		patched->pieces = emogi_carve(&place, (3 * nentries + 1) * sizeof(*patched->pieces));
-		*making = (Making) {.patched = patched, .type = input->weight_type};
-		making->targets = emogi_carve(&place, nadded * sizeof(*making->targets));
-		making->weights = emogi_carve(&place, nadded * weight_bytes);
+		changed_lists->bits = emogi_hash_bits(4, nentries);
+		changed_lists->lists =
+			emogi_carve(&place, sizeof(*changed_lists->lists) << changed_lists->bits);
+		changed_lists->pieces =
+			emogi_carve(&place, (3 * nentries + 1) * sizeof(*changed_lists->pieces));
+		*builders = (ListBuilder) {.changed_lists = changed_lists, .type = input->weight_type};
+		builders->targets = emogi_carve(&place, nadded * sizeof(*builders->targets));
+		builders->weights = emogi_carve(&place, nadded * weight_bytes);
 	}
 	layout->keys = emogi_carve(&place, 2 * nentries * sizeof(*layout->keys));
 	layout->key_scratch = emogi_carve(&place, (2 * nentries + 1) * sizeof(*layout->key_scratch));
@@ -105,7 +108,7 @@ sort_distinct(Layout *layout, uint64_t count)
 	uint64_t	kept = 0;
 
 	emogi_radix_sort_u64(layout->keys, count, layout->key_scratch, count + 1,
-						 &layout->splicing.job);
+						 &layout->merge.job);
 	for (uint64_t i = 0; i < count; i++)
 	{
 		if (kept == 0 || layout->keys[kept - 1] != layout->keys[i])
@@ -118,7 +121,7 @@ sort_distinct(Layout *layout, uint64_t count)
 static void
 list_new(Layout *layout)
 {
-	const EmogiMergeSide *side = &layout->splicing.sides[0];
+	const EmogiMergeSide *side = &layout->merge.sides[0];
 	EmogiOverlay *overlay = &layout->overlay;
 	uint64_t	count = 0;
 
@@ -138,7 +141,7 @@ list_new(Layout *layout)
 static void
 list_losers(Layout *layout)
 {
-	const EmogiMergeSide *side = &layout->splicing.sides[0];
+	const EmogiMergeSide *side = &layout->merge.sides[0];
 	EmogiOverlay *overlay = &layout->overlay;
 	uint64_t	count = 0;
 
@@ -239,7 +242,7 @@ weights_fit(const EmogiMergeSide *side, EmogiWeightType type)
 	for (uint64_t i = 0; i < side->nentries; i++)
 	{
 		if (side->entries[i].times > 0 &&
-			!emogi_weight_is_held(type, emogi_merge_weight(&side->entries[i])))
+			!emogi_weight_is_exact(type, emogi_merge_weight(&side->entries[i])))
 			return false;
 	}
 	return true;
@@ -247,44 +250,45 @@ weights_fit(const EmogiMergeSide *side, EmogiWeightType type)
 
 /* Add a piece to a list, unless it is empty. */
 static void
-add_piece(Making *making, EmogiOverlayList *list, const uint32_t *targets, const void *weights,
-		  uint64_t first, uint64_t count)
+add_piece(ListBuilder *builders, EmogiOverlayList *list, const uint32_t *targets,
+		  const void *weights, uint64_t first, uint64_t count)
 {
-	EmogiPiece *piece = &making->patched->pieces[making->npieces];
+	EmogiListPiece *piece = &builders->changed_lists->pieces[builders->npieces];
 
 	if (count == 0)
 		return;
 	piece->count = count;
 	piece->targets = targets + first;
 	piece->weights = NULL;
-	if (making->type != EMOGI_WEIGHT_NONE)
-		piece->weights = (const char *) weights + first * emogi_weight_bytes(making->type);
-	making->npieces++;
+	if (builders->type != EMOGI_WEIGHT_NONE)
+		piece->weights = (const char *) weights + first * emogi_weight_bytes(builders->type);
+	builders->npieces++;
 	list->npieces++;
 	list->degree += count;
 }
 
 /* Add the edges of a change to a list. */
 static void
-add_entries(Making *making, EmogiOverlayList *list, uint32_t target, double weight, uint64_t times)
+add_entries(ListBuilder *builders, EmogiOverlayList *list, uint32_t target, double weight,
+			uint64_t times)
 {
-	const uint64_t first = making->nadded;
+	const uint64_t first = builders->nadded;
 
 	for (uint64_t i = 0; i < times; i++)
 	{
-		making->targets[making->nadded] = target;
-		emogi_weights_store(making->weights, making->type, making->nadded++, &weight, 1);
+		builders->targets[builders->nadded] = target;
+		emogi_weights_store(builders->weights, builders->type, builders->nadded++, &weight, 1);
 	}
-	add_piece(making, list, making->targets, making->weights, first, times);
+	add_piece(builders, list, builders->targets, builders->weights, first, times);
 }
 
 /* Build the list whose changes are [first, end) of one direction. */
 static void
 make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 {
-	const EmogiGraph *graph = layout->splicing.input->graph;
-	const EmogiMergeSide *side = &layout->splicing.sides[i];
-	Making	   *making = &layout->making[i];
+	const EmogiGraph *graph = layout->merge.input->graph;
+	const EmogiMergeSide *side = &layout->merge.sides[i];
+	ListBuilder	   *builders = &layout->builders[i];
 	const EmogiAdjacency *from = &side->from;
 	const EmogiMergeEdit *edit = &side->edits[first];
 	uint32_t	vertex = edit->source;
@@ -294,8 +298,8 @@ make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 
 	if (!edit->source_known)
 		vertex = find_new(graph, &layout->overlay, emogi_merge_key(side->entries[first].source));
-	list = emogi_overlay_place(making->patched, vertex);
-	*list = (EmogiOverlayList) {.vertex = vertex + 1, .first = making->npieces};
+	list = emogi_overlay_place(builders->changed_lists, vertex);
+	*list = (EmogiOverlayList) {.vertex = vertex + 1, .first = builders->npieces};
 	for (uint64_t j = first; j < end; j++)
 	{
 		const EmogiMergeEntry *entry = &side->entries[j];
@@ -303,7 +307,7 @@ make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 
 		if (edit->source_known)
 		{
-			add_piece(making, list, from->targets, from->weights, place,
+			add_piece(builders, list, from->targets, from->weights, place,
 					  side->edits[j].place - place);
 			place = side->edits[j].place;
 		}
@@ -314,22 +318,22 @@ make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 		}
 		if (!side->edits[j].target_known)
 			target = find_new(graph, &layout->overlay, emogi_merge_key(entry->target));
-		add_entries(making, list, target,
-					making->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry),
+		add_entries(builders, list, target,
+					builders->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry),
 					(uint64_t) entry->times);
 	}
-	add_piece(making, list, from->targets, from->weights, place, list_end - place);
+	add_piece(builders, list, from->targets, from->weights, place, list_end - place);
 }
 
 /* Build the changed lists of one direction. */
 static void
 make_lists(Layout *layout, int i)
 {
-	const EmogiMergeSide *side = &layout->splicing.sides[i];
-	EmogiOverlayLists *patched = layout->making[i].patched;
+	const EmogiMergeSide *side = &layout->merge.sides[i];
+	EmogiOverlayLists *changed_lists = layout->builders[i].changed_lists;
 	uint64_t	end;
 
-	memset(patched->lists, 0, sizeof(*patched->lists) << patched->bits);
+	memset(changed_lists->lists, 0, sizeof(*changed_lists->lists) << changed_lists->bits);
 	for (uint64_t first = 0; first < side->nentries; first = end)
 	{
 		for (end = first + 1; end < side->nentries &&
@@ -337,8 +341,8 @@ make_lists(Layout *layout, int i)
 			end++;
 		make_list(layout, i, first, end);
 	}
-	patched->nadded = layout->making[i].nadded;
-	patched->added = layout->making[i].targets;
+	changed_lists->nadded = layout->builders[i].nadded;
+	changed_lists->added = layout->builders[i].targets;
 }
 
 bool
@@ -348,24 +352,24 @@ emogi_overlay_make(const EmogiMergeInput *input, EmogiOverlay *overlay)
 	const bool	backward = graph->backward.offsets != NULL && input->direction != EMOGI_BOTH;
 	EmogiControl control = {0};
 	Layout		layout = {.overlay = {.new_order = NULL},
-						  .splicing = {.job = {.control = &control}, .input = input,
+						  .merge = {.job = {.control = &control}, .input = input,
 									   .nvertices = graph->nvertices, .ids = graph->ids,
 									   .old_type = graph->weight_type, .type = graph->weight_type,
 									   .nsides = backward ? 2 : 1}};
 
 	lay_out(&layout, input, (uintptr_t) input->memory);
-	emogi_merge_begin_side(&layout.splicing, 0, &graph->forward, input->direction == EMOGI_IN,
+	emogi_merge_begin_side(&layout.merge, 0, &graph->forward, input->direction == EMOGI_IN,
 						   true);
-	emogi_merge_begin_side(&layout.splicing, 1, &graph->backward, input->direction != EMOGI_IN,
+	emogi_merge_begin_side(&layout.merge, 1, &graph->backward, input->direction != EMOGI_IN,
 						   backward);
-	if (!emogi_merge_net(NULL, &layout.splicing) || !emogi_merge_locate(NULL, &layout.splicing))
+	if (!emogi_merge_net(NULL, &layout.merge) || !emogi_merge_locate(NULL, &layout.merge))
 		return false;
 	list_new(&layout);
 	list_losers(&layout);
 	if (layout.overlay.nnew > EMOGI_MAX_VERTICES - graph->nvertices ||
-		!weights_fit(&layout.splicing.sides[0], graph->weight_type))
+		!weights_fit(&layout.merge.sides[0], graph->weight_type))
 		return false;
-	for (int i = 0; i < layout.splicing.nsides; i++)
+	for (int i = 0; i < layout.merge.nsides; i++)
 		make_lists(&layout, i);
 	if (!backward)
 		layout.overlay.backward = layout.overlay.forward;

@@ -41,9 +41,9 @@ mark_vertices(Applying *applying)
 	memset(applying->numbers, 0xFF, applying->nbefore * sizeof(*applying->numbers));
 	for (uint64_t v = 0; v < applying->nbefore && !poll_at(applying, v); v++)
 	{
-		EmogiPiece	whole;
+		EmogiListPiece	whole;
 		uint32_t	npieces;
-		const EmogiPiece *pieces = emogi_lists_pieces(&view, (uint32_t) v, &whole, &npieces);
+		const EmogiListPiece *pieces = emogi_lists_pieces(&view, (uint32_t) v, &whole, &npieces);
 
 		for (uint32_t i = 0; i < npieces; i++)
 		{
@@ -115,9 +115,9 @@ write_lists(Applying *applying, const EmogiListsView *view, EmogiWeightType type
 	for (uint64_t i = 0; i < applying->nbefore && !poll_at(applying, i); i++)
 	{
 		const uint32_t vertex = next_vertex(applying, &old, &new);
-		EmogiPiece	whole;
+		EmogiListPiece	whole;
 		uint32_t	npieces;
-		const EmogiPiece *pieces = emogi_lists_pieces(view, vertex, &whole, &npieces);
+		const EmogiListPiece *pieces = emogi_lists_pieces(view, vertex, &whole, &npieces);
 
 		if (applying->numbers[vertex] == EMOGI_NO_VERTEX)
 			continue;
@@ -129,7 +129,7 @@ write_lists(Applying *applying, const EmogiListsView *view, EmogiWeightType type
 				const double weight = emogi_weight(pieces[k].weights, view->weight_type, e);
 
 				targets[at] = applying->numbers[pieces[k].targets[e]];
-				if (emogi_weight_is_held(type, weight))
+				if (emogi_weight_is_exact(type, weight))
 					emogi_weights_store((void *) lists->weights, type, at, &weight, 1);
 				else
 					applying->misfit = true;

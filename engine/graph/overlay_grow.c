@@ -46,9 +46,9 @@ allocate_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint64_t
 {
 	const uint64_t first = lists->npieces;
 
-	lists->patched->pieces =
-		reserve(growing, lists->patched->pieces, &lists->pieces_room, first + count,
-				sizeof(*lists->patched->pieces));
+	lists->changed_lists->pieces =
+		reserve(growing, lists->changed_lists->pieces, &lists->pieces_room, first + count,
+				sizeof(*lists->changed_lists->pieces));
 	lists->npieces += count;
 	return first;
 }
@@ -57,15 +57,16 @@ allocate_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint64_t
 static void
 widen_table(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists)
 {
-	const EmogiOverlayLists old = *lists->patched;
-	EmogiOverlayLists *patched = lists->patched;
+	const EmogiOverlayLists old = *lists->changed_lists;
+	EmogiOverlayLists *changed_lists = lists->changed_lists;
 
-	patched->bits++;
-	patched->lists = growing->resize(growing->arg, NULL, sizeof(*patched->lists) << patched->bits);
-	memset(patched->lists, 0, sizeof(*patched->lists) << patched->bits);
+	changed_lists->bits++;
+	changed_lists->lists = growing->resize(growing->arg, NULL,
+										   sizeof(*changed_lists->lists) << changed_lists->bits);
+	memset(changed_lists->lists, 0, sizeof(*changed_lists->lists) << changed_lists->bits);
 	for (uint64_t i = 0; i < UINT64_C(1) << old.bits; i++)
 		if (old.lists[i].vertex != 0)
-			*emogi_overlay_place(patched, old.lists[i].vertex - 1) = old.lists[i];
+			*emogi_overlay_place(changed_lists, old.lists[i].vertex - 1) = old.lists[i];
 	(void) growing->resize(growing->arg, old.lists, 0);
 }
 
@@ -76,16 +77,16 @@ widen_table(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists)
  * ascending order.
  */
 static uint64_t
-find_new(const EmogiOverlay *patch, int64_t key)
+find_new(const EmogiOverlay *overlay, int64_t key)
 {
 	uint64_t	low = 0;
-	uint64_t	high = patch->nnew;
+	uint64_t	high = overlay->nnew;
 
 	while (low < high)
 	{
 		const uint64_t middle = low + (high - low) / 2;
 
-		if (patch->new_keys[patch->new_order[middle]] < key)
+		if (overlay->new_keys[overlay->new_order[middle]] < key)
 			low = middle + 1;
 		else
 			high = middle;
@@ -100,46 +101,46 @@ find_new(const EmogiOverlay *patch, int64_t key)
 static uint32_t
 number_key(EmogiGrowingOverlay *growing, int64_t key)
 {
-	EmogiOverlay *patch = &growing->patch;
+	EmogiOverlay *overlay = &growing->overlay;
 	const uint32_t vertex = emogi_graph_vertex(&growing->graph, key);
 	uint64_t	room = growing->new_room;
 	uint64_t	place;
 
 	if (vertex != EMOGI_NO_VERTEX)
 		return vertex;
-	place = find_new(patch, key);
-	if (place < patch->nnew && patch->new_keys[patch->new_order[place]] == key)
-		return (uint32_t) (growing->graph.nvertices + patch->new_order[place]);
-	if (patch->nnew == EMOGI_MAX_VERTICES - growing->graph.nvertices)
+	place = find_new(overlay, key);
+	if (place < overlay->nnew && overlay->new_keys[overlay->new_order[place]] == key)
+		return (uint32_t) (growing->graph.nvertices + overlay->new_order[place]);
+	if (overlay->nnew == EMOGI_MAX_VERTICES - growing->graph.nvertices)
 		return EMOGI_NO_VERTEX;
-	patch->new_keys = reserve(growing, patch->new_keys, &room, patch->nnew + 1,
-							  sizeof(*patch->new_keys));
-	patch->new_order = reserve(growing, patch->new_order, &growing->new_room, patch->nnew + 1,
-							   sizeof(*patch->new_order));
-	memmove(&patch->new_order[place + 1], &patch->new_order[place],
-			(patch->nnew - place) * sizeof(*patch->new_order));
-	patch->new_order[place] = (uint32_t) patch->nnew;
-	patch->new_keys[patch->nnew++] = key;
-	return (uint32_t) (growing->graph.nvertices + patch->nnew - 1);
+	overlay->new_keys = reserve(growing, overlay->new_keys, &room, overlay->nnew + 1,
+								sizeof(*overlay->new_keys));
+	overlay->new_order = reserve(growing, overlay->new_order, &growing->new_room, overlay->nnew + 1,
+								 sizeof(*overlay->new_order));
+	memmove(&overlay->new_order[place + 1], &overlay->new_order[place],
+			(overlay->nnew - place) * sizeof(*overlay->new_order));
+	overlay->new_order[place] = (uint32_t) overlay->nnew;
+	overlay->new_keys[overlay->nnew++] = key;
+	return (uint32_t) (growing->graph.nvertices + overlay->nnew - 1);
 }
 
 /* Note that a vertex has lost an edge. */
 static void
 add_loser(EmogiGrowingOverlay *growing, uint32_t vertex)
 {
-	EmogiOverlay *patch = &growing->patch;
-	uint64_t	place = patch->nlosers;
+	EmogiOverlay *overlay = &growing->overlay;
+	uint64_t	place = overlay->nlosers;
 
-	while (place > 0 && patch->losers[place - 1] > vertex)
+	while (place > 0 && overlay->losers[place - 1] > vertex)
 		place--;
-	if (place > 0 && patch->losers[place - 1] == vertex)
+	if (place > 0 && overlay->losers[place - 1] == vertex)
 		return;
-	patch->losers = reserve(growing, patch->losers, &growing->losers_room, patch->nlosers + 1,
-							sizeof(*patch->losers));
-	memmove(&patch->losers[place + 1], &patch->losers[place],
-			(patch->nlosers - place) * sizeof(*patch->losers));
-	patch->losers[place] = vertex;
-	patch->nlosers++;
+	overlay->losers = reserve(growing, overlay->losers, &growing->losers_room, overlay->nlosers + 1,
+							  sizeof(*overlay->losers));
+	memmove(&overlay->losers[place + 1], &overlay->losers[place],
+			(overlay->nlosers - place) * sizeof(*overlay->losers));
+	overlay->losers[place] = vertex;
+	overlay->nlosers++;
 }
 
 /* ---- lists ---- */
@@ -155,18 +156,18 @@ typedef struct Entry
 static EmogiOverlayList *
 own_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t vertex)
 {
-	EmogiOverlayList *list = emogi_overlay_place(lists->patched, vertex);
+	EmogiOverlayList *list = emogi_overlay_place(lists->changed_lists, vertex);
 	const EmogiListsView view =
 		{growing->graph.nvertices, growing->graph.weight_type, lists->from, NULL};
-	EmogiPiece	whole;
+	EmogiListPiece	whole;
 	uint32_t	npieces;
 
 	if (list->vertex != 0)
 		return list;
-	if (2 * (lists->nlists + 1) > UINT64_C(1) << lists->patched->bits)
+	if (2 * (lists->nlists + 1) > UINT64_C(1) << lists->changed_lists->bits)
 	{
 		widen_table(growing, lists);
-		list = emogi_overlay_place(lists->patched, vertex);
+		list = emogi_overlay_place(lists->changed_lists, vertex);
 	}
 	lists->nlists++;
 	*list = (EmogiOverlayList) {.vertex = vertex + 1,
@@ -174,7 +175,7 @@ own_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t vertex
 	(void) emogi_lists_pieces(&view, vertex, &whole, &npieces);
 	if (npieces > 0 && whole.count > 0)
 	{
-		lists->patched->pieces[list->first] = whole;
+		lists->changed_lists->pieces[list->first] = whole;
 		list->npieces = 1;
 		list->degree = whole.count;
 	}
@@ -183,11 +184,11 @@ own_list(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, uint32_t vertex
 
 /* Return true if edge e of a piece precedes another edge. */
 static bool
-comes_before(const EmogiGrowingOverlay *growing, const EmogiPiece *piece, uint64_t e,
+comes_before(const EmogiGrowingOverlay *growing, const EmogiListPiece *piece, uint64_t e,
 			 const Entry *entry)
 {
 	if (piece->targets[e] != entry->target)
-		return emogi_overlay_before(&growing->graph, &growing->patch, piece->targets[e],
+		return emogi_overlay_before(&growing->graph, &growing->overlay, piece->targets[e],
 									entry->target);
 	return growing->graph.weight_type != EMOGI_WEIGHT_NONE &&
 		emogi_weight(piece->weights, growing->graph.weight_type, e) < entry->weight;
@@ -201,7 +202,7 @@ static uint32_t
 find_position(const EmogiGrowingOverlay *growing, const EmogiGrowingLists *lists,
 			  const EmogiOverlayList *list, const Entry *entry, uint64_t *place)
 {
-	const EmogiPiece *pieces = &lists->patched->pieces[list->first];
+	const EmogiListPiece *pieces = &lists->changed_lists->pieces[list->first];
 	uint32_t	low = 0;
 	uint32_t	high = list->npieces;
 	uint64_t	first = 0;
@@ -231,10 +232,11 @@ find_position(const EmogiGrowingOverlay *growing, const EmogiGrowingLists *lists
 }
 
 /* Get the part [first, first + count) of a piece. */
-static EmogiPiece
-part_of(const EmogiGrowingOverlay *growing, const EmogiPiece *piece, uint64_t first, uint64_t count)
+static EmogiListPiece
+part_of(const EmogiGrowingOverlay *growing, const EmogiListPiece *piece, uint64_t first,
+		uint64_t count)
 {
-	EmogiPiece	part = {count, piece->targets + first, NULL};
+	EmogiListPiece	part = {count, piece->targets + first, NULL};
 
 	if (growing->graph.weight_type != EMOGI_WEIGHT_NONE)
 		part.weights = (const char *) piece->weights +
@@ -245,33 +247,33 @@ part_of(const EmogiGrowingOverlay *growing, const EmogiPiece *piece, uint64_t fi
 /* Replace the pieces [i, i + nold) of a list by parts. */
 static void
 replace_pieces(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlayList *list,
-			   uint32_t i, uint32_t nold, const EmogiPiece *parts, uint32_t nparts)
+			   uint32_t i, uint32_t nold, const EmogiListPiece *parts, uint32_t nparts)
 {
 	const uint64_t room = pieces_room(list->npieces);
 	const uint32_t npieces = list->npieces - nold + nparts;
-	EmogiPiece *pieces;
+	EmogiListPiece *pieces;
 
 	if (npieces > room)
 	{
 		const uint64_t first = allocate_pieces(growing, lists, pieces_room(npieces));
 
-		memcpy(&lists->patched->pieces[first], &lists->patched->pieces[list->first],
-			   list->npieces * sizeof(EmogiPiece));
+		memcpy(&lists->changed_lists->pieces[first], &lists->changed_lists->pieces[list->first],
+			   list->npieces * sizeof(EmogiListPiece));
 		list->first = first;
 	}
-	pieces = &lists->patched->pieces[list->first];
+	pieces = &lists->changed_lists->pieces[list->first];
 	memmove(&pieces[i + nparts], &pieces[i + nold],
-			(list->npieces - i - nold) * sizeof(EmogiPiece));
-	memcpy(&pieces[i], parts, nparts * sizeof(EmogiPiece));
+			(list->npieces - i - nold) * sizeof(EmogiListPiece));
+	memcpy(&pieces[i], parts, nparts * sizeof(EmogiListPiece));
 	list->npieces = npieces;
 }
 
 /* Store an added edge; return it as a piece. */
-static EmogiPiece
+static EmogiListPiece
 store_edge(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, const Entry *entry)
 {
 	const size_t weight_bytes = emogi_weight_bytes(growing->graph.weight_type);
-	EmogiPiece	piece = {1, NULL, NULL};
+	EmogiListPiece	piece = {1, NULL, NULL};
 
 	if (lists->nadded == lists->room)
 	{
@@ -301,13 +303,13 @@ insert_edge(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlay
 {
 	uint64_t	place;
 	const uint32_t i = find_position(growing, lists, list, entry, &place);
-	EmogiPiece *pieces = &lists->patched->pieces[list->first];
-	const EmogiPiece new = store_edge(growing, lists, entry);
+	EmogiListPiece *pieces = &lists->changed_lists->pieces[list->first];
+	const EmogiListPiece new = store_edge(growing, lists, entry);
 
 	list->degree++;
 	if (place > 0)
 	{
-		const EmogiPiece parts[] =
+		const EmogiListPiece parts[] =
 			{part_of(growing, &pieces[i], 0, place), new,
 			 part_of(growing, &pieces[i], place, pieces[i].count - place)};
 
@@ -326,8 +328,8 @@ remove_edge(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists, EmogiOverlay
 {
 	uint64_t	place;
 	const uint32_t i = find_position(growing, lists, list, entry, &place);
-	const EmogiPiece *piece = &lists->patched->pieces[list->first + i];
-	EmogiPiece	parts[2];
+	const EmogiListPiece *piece = &lists->changed_lists->pieces[list->first + i];
+	EmogiListPiece	parts[2];
 	uint32_t	nparts = 0;
 
 	if (i == list->npieces || piece->targets[place] != entry->target ||
@@ -374,7 +376,7 @@ change_edge(EmogiGrowingOverlay *growing, const EmogiEdgeChange *change)
 	EmogiGrowingLists *other = growing->direction == EMOGI_BOTH ?
 		&growing->lists[0] : &growing->lists[1];
 
-	if (to == EMOGI_NO_VERTEX || (change->times > 0 && !emogi_weight_is_held(type, weight)))
+	if (to == EMOGI_NO_VERTEX || (change->times > 0 && !emogi_weight_is_exact(type, weight)))
 		return false;
 	if (change->times < 0)
 	{
@@ -394,17 +396,17 @@ emogi_overlay_grow_begin(EmogiGrowingOverlay *growing, const EmogiGraph *graph,
 {
 	*growing = (EmogiGrowingOverlay) {.graph = *graph,.direction = direction,.resize = resize,
 									  .arg = arg};
-	growing->lists[0] = (EmogiGrowingLists) {.patched = &growing->patch.forward,
+	growing->lists[0] = (EmogiGrowingLists) {.changed_lists = &growing->overlay.forward,
 											 .from = &growing->graph.forward};
-	growing->lists[1] = (EmogiGrowingLists) {.patched = &growing->patch.backward,
+	growing->lists[1] = (EmogiGrowingLists) {.changed_lists = &growing->overlay.backward,
 											 .from = &growing->graph.backward};
 	for (int i = 0; i < 2; i++)
 	{
-		EmogiOverlayLists *patched = growing->lists[i].patched;
+		EmogiOverlayLists *changed_lists = growing->lists[i].changed_lists;
 
-		patched->bits = MIN_BITS;
-		patched->lists = resize(arg, NULL, sizeof(*patched->lists) << MIN_BITS);
-		memset(patched->lists, 0, sizeof(*patched->lists) << MIN_BITS);
+		changed_lists->bits = MIN_BITS;
+		changed_lists->lists = resize(arg, NULL, sizeof(*changed_lists->lists) << MIN_BITS);
+		memset(changed_lists->lists, 0, sizeof(*changed_lists->lists) << MIN_BITS);
 	}
 }
 
@@ -415,6 +417,6 @@ emogi_overlay_grow(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes,
 		if (!change_edge(growing, &changes[i]))
 			return false;
 	if (growing->direction == EMOGI_BOTH)
-		growing->patch.backward = growing->patch.forward;
+		growing->overlay.backward = growing->overlay.forward;
 	return true;
 }

@@ -93,25 +93,25 @@ emogi_partition_append(EmogiPartition *partition, uint64_t **cursor, size_t bloc
 }
 
 /* An iterator over the entries of one bucket, block by block. */
-typedef struct EmogiPartitionWalk
+typedef struct EmogiPartitionIterator
 {
 	const EmogiPartition *partition;
 	uint32_t	bucket;
 	int			thread;			/* whose chain is next */
 	uint32_t	block;
 	uint64_t	left;			/* entries of the chain from block on */
-} EmogiPartitionWalk;
+} EmogiPartitionIterator;
 
 /* Begin to iterate over a bucket. */
-static inline EmogiPartitionWalk
-emogi_partition_walk(const EmogiPartition *partition, uint32_t bucket)
+static inline EmogiPartitionIterator
+emogi_partition_iterate(const EmogiPartition *partition, uint32_t bucket)
 {
-	return (EmogiPartitionWalk) {.partition = partition, .bucket = bucket};
+	return (EmogiPartitionIterator) {.partition = partition, .bucket = bucket};
 }
 
 /* Get the next block and its number of entries; NULL at the end. */
 static inline const uint64_t *
-emogi_partition_next(EmogiPartitionWalk *walk, uint32_t *count)
+emogi_partition_next(EmogiPartitionIterator *walk, uint32_t *count)
 {
 	const EmogiPartition *partition = walk->partition;
 	const uint64_t *entries;

@@ -62,7 +62,7 @@ check_edges(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 		}
 		if (offer == search->value[v] && weight != (double) INFINITY &&
 			emogi_add_bit(search->explained, v))
-			emogi_check_found_add(found, v);
+			emogi_check_queue_buffer_add(found, v);
 	}
 }
 
@@ -168,7 +168,7 @@ push_count(void *arg, EmogiCheckQueueBuffer *found, uint32_t u)
 		uint32_t	v = forward->targets[i];
 
 		if (level[v] == level[u] + 1 && emogi_add_double(&count->count[v], own) == 0.0)
-			emogi_check_found_add(found, v);
+			emogi_check_queue_buffer_add(found, v);
 	}
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define ELEMENTS_PER_PART 2048
-#define VISITS_AT_ONCE 32
+#define VISIT_CHUNK 32
 #define SMALL_ROUND 256			/* vertices that one thread visits faster than many threads start */
 #define SPARSE_ROUND 64			/* a round of fewer than 1 / SPARSE_ROUND of all vertices is visited
 								 * in the order of the queue */
@@ -88,7 +88,7 @@ emogi_check_parts(EmogiCheck *check, EmogiCheckPart part, void *arg, uint64_t co
 }
 
 void
-emogi_check_found_flush(EmogiCheckQueueBuffer *found)
+emogi_check_queue_buffer_flush(EmogiCheckQueueBuffer *found)
 {
 	uint64_t	at = emogi_job_claim(&found->queue->tail, found->count);
 
@@ -126,14 +126,14 @@ visit_items(void *arg, int thread, int nthreads)
 	found.queue = queue;
 	found.count = 0;
 	while (emogi_check_ok(queue->check) &&
-		   (first = emogi_job_claim(&queue->next, VISITS_AT_ONCE)) < queue->end)
+		   (first = emogi_job_claim(&queue->next, VISIT_CHUNK)) < queue->end)
 	{
-		uint64_t	end = first + VISITS_AT_ONCE < queue->end ? first + VISITS_AT_ONCE : queue->end;
+		uint64_t	end = first + VISIT_CHUNK < queue->end ? first + VISIT_CHUNK : queue->end;
 
 		for (uint64_t i = first; i < end; i++)
 			queue->visit(queue->arg, &found, queue->items[i]);
 	}
-	emogi_check_found_flush(&found);
+	emogi_check_queue_buffer_flush(&found);
 }
 
 /* Mark the items of the round. */
@@ -158,9 +158,9 @@ visit_marked(void *arg, int thread, int nthreads)
 	found.queue = queue;
 	found.count = 0;
 	while (emogi_check_ok(queue->check) &&
-		   (first = emogi_job_claim(&queue->next, VISITS_AT_ONCE)) < nwords)
+		   (first = emogi_job_claim(&queue->next, VISIT_CHUNK)) < nwords)
 	{
-		for (uint64_t w = first; w < first + VISITS_AT_ONCE && w < nwords; w++)
+		for (uint64_t w = first; w < first + VISIT_CHUNK && w < nwords; w++)
 		{
 			for (uint64_t word = queue->round[w]; word != 0; word &= word - 1)
 				queue->visit(queue->arg, &found,
@@ -168,7 +168,7 @@ visit_marked(void *arg, int thread, int nthreads)
 			queue->round[w] = 0;
 		}
 	}
-	emogi_check_found_flush(&found);
+	emogi_check_queue_buffer_flush(&found);
 }
 
 /* Run a step of a round, on all threads if the round is large. */

@@ -6,7 +6,7 @@
 
 #include "threads/job.h"
 
-#define EMOGI_CHECK_FOUND 512
+#define EMOGI_CHECK_QUEUE_BUFFER_SIZE 512
 
 /* A result being verified. */
 typedef struct EmogiCheck
@@ -112,19 +112,19 @@ typedef struct EmogiCheckQueueBuffer
 {
 	EmogiCheckQueue *queue;
 	uint32_t	count;
-	uint32_t	items[EMOGI_CHECK_FOUND];
+	uint32_t	items[EMOGI_CHECK_QUEUE_BUFFER_SIZE];
 } EmogiCheckQueueBuffer;
 
 /* Put the buffered vertices into the queue. */
-extern void emogi_check_found_flush(EmogiCheckQueueBuffer *found);
+extern void emogi_check_queue_buffer_flush(EmogiCheckQueueBuffer *found);
 
 /* Buffer a vertex that no other thread has found. */
 static inline void
-emogi_check_found_add(EmogiCheckQueueBuffer *found, uint32_t v)
+emogi_check_queue_buffer_add(EmogiCheckQueueBuffer *found, uint32_t v)
 {
 	found->items[found->count++] = v;
-	if (found->count == EMOGI_CHECK_FOUND)
-		emogi_check_found_flush(found);
+	if (found->count == EMOGI_CHECK_QUEUE_BUFFER_SIZE)
+		emogi_check_queue_buffer_flush(found);
 }
 
 /* Initialize an empty queue; false if out of memory. The caller frees it in either case. */
@@ -145,6 +145,6 @@ extern bool emogi_check_search(EmogiCheckQueue *queue);
 EMOGI_ALGORITHMS(OTHER, EMOGI_NOTHING, EMOGI_NOTHING)
 #undef OTHER
 extern bool emogi_verify_path(EmogiCheck *check);	/* best_paths.c */
-extern bool emogi_verify_values(EmogiCheck *check);	/* sums.c */
+extern bool emogi_verify_values(EmogiCheck *check);	/* semiring_sum.c */
 
 #endif							/* EMOGI_VERIFY_CHECK_H */

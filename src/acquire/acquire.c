@@ -42,7 +42,7 @@ note_origin(EmogiCall *call, EmogiGraphView *view, EmogiGraphOrigin origin, cons
 {
 	view->origin = call->record.origin = origin;
 	if (why != NULL)
-		emogi_call_note_private(call, why);
+		emogi_call_record_private(call, why);
 	if (origin != EMOGI_GRAPH_PRIVATE && origin != EMOGI_GRAPH_OVERLAID)
 		return;
 	if (origin == EMOGI_GRAPH_PRIVATE && call->record.why_private[0] != '\0')
@@ -51,7 +51,7 @@ note_origin(EmogiCall *call, EmogiGraphView *view, EmogiGraphOrigin origin, cons
 	if (origin == EMOGI_GRAPH_PRIVATE)
 		emogi_cache_shared->counters.private_builds++;
 	else
-		emogi_cache_shared->counters.patches++;
+		emogi_cache_shared->counters.overlays++;
 	emogi_cache_unlock();
 }
 
@@ -70,17 +70,17 @@ build_shared(Acquisition *acquisition)
 	uint32		misfits;
 	bool		publishes = true;
 
-	emogi_fault_sleep(EMOGI_AT_REGISTERED);
-	if (slot->donor >= 0)
+	emogi_fault_sleep(EMOGI_FAULT_AT_REGISTERED);
+	if (slot->base_graph >= 0)
 	{
-		const EmogiCached *donor = &emogi_cache_shared->graphs[slot->donor];
+		const EmogiCached *base_graph = &emogi_cache_shared->graphs[slot->base_graph];
 
-		graph = donor->graph;
+		graph = base_graph->graph;
 		if (key->weight == 0)
 			emogi_cache_lookup_hide_weights(&graph);
-		emogi_dictionaries_attach(slot, donor->dictionary);
-		emogi_build_edges_of(call, &graph, donor->key.direction, key->weights);
-		emogi_cache_lookup_release_donor(slot);
+		emogi_dictionaries_attach(slot, base_graph->dictionary);
+		emogi_build_edges_of_graph(call, &graph, base_graph->key.direction, key->weights);
+		emogi_cache_lookup_release_base(slot);
 	}
 	else
 	{
@@ -141,9 +141,9 @@ show_cached(Acquisition *acquisition, EmogiGraphOrigin origin)
 	EmogiGraphView *view = acquisition->view;
 
 	note_origin(acquisition->call, view, origin, NULL);
-	emogi_fault_sleep(EMOGI_AT_FOUND);
-	emogi_cache_lookup_present(&cached->graph, cached->key.direction, &acquisition->lookup->key,
-							   &view->graph);
+	emogi_fault_sleep(EMOGI_FAULT_AT_FOUND);
+	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, &acquisition->lookup->key,
+								&view->graph);
 }
 
 /*
@@ -155,30 +155,31 @@ acquire_shared(Acquisition *acquisition)
 {
 	EmogiSlot  *slot = acquisition->call->slot;
 	const EmogiCacheLookup *lookup = acquisition->lookup;
-	const bool	is_new = emogi_cache_lookup_asked_first(lookup, true) && !lookup->key.shared_only;
+	const bool  is_new = emogi_cache_lookup_is_first_request(lookup, true) &&
+		!lookup->key.shared_only;
 
-	if (is_new && lookup->tree->is_folded)
+	if (is_new && lookup->analysis->is_folded)
 	{
 		emogi_cache_lookup_drop_for_private(lookup);
-		build_privately(acquisition, EMOGI_NOT_ASKED_BEFORE);
+		build_privately(acquisition, EMOGI_FIRST_REQUEST);
 		return;
 	}
 	switch (emogi_cache_lookup_find(slot, lookup))
 	{
-		case EMOGI_FOUND:
+		case EMOGI_LOOKUP_FOUND:
 			show_cached(acquisition, EMOGI_GRAPH_FOUND);
 			break;
-		case EMOGI_MUST_BUILD:
+		case EMOGI_LOOKUP_BUILD:
 			emogi_cache_shared->graphs[slot->graph].asked_once = is_new;
 			if (build_shared(acquisition))
 				show_cached(acquisition, EMOGI_GRAPH_BUILT);
 			break;
-		case EMOGI_MUST_BUILD_PRIVATELY:
-			build_privately(acquisition, lookup->tree != NULL ? EMOGI_NOT_TRACKED : NULL);
+		case EMOGI_LOOKUP_BUILD_PRIVATE:
+			build_privately(acquisition, lookup->analysis != NULL ? EMOGI_NOT_TRACKED : NULL);
 			break;
-		case EMOGI_MUST_WAIT:
-		case EMOGI_MUST_REGISTER:
-		case EMOGI_MUST_MAKE_ROOM:
+		case EMOGI_LOOKUP_WAIT:
+		case EMOGI_LOOKUP_REGISTER:
+		case EMOGI_LOOKUP_MAKE_ROOM:
 			break;				/* handled within emogi_cache_lookup_find */
 	}
 }
@@ -220,7 +221,7 @@ reveal_all(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquir
 		key->weights = EMOGI_WEIGHTS_ANY;
 		source->wants_weight = true;
 	}
-	emogi_cache_lookup_present(&cached->graph, cached->key.direction, key, &acquired->graph);
+	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, key, &acquired->graph);
 	acquired->nskipped = pg_atomic_read_u64(&slot->nskipped);
 	acquired->weight_misfits = key->weight > 0 ? cached->weight_misfits : 0;
 }
@@ -265,8 +266,8 @@ build_again(Acquisition *acquisition)
 static const char *
 why_not_shared(const Acquisition *acquisition)
 {
-	return !acquisition->may_share && acquisition->lookup->tree != NULL ?
-		emogi_cache_lookup_why_not(acquisition->lookup) : NULL;
+	return !acquisition->may_share && acquisition->lookup->analysis != NULL ?
+		emogi_cache_lookup_refusal(acquisition->lookup) : NULL;
 }
 
 /*
@@ -286,7 +287,7 @@ acquire_graph(Acquisition *acquisition, const EmogiCacheLook *look)
 		(look->is_building && emogi_cache_lookup_await(call->slot, lookup)))
 		show_cached(acquisition, EMOGI_GRAPH_FOUND);
 	else if (may_be_stale &&
-			 emogi_cache_lookup_look_back(call->slot, lookup, &call->record.age_ms))
+			 emogi_cache_lookup_find_stale(call->slot, lookup, &call->record.age_ms))
 		show_cached(acquisition, EMOGI_GRAPH_STALE);
 	else if ((origin = emogi_apply_delta(call, acquisition->source, lookup,
 										 acquisition->request->accepts_overlay,
@@ -305,10 +306,10 @@ finish_graph(Acquisition *acquisition)
 	EmogiCall  *call = acquisition->call;
 	EmogiSource *source = acquisition->source;
 	EmogiGraphView *view = acquisition->view;
-	const EmogiQueryAnalysis *tree = acquisition->lookup->tree;
+	const EmogiQueryAnalysis *analysis = acquisition->lookup->analysis;
 
 	if (source->is_query)
-		source->key = tree != NULL ? tree->columns.key : call->slot->keys;
+		source->key = analysis != NULL ? analysis->columns.key : call->slot->keys;
 	if (acquisition->lookup->key.shared_only && call->slot->graph < 0)
 		report_private(acquisition, NULL);
 	if (acquisition->request->is_verified)
@@ -370,7 +371,7 @@ may_share(Acquisition *acquisition)
 		emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	}
 	if (!may)
-		emogi_call_note_private(call, why);
+		emogi_call_record_private(call, why);
 	return may;
 }
 
@@ -387,7 +388,7 @@ acquire_from_rows(Acquisition *acquisition)
 	acquisition->may_share = may_share(acquisition);
 	if (acquisition->lookup->key.shared_only && !acquisition->may_share)
 		report_private(acquisition, why_not_shared(acquisition));
-	look = emogi_cache_lookup_look(call, acquisition->lookup, acquisition->may_share);
+	look = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
 	if (look.has != EMOGI_CACHE_HAS_GRAPH && search_indexes(acquisition, &look))
 	{
 		note_origin(call, acquisition->view, EMOGI_GRAPH_INDEX, NULL);
@@ -395,7 +396,7 @@ acquire_from_rows(Acquisition *acquisition)
 	}
 	emogi_call_take_slot(call);
 	if (look.has == EMOGI_CACHE_HAS_GRAPH && call->slot->graph < 0)
-		look = emogi_cache_lookup_look(call, acquisition->lookup, acquisition->may_share);
+		look = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
 	acquire_graph(acquisition, &look);
 	finish_graph(acquisition);
 }

@@ -77,16 +77,16 @@ extern void emogi_neighborhood_graph_make(EmogiCall *call, const EmogiGraphKey *
 
 /* ---- index_search_cost.c: cost of an index search against building ---- */
 
-extern bool emogi_index_search_cost_may_walk(const EmogiSource *source);
+extern bool emogi_index_search_cost_may_search(const EmogiSource *source);
 extern bool emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 												  EmogiIndexSearch *search);
 extern bool emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves,
 											   EmogiIndexSearch *search);
 extern bool emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves,
 												bool serves_others, EmogiIndexSearch *search);
-extern void emogi_index_search_cost_note_walk(const EmogiSource *source,
-											  const EmogiIndexSearch *search);
-extern void emogi_index_search_cost_note_build(const EmogiSource *source);
+extern void emogi_index_search_cost_record_search(const EmogiSource *source,
+												  const EmogiIndexSearch *search);
+extern void emogi_index_search_cost_record_build(const EmogiSource *source);
 
 /* ---- not_cacheable.c: why a graph is private to its call ---- */
 
@@ -97,8 +97,8 @@ extern void emogi_not_cacheable_report(const EmogiGraphSource *rows, const char 
 
 /* ---- cache_lookup.c: a graph regardless of the snapshot ---- */
 
-extern bool emogi_cache_lookup_borrow(const EmogiGraphKey *key, int *index, uint64 *id,
-									  EmogiGraph *graph);
+extern bool emogi_cache_lookup_pin_latest(const EmogiGraphKey *key, int *index, uint64 *id,
+										  EmogiGraph *graph);
 
 /* ---- cache_lookup_keep.c: graphs that are exempt from eviction ---- */
 
@@ -136,7 +136,7 @@ typedef struct EmogiQuerySize
 	double		nvertices;		/* distinct keys among them */
 	double		cost;			/* of its plan, in the planner's units */
 	/* a search that reaches few vertices may use indexes of its table */
-	bool		may_walk;
+	bool		may_search_indexes;
 	bool		is_cached;		/* its graph is cached, ... */
 	/*
 	 * ... but in parallel mode, which folds no constants, the query has another fingerprint or may
@@ -150,7 +150,7 @@ typedef struct EmogiQuerySize
 	EmogiComponentSizes components;	/* ... and its components */
 } EmogiQuerySize;
 
-extern bool emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *foresight);
+extern bool emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *size);
 
 /* ---- build_dictionary.c ---- */
 
@@ -160,9 +160,9 @@ extern void emogi_build_dictionary(EmogiCall *call);
 
 extern void emogi_build_check(EmogiSource *source);
 extern void emogi_build_edges(EmogiCall *call, EmogiGraphSource *source, EmogiWeights weights,
-							  const struct EmogiPageScans *notes);
-extern void emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
-								 EmogiWeights weights);
+							  const struct EmogiPageScans *page_scans);
+extern void emogi_build_edges_of_graph(EmogiCall *call, const EmogiGraph *base_graph,
+									   EmogiDirection direction, EmogiWeights weights);
 extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
 							  EmogiGraph *graph, uint32 *weight_misfits);
 

@@ -26,8 +26,8 @@ emogi_apply_delta_show(EmogiDeltaCall *delta, EmogiGraphOrigin origin)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[delta->slot->graph];
 
-	emogi_cache_lookup_present(&cached->graph, cached->key.direction, &delta->lookup->key,
-							   &delta->view->graph);
+	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, &delta->lookup->key,
+								&delta->view->graph);
 	delta->view->origin = origin;
 	return true;
 }
@@ -37,7 +37,7 @@ bool
 emogi_apply_delta_show_private(EmogiDeltaCall *delta, const EmogiGraph *graph,
 							   EmogiDirection direction)
 {
-	emogi_cache_lookup_present(graph, direction, &delta->lookup->key, &delta->view->graph);
+	emogi_cache_lookup_set_view(graph, direction, &delta->lookup->key, &delta->view->graph);
 	delta->view->origin = EMOGI_GRAPH_PRIVATE;
 	return true;
 }
@@ -64,7 +64,7 @@ build_for_others(EmogiDeltaCall *delta)
 	emogi_cache_unpin(slot->graph);
 	slot->graph = -1;
 	delta->tracker = emogi_change_tracker_hold(slot, &delta->lookup->key, false, &waited);
-	return delta->tracker != NULL && delta->tracker->phase == EMOGI_LIVE_READY;
+	return delta->tracker != NULL && delta->tracker->phase == EMOGI_TRACKER_READY;
 }
 
 /*
@@ -78,9 +78,9 @@ build_base(EmogiDeltaCall *delta)
 
 	if (!emogi_apply_delta_build(delta, false))
 		return NULL;
-	slot->donor = slot->graph;
+	slot->base_graph = slot->graph;
 	slot->graph = -1;
-	return &emogi_cache_shared->graphs[slot->donor];
+	return &emogi_cache_shared->graphs[slot->base_graph];
 }
 
 /* Find or make the graph from the refreshed tracker; return false if the call cannot use it. */
@@ -93,10 +93,10 @@ use_tracker(EmogiDeltaCall *delta)
 	const EmogiCached *base;
 
 	if (lookup->key.weight > 0 &&
-		!emogi_cache_lookup_takes_weights(lookup->key.weights, refresh->weight_misfits))
+		!emogi_cache_lookup_accepts_weights(lookup->key.weights, refresh->weight_misfits))
 		return false;			/* a build reports the offending weight */
 	if (refresh->outcome == EMOGI_REFRESH_UNCHANGED &&
-		emogi_cache_lookup_find_at(delta->slot, lookup, tracker, refresh->newer))
+		emogi_cache_lookup_find_of_tracker(delta->slot, lookup, tracker, refresh->newer))
 	{
 		emogi_change_tracker_release(delta->slot);
 		pg_atomic_write_u64(&delta->slot->nskipped, refresh->nskipped);
@@ -125,7 +125,7 @@ refresh_and_use(EmogiDeltaCall *delta)
 						  &lookup->xids,
 						  lookup->key.weights, delta->tracker, &delta->refresh);
 	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
-	return delta->refresh.outcome != EMOGI_REFRESH_HOPELESS && use_tracker(delta);
+	return delta->refresh.outcome != EMOGI_REFRESH_REBUILD && use_tracker(delta);
 }
 
 /*
@@ -135,9 +135,9 @@ refresh_and_use(EmogiDeltaCall *delta)
 bool
 emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup)
 {
-	return emogi_live_min_size_kb == 0 ||
+	return emogi_incremental_min_size_kb == 0 ||
 		emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves) * (BLCKSZ / 1024) >=
-		(uint64) emogi_live_min_size_kb;
+		(uint64) emogi_incremental_min_size_kb;
 }
 
 /*
@@ -152,11 +152,11 @@ may_make_tracker(const EmogiCacheLookup *lookup)
 
 	if (!emogi_apply_delta_may_begin(lookup))
 		return false;
-	if (lookup->tree == NULL || emogi_change_tracker_exists(&lookup->key))
+	if (lookup->analysis == NULL || emogi_change_tracker_exists(&lookup->key))
 		return true;
-	return (lookup->tree->is_folded ? !emogi_cache_lookup_asked_first(lookup, false) :
+	return (lookup->analysis->is_folded ? !emogi_cache_lookup_is_first_request(lookup, false) :
 			emogi_cache_lookup_built_before(lookup)) &&
-		emogi_table_filter_cost(lookup->tree->filtered, &nrows) * PAGES_PER_COST >=
+		emogi_table_filter_cost(lookup->analysis->filtered, &nrows) * PAGES_PER_COST >=
 		(double) emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves);
 }
 
@@ -191,20 +191,20 @@ hold_and_use(EmogiDeltaCall *delta)
 		emogi_change_tracker_release(call->slot);	/* another call made it while this one waited */
 		return emogi_apply_delta_show(delta, EMOGI_GRAPH_FOUND);
 	}
-	if (delta->tracker->phase == EMOGI_LIVE_READY && refresh_and_use(delta))
+	if (delta->tracker->phase == EMOGI_TRACKER_READY && refresh_and_use(delta))
 		return true;
-	if (make && (delta->tracker->phase == EMOGI_LIVE_NEW ||
-				 (delta->refresh.outcome == EMOGI_REFRESH_HOPELESS && delta->refresh.newer &&
+	if (make && (delta->tracker->phase == EMOGI_TRACKER_NEW ||
+				 (delta->refresh.outcome == EMOGI_REFRESH_REBUILD && delta->refresh.newer &&
 				  (!lookup->own || may_build_for_others(lookup)))))
 	{
-		emogi_change_tracker_empty(delta->tracker);
+		emogi_change_tracker_reset(delta->tracker);
 		if (!lookup->own ? emogi_apply_delta_build_tracker(delta) :
 			may_build_for_others(lookup) && build_for_others(delta) && refresh_and_use(delta))
 			return true;
 	}
 	if (delta->tracker == NULL)
 		return false;
-	if (delta->refresh.outcome == EMOGI_REFRESH_HOPELESS && delta->refresh.newer && !lookup->own)
+	if (delta->refresh.outcome == EMOGI_REFRESH_REBUILD && delta->refresh.newer && !lookup->own)
 		/* it can never be refreshed again; without own changes, because those may be rolled back */
 		delta->tracker->broken = true;
 	emogi_change_tracker_release(call->slot);
@@ -221,8 +221,8 @@ emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLo
 				  bool accepts_overlay, EmogiGraphView *view)
 {
 	EmogiDeltaCall	delta = {.call = call,.slot = call->slot,
-						 .source = lookup->tree != NULL ? lookup->tree->filtered : source,
+						 .source = lookup->analysis != NULL ? lookup->analysis->filtered : source,
 						 .lookup = lookup,.accepts_overlay = accepts_overlay,.view = view};
 
-	return lookup->can_follow && hold_and_use(&delta) ? view->origin : EMOGI_GRAPH_NONE;
+	return lookup->can_track && hold_and_use(&delta) ? view->origin : EMOGI_GRAPH_NONE;
 }

@@ -52,8 +52,8 @@ emogi_apply_delta_build(EmogiDeltaCall *delta, bool done)
 	EmogiGraph	graph;
 	uint32		misfits;
 
-	if (!emogi_cache_lookup_reserve_at(delta->slot, lookup, &lookup->key, tracker->id,
-									   tracker->position, done))
+	if (!emogi_cache_lookup_reserve_of_tracker(delta->slot, lookup, &lookup->key, tracker->id,
+											   tracker->position, done))
 		return false;
 	emogi_call_phase(call, EMOGI_PHASE_MERGE);
 	unpack_edges(delta);
@@ -89,22 +89,23 @@ emogi_apply_delta_build_tracker(EmogiDeltaCall *delta)
 	EmogiGraph	graph;
 	uint32		misfits;
 
-	if (!emogi_cache_lookup_reserve_at(slot, lookup, &lookup->key, delta->tracker->id, 0, true))
+	if (!emogi_cache_lookup_reserve_of_tracker(slot, lookup, &lookup->key, delta->tracker->id, 0,
+											   true))
 		return false;
-	emogi_fault_sleep(EMOGI_AT_REGISTERED);
+	emogi_fault_sleep(EMOGI_FAULT_AT_REGISTERED);
 	for (int i = 0; i < lookup->nleaves; i++)
 		leaves = lappend_oid(leaves, lookup->relids[i]);
 	emogi_tracker_create_begin(call, delta->source, delta->tracker, lookup->relids, lookup->nleaves,
 							   &creation);
 	rows = emogi_graph_source_of_heaps(delta->source, leaves);
-	emogi_build_edges(call, &rows, lookup->key.weights, creation.notes);
+	emogi_build_edges(call, &rows, lookup->key.weights, creation.page_scans);
 	creation.own_unseen = lookup->own;
 	is_current = emogi_analysis_filter_is_current(delta->source);
 	if (!is_current)
 		emogi_tracker_create_cancel(&creation);
 	if (!is_current || !emogi_tracker_create_finish(call, &creation, &lookup->xids))
 	{
-		shared = emogi_cache_lookup_forget_state(slot, creation.own || !is_current);
+		shared = emogi_cache_lookup_detach_tracker(slot, creation.own || !is_current);
 		if (lookup->own || !is_current)
 		{
 			emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));

@@ -59,27 +59,27 @@
 /*
  * All changes since a graph's position: those of the log, then those that only this snapshot sees.
  */
-typedef struct Since
+typedef struct ChangesSince
 {
 	const EmogiEdgeChange *logged;
 	uint64		nlogged;
 	const EmogiEdgeChange *own;
 	uint64		nown;
-} Since;
+} ChangesSince;
 
 /* Get the changes since a graph's position. */
-static Since
+static ChangesSince
 find_changes(const EmogiDeltaCall *delta, const EmogiCached *base)
 {
 	const EmogiChangeTracker *tracker = delta->tracker;
 	const EmogiChanges *found = &delta->refresh.changes;
-	Since		since = {NULL, 0, found->changes, found->count};
+	ChangesSince		since = {NULL, 0, found->changes, found->count};
 
-	if (base->live_position < tracker->log_start)
+	if (base->tracker_position < tracker->log_start)
 		/* too many for the log; the base graph is at the position before them */
 		return since;
-	since.logged = tracker->log + (base->live_position - tracker->log_start);
-	since.nlogged = tracker->position - base->live_position;
+	since.logged = tracker->log + (base->tracker_position - tracker->log_start);
+	since.nlogged = tracker->position - base->tracker_position;
 	if (delta->refresh.outcome != EMOGI_REFRESH_PRIVATE)
 		since.nown = 0;			/* the log includes them */
 	return since;
@@ -87,7 +87,7 @@ find_changes(const EmogiDeltaCall *delta, const EmogiCached *base)
 
 /* Copy changes to memory that the worker can read. Raises 53200. */
 static EmogiChanges
-share_changes(const EmogiDeltaCall *delta, const Since *since)
+share_changes(const EmogiDeltaCall *delta, const ChangesSince *since)
 {
 	EmogiChanges changes = {delta->call};
 
@@ -112,14 +112,15 @@ max_overlay_changes(const EmogiCached *base, bool by_labels)
  * that is impossible or takes too much memory.
  */
 static EmogiOverlay *
-make_overlay(const EmogiGraph *shown, EmogiDirection direction, bool by_labels, const Since *since)
+make_overlay(const EmogiGraph *shown, EmogiDirection direction, bool by_labels,
+			 const ChangesSince *since)
 {
 	const uint64 count = since->nlogged + since->nown;
 	EmogiEdgeChange *changes = palloc(Max(count, 1) * sizeof *changes);
 	EmogiMergeInput input = {.graph = shown, .direction = direction,
 							 .weight_type = shown->weight_type, .nchanges = count,
 		.changes = changes};
-	EmogiOverlay *patch = palloc(sizeof *patch);
+	EmogiOverlay *overlay = palloc(sizeof *overlay);
 
 	if (since->nlogged > 0)
 		memcpy(changes, since->logged, since->nlogged * sizeof *changes);
@@ -129,10 +130,10 @@ make_overlay(const EmogiGraph *shown, EmogiDirection direction, bool by_labels, 
 		return NULL;
 	input.memory = (void *) TYPEALIGN(EMOGI_LINE_BYTES,
 									  palloc(emogi_overlay_bytes(&input) + EMOGI_LINE_BYTES));
-	if (!emogi_overlay_make(&input, patch) || (by_labels && patch->nlosers > 0))
+	if (!emogi_overlay_make(&input, overlay) || (by_labels && overlay->nlosers > 0))
 		return NULL;			/* removed edges may split components */
 	pfree(changes);
-	return patch;
+	return overlay;
 }
 
 /*
@@ -149,7 +150,7 @@ keeps_own(const EmogiDeltaCall *delta)
  * cost to npatched.
  */
 static bool
-may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const Since *since)
+may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesSince *since)
 {
 	const uint64 nedges = base->graph.forward.nedges;
 	const bool	by_labels = delta->lookup->key.by_labels;
@@ -165,16 +166,16 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const Since *s
 		 emogi_own_overlay_missing(delta->refresh.own_changes, base->id) <= OWN_MIN))
 		return true;
 	if (since->nlogged + since->nown > MAX_MERGING_CHANGES ||
-		(by_labels && !emogi_cache_labels_exist(delta->slot->donor)))
+		(by_labels && !emogi_cache_labels_exist(delta->slot->base_graph)))
 		return false;
-	if (GetCurrentTimestamp() < tracker->splice_until)
+	if (GetCurrentTimestamp() < tracker->merge_until)
 		return true;
 	if (since->nlogged + since->nown > max_overlay_changes(base, by_labels))
 		return false;
 	if (since->nown > 0)
 		return true;
-	tracker->npatched += cost;
-	return tracker->npatched - cost <= nedges / unit + MIN_OVERLAYS;
+	tracker->noverlays += cost;
+	return tracker->noverlays - cost <= nedges / unit + MIN_OVERLAYS;
 }
 
 /*
@@ -182,33 +183,33 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const Since *s
  * necessary.
  */
 static bool
-overlay_graph(EmogiDeltaCall *delta, const EmogiCached *base, const Since *since)
+overlay_graph(EmogiDeltaCall *delta, const EmogiCached *base, const ChangesSince *since)
 {
 	EmogiSlot  *slot = delta->slot;
 	const EmogiGraphKey *wanted = &delta->lookup->key;
 	const EmogiDirection direction = wanted->any_direction ? base->key.direction :
 		wanted->direction;
-	EmogiOverlay *patch;
+	EmogiOverlay *overlay;
 
 	if (!may_overlay(delta, base, since))
 		return false;
-	emogi_cache_lookup_present(&base->graph, base->key.direction, wanted,
-							   &delta->view->graph);
-	patch = NULL;
+	emogi_cache_lookup_set_view(&base->graph, base->key.direction, wanted,
+								&delta->view->graph);
+	overlay = NULL;
 	if (keeps_own(delta))
-		patch = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id,
-								  &delta->view->graph, direction, since->logged, since->nlogged);
+		overlay = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id,
+									&delta->view->graph, direction, since->logged, since->nlogged);
 	else if (since->nown == 0 && since->nlogged <= OVERLAY_CHANGES && !wanted->by_labels)
-		patch = emogi_logged_overlay(delta->tracker, delta->call, base->id, &delta->view->graph,
-									 direction, since->logged, since->nlogged);
-	if (patch == NULL && since->nlogged + since->nown <= MAX_MERGING_CHANGES)
-		patch = make_overlay(&delta->view->graph, direction, wanted->by_labels, since);
-	if (patch == NULL)
+		overlay = emogi_logged_overlay(delta->tracker, delta->call, base->id, &delta->view->graph,
+									   direction, since->logged, since->nlogged);
+	if (overlay == NULL && since->nlogged + since->nown <= MAX_MERGING_CHANGES)
+		overlay = make_overlay(&delta->view->graph, direction, wanted->by_labels, since);
+	if (overlay == NULL)
 		return false;
-	delta->view->overlay = patch;
+	delta->view->overlay = overlay;
 	delta->view->origin = EMOGI_GRAPH_OVERLAID;
-	slot->graph = slot->donor;
-	slot->donor = -1;
+	slot->graph = slot->base_graph;
+	slot->base_graph = -1;
 	return true;
 }
 
@@ -219,12 +220,12 @@ overlay_graph(EmogiDeltaCall *delta, const EmogiCached *base, const Since *since
  * set to the old graph, without weights.
  */
 static EmogiOverlay *
-make_label_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const Since *since,
+make_label_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesSince *since,
 				   EmogiGraph *shown)
 {
 	if (!emogi_enable_local_search || base->graph.nvertices == 0 ||
 		since->nlogged + since->nown > max_overlay_changes(base, true) ||
-		!emogi_cache_labels_may_be_carried(delta->slot->donor))
+		!emogi_cache_labels_may_be_carried(delta->slot->base_graph))
 		return NULL;
 	*shown = base->graph;
 	emogi_cache_lookup_hide_weights(shown);
@@ -236,28 +237,29 @@ make_label_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const S
  * the added edges.
  */
 static void
-carry_labels(EmogiSlot *slot, const EmogiGraph *shown, const EmogiOverlay *patch)
+carry_labels(EmogiSlot *slot, const EmogiGraph *shown, const EmogiOverlay *overlay)
 {
-	EmogiLocalComponents components = {.graph = shown, .patch = patch};
-	void	   *memory = palloc(emogi_local_components_bytes(patch) + EMOGI_LINE_BYTES);
+	EmogiLocalComponents components = {.graph = shown, .overlay = overlay};
+	void	   *memory = palloc(emogi_local_components_bytes(overlay) + EMOGI_LINE_BYTES);
 	const uint64 nvertices = emogi_cache_shared->graphs[slot->graph].graph.nvertices;
-	uint32	   *labels = nvertices == shown->nvertices + patch->nnew ?
+	uint32	   *labels = nvertices == shown->nvertices + overlay->nnew ?
 		emogi_cache_labels_alloc(slot->graph) : NULL;
 	bool		written = false;
 
 	if (labels == NULL)
 		return;
-	components.labels = emogi_cache_labels_begin(slot->donor, false);
+	components.labels = emogi_cache_labels_begin(slot->base_graph, false);
 	if (components.labels != NULL)
 	{
 		emogi_local_components_join(&components, (void *) TYPEALIGN(EMOGI_LINE_BYTES, memory));
-		written = emogi_local_components_write(&components, emogi_cache_labels_stop, NULL, labels);
-		emogi_cache_labels_end(slot->donor);
+		written = emogi_local_components_write(&components, emogi_cache_labels_must_stop, NULL,
+											   labels);
+		emogi_cache_labels_end(slot->base_graph);
 	}
 	if (written)
-		emogi_cache_labels_set(slot->graph, labels, slot->donor);
+		emogi_cache_labels_set(slot->graph, labels, slot->base_graph);
 	else
-		emogi_cache_labels_give_up(slot->graph, labels);
+		emogi_cache_labels_free_unused(slot->graph, labels);
 }
 
 /* ---- merge ---- */
@@ -292,7 +294,7 @@ merge_graph(const EmogiDeltaCall *delta, const EmogiCached *base, const EmogiCha
 	input.scratch = emogi_call_alloc_any(call, scratch_bytes);
 	request->kind = EMOGI_REQUEST_MERGE;
 	request->graph = base->graph;
-	request->splice = input;
+	request->merge = input;
 	request->derived_id = derived_id;
 	graph = emogi_call_request(call)->graph;
 	graph.dictionary = base->graph.dictionary;
@@ -315,7 +317,7 @@ emogi_apply_delta_merge(EmogiDeltaCall *delta, const EmogiCached *base)
 	const uint64 tracker_id = tracker->id;
 	EmogiGraphKey key = base->key;
 	EmogiDirection direction = base->key.direction;
-	Since		since = find_changes(delta, base);
+	ChangesSince		since = find_changes(delta, base);
 	EmogiChanges changes;
 	uint64		nskipped = delta->refresh.nskipped;
 	uint32		misfits = delta->refresh.weight_misfits;
@@ -323,7 +325,7 @@ emogi_apply_delta_merge(EmogiDeltaCall *delta, const EmogiCached *base)
 	bool		shared;
 	EmogiGraph	graph;
 	EmogiGraph	shown;
-	EmogiOverlay *patch;
+	EmogiOverlay *overlay;
 
 	if (overlay_graph(delta, base, &since))
 	{
@@ -331,32 +333,32 @@ emogi_apply_delta_merge(EmogiDeltaCall *delta, const EmogiCached *base)
 		return true;
 	}
 	if (delta->accepts_overlay)
-		tracker->splice_until = GetCurrentTimestamp() + MERGE_MIN_US +
+		tracker->merge_until = GetCurrentTimestamp() + MERGE_MIN_US +
 			(int64) (base->graph.forward.nedges / MERGE_EDGES_PER_US);
-	patch = make_label_overlay(delta, base, &since, &shown);
+	overlay = make_label_overlay(delta, base, &since, &shown);
 	changes = share_changes(delta, &since);
 	key.weights = lookup->key.weights;
 	if (stored)
-		shared = emogi_cache_lookup_reserve_at(slot, lookup, &key, tracker->id, tracker->position,
-											   true);
+		shared = emogi_cache_lookup_reserve_of_tracker(slot, lookup, &key, tracker->id,
+													   tracker->position, true);
 	else
 		shared = !lookup->own && !delta->refresh.own &&
-			emogi_cache_lookup_reserve_at(slot, lookup, &key, 0, 0, true);
+			emogi_cache_lookup_reserve_of_tracker(slot, lookup, &key, 0, 0, true);
 	emogi_change_tracker_release(slot);
 	emogi_call_phase(delta->call, EMOGI_PHASE_MERGE);
 	graph = merge_graph(delta, base, &changes, misfits, shared);
-	emogi_change_tracker_note_spliced(tracker_id);
+	emogi_change_tracker_end_merge(tracker_id);
 	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{
 		emogi_cache_lookup_publish(delta->call, &graph, misfits, nskipped,
-								   &emogi_cache_shared->counters.splices);
-		if (patch != NULL)
-			carry_labels(slot, &shown, patch);
-		emogi_cache_lookup_release_donor(slot);
+								   &emogi_cache_shared->counters.merges);
+		if (overlay != NULL)
+			carry_labels(slot, &shown, overlay);
+		emogi_cache_lookup_release_base(slot);
 		return emogi_apply_delta_show(delta, EMOGI_GRAPH_MERGED);
 	}
-	emogi_cache_lookup_release_donor(slot);
+	emogi_cache_lookup_release_base(slot);
 	pg_atomic_write_u64(&slot->nskipped, nskipped);
 	return emogi_apply_delta_show_private(delta, &graph, direction);
 }

@@ -44,7 +44,7 @@ make_csr(EmogiCall *call, const EmogiEdges *edges)
 {
 	EmogiRequest *request = &call->slot->request;
 	const EmogiKeyNumbers keys = call->slot->reply.keys;
-	const uint64 nedges = edges->nedges - edges->nalone;
+	const uint64 nedges = edges->nedges - edges->nisolated;
 	Size		memory_bytes = emogi_csr_bytes(keys.nvertices, nedges, request->direction,
 											   request->with_backward,
 											   emogi_edges_weight_type(edges));
@@ -97,25 +97,25 @@ make_graph(EmogiCall *call, const EmogiEdges *edges, const EmogiKeyPlan *plan,
 
 /*
  * Read the edges of an open source into the call's slot, as the active snapshot sees them; read
- * them again if too many keys collided in the hash table. notes: NULL, or where to record the page
- * scans of each heap. The caller's rights have been checked. Raises 53200, 22004 and 22023 for
+ * them again if too many keys collided in the hash table. page_scans: NULL, or where to record the
+ * page scans of each heap. The caller's rights have been checked. Raises 53200, 22004 and 22023 for
  * weights, and any error of a query or a server.
  */
 void
 emogi_build_edges(EmogiCall *call, EmogiGraphSource *source, EmogiWeights weights,
-				  const EmogiPageScans *notes)
+				  const EmogiPageScans *page_scans)
 {
 	EmogiSlot  *slot = call->slot;
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
-	source->kind->scan(call, source, weights, false, notes);
+	source->kind->scan(call, source, weights, false, page_scans);
 	if (slot->key_table != NULL &&
 		emogi_key_table_outcome(slot->key_table) == EMOGI_KEYS_COLLISIONS)
 	{
 		emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 		emogi_arena_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
 		pg_atomic_write_u64(&slot->nskipped, 0);
-		source->kind->scan(call, source, weights, true, notes);
+		source->kind->scan(call, source, weights, true, page_scans);
 	}
 	emogi_build_dictionary(call);
 }
@@ -125,22 +125,22 @@ emogi_build_edges(EmogiCall *call, EmogiGraphSource *source, EmogiWeights weight
  * would. If the graph's weights are hidden, they are not read. Raises 53200.
  */
 void
-emogi_build_edges_of(EmogiCall *call, const EmogiGraph *donor, EmogiDirection direction,
-					 EmogiWeights weights)
+emogi_build_edges_of_graph(EmogiCall *call, const EmogiGraph *base_graph, EmogiDirection direction,
+						   EmogiWeights weights)
 {
 	EmogiRequest *request = &call->slot->request;
-	bool		weighted = donor->weight_type != EMOGI_WEIGHT_NONE;
+	bool		weighted = base_graph->weight_type != EMOGI_WEIGHT_NONE;
 	uint64		per_chunk = weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
 	call->slot->weights = emogi_sink_weights(weighted, true, weights);
 	call->slot->all_codes = false;
-	if (donor->forward.nedges == 0)
+	if (base_graph->forward.nedges == 0)
 		return;
-	for (uint64 i = 0; i < donor->forward.nedges; i += per_chunk)
+	for (uint64 i = 0; i < base_graph->forward.nedges; i += per_chunk)
 		(void) emogi_arena_alloc(EMOGI_OWNER_EDGES(call->slot_index), EMOGI_CHUNK_BYTES);
 	request->kind = EMOGI_REQUEST_EXPAND;
-	request->graph = *donor;
+	request->graph = *base_graph;
 	request->direction = direction;
 	(void) emogi_call_request(call);
 }

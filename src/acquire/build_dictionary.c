@@ -34,13 +34,13 @@ typedef struct SortedKey
 } SortedKey;
 
 /* The first bytes of a key's sort key, padded with zeros. */
-#define GUESS_BYTES 24
+#define KEY_PREFIX_BYTES 24
 
-typedef struct Guess
+typedef struct KeyPrefix
 {
-	unsigned char bytes[GUESS_BYTES];
+	unsigned char bytes[KEY_PREFIX_BYTES];
 	uint64		index;			/* in the array of sorted keys */
-} Guess;
+} KeyPrefix;
 
 typedef struct Sorting
 {
@@ -105,29 +105,29 @@ guess(Datum string, Oid collation, StringInfo buffer, unsigned char *bytes)
 	pfree(copy);
 	if (length >= (size_t) buffer->maxlen)
 		return false;
-	memset(bytes, 0, GUESS_BYTES);
-	memcpy(bytes, buffer->data, Min(length, GUESS_BYTES));
+	memset(bytes, 0, KEY_PREFIX_BYTES);
+	memcpy(bytes, buffer->data, Min(length, KEY_PREFIX_BYTES));
 	return length > 0 || VARSIZE_ANY_EXHDR(value) == 0;
 }
 
 /* Compare two sort keys; if they are equal, compare the keys. */
 static int
-compare_guesses(const void *x, const void *y, void *arg)
+compare_key_prefixes(const void *x, const void *y, void *arg)
 {
-	const Guess *a = x;
-	const Guess *b = y;
+	const KeyPrefix *a = x;
+	const KeyPrefix *b = y;
 	const Sorting *sorting = arg;
-	int			order = memcmp(a->bytes, b->bytes, GUESS_BYTES);
+	int			order = memcmp(a->bytes, b->bytes, KEY_PREFIX_BYTES);
 
 	return order != 0 ? order :
 		compare(&sorting->guessed[a->index], &sorting->guessed[b->index], arg);
 }
 
 /* Compute the sort keys of strings; NULL if there are none. */
-static Guess *
-make_guesses(const SortedKey *keys, uint64 nkeys, Oid collation)
+static KeyPrefix *
+make_key_prefixes(const SortedKey *keys, uint64 nkeys, Oid collation)
 {
-	Guess	   *guesses = palloc_extended(nkeys * sizeof *guesses, MCXT_ALLOC_HUGE);
+	KeyPrefix	   *guesses = palloc_extended(nkeys * sizeof *guesses, MCXT_ALLOC_HUGE);
 	StringInfoData buffer;
 
 	initStringInfo(&buffer);
@@ -144,15 +144,15 @@ make_guesses(const SortedKey *keys, uint64 nkeys, Oid collation)
 
 /* Sort strings by their sort keys, which is probably their order; return NULL if they have none. */
 static SortedKey *
-sort_by_guesses(Sorting *sorting, const SortedKey *keys, uint64 nkeys, Oid collation)
+sort_by_key_prefixes(Sorting *sorting, const SortedKey *keys, uint64 nkeys, Oid collation)
 {
-	Guess	   *guesses = make_guesses(keys, nkeys, collation);
+	KeyPrefix	   *guesses = make_key_prefixes(keys, nkeys, collation);
 	SortedKey  *sorted;
 
 	if (guesses == NULL)
 		return NULL;
 	sorting->guessed = keys;
-	qsort_arg(guesses, nkeys, sizeof *guesses, compare_guesses, sorting);
+	qsort_arg(guesses, nkeys, sizeof *guesses, compare_key_prefixes, sorting);
 	sorted = palloc_extended(nkeys * sizeof *sorted, MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < nkeys; i++)
 		sorted[i] = keys[guesses[i].index];
@@ -176,7 +176,7 @@ sort_values(Sorting *sorting, SortedKey *keys, uint64 nkeys, const EmogiKeyType 
 	SortedKey  *guessed = NULL;
 
 	if (key->type == TEXTOID && key->class == EMOGI_KEY_EXACT)
-		guessed = sort_by_guesses(sorting, keys, nkeys, key->collation);
+		guessed = sort_by_key_prefixes(sorting, keys, nkeys, key->collation);
 	if (guessed != NULL && is_sorted(sorting, guessed, nkeys))
 		return guessed;
 	qsort_arg(keys, nkeys, sizeof *keys, compare, sorting);

@@ -29,7 +29,7 @@
 
 /* Check whether a call that uses weights in this way accepts all weights of a graph. */
 bool
-emogi_cache_lookup_takes_weights(EmogiWeights weights, uint32 misfits)
+emogi_cache_lookup_accepts_weights(EmogiWeights weights, uint32 misfits)
 {
 	switch (weights)
 	{
@@ -57,7 +57,7 @@ emogi_cache_lookup_has_columns(const EmogiCached *cached, const EmogiGraphKey *k
 		return false;
 	return key->weight == 0 ||
 		(cached->key.weight == key->weight &&
-		 emogi_cache_lookup_takes_weights(key->weights, cached->weight_misfits));
+		 emogi_cache_lookup_accepts_weights(key->weights, cached->weight_misfits));
 }
 
 /* Check whether a graph has the requested adjacency lists. The transpose of 'out' is 'in'. */
@@ -88,18 +88,18 @@ can_be_base(const EmogiCached *cached, const EmogiGraphKey *key)
 static bool
 is_exact(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 {
-	if (!cached->by_ring || cached->nleaves != lookup->nleaves)
+	if (!cached->by_writers || cached->nleaves != lookup->nleaves)
 		return false;
 	for (int i = 0; i < lookup->nleaves; i++)
 	{
 		const EmogiLeaf *leaf = &cached->leaves[i];
 
-		if (i > 0 && lookup->key.of_query && emogi_faults.tree[EMOGI_TREE_LEAVES])
+		if (i > 0 && lookup->key.of_query && emogi_faults.analysis[EMOGI_ANALYSIS_BASE_TABLES])
 			break;
 		if (emogi_tables_relid(leaf->table) != lookup->relids[i] ||
 			leaf->relfilenumber != lookup->relfilenumbers[i] ||
-			!emogi_recent_writers_usable(leaf->table, &lookup->xids) ||
-			!emogi_recent_writers_alike(leaf->table, &cached->xids, &lookup->xids))
+			!emogi_recent_writers_allow_snapshot(leaf->table, &lookup->xids) ||
+			!emogi_recent_writers_see_same_rows(leaf->table, &cached->xids, &lookup->xids))
 			return false;
 	}
 	return true;
@@ -112,7 +112,7 @@ find_graph(const EmogiCacheLookup *lookup, EmogiCachedState state,
 {
 	dlist_iter	iter;
 
-	dlist_foreach(iter, emogi_cache_chain(&lookup->key))
+	dlist_foreach(iter, emogi_cache_bucket(&lookup->key))
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
@@ -126,13 +126,13 @@ find_graph(const EmogiCacheLookup *lookup, EmogiCachedState state,
 
 /* Release the base graph of a slot. */
 void
-emogi_cache_lookup_release_donor(EmogiSlot *slot)
+emogi_cache_lookup_release_base(EmogiSlot *slot)
 {
-	int			donor = slot->donor;
+	int			base_graph = slot->base_graph;
 
-	slot->donor = -1;
-	if (donor >= 0)
-		emogi_cache_unpin(donor);
+	slot->base_graph = -1;
+	if (base_graph >= 0)
+		emogi_cache_unpin(base_graph);
 }
 
 /* Pin a graph, and return its index. */
@@ -182,9 +182,9 @@ emogi_cache_lookup_untrack(const EmogiCacheLookup *lookup)
 }
 
 /*
- * Take references to the rings of all leaves. Return EMOGI_MUST_BUILD, and set *usable if their
- * rules allow graphs under the lookup's snapshot; or EMOGI_MUST_REGISTER if registration may still
- * allow them. If there is no room, return another outcome, without references.
+ * Take references to the rings of all leaves. Return EMOGI_LOOKUP_BUILD, and set *usable if their
+ * rules allow graphs under the lookup's snapshot; or EMOGI_LOOKUP_REGISTER if registration may
+ * still allow them. If there is no room, return another outcome, without references.
  */
 EmogiLookupOutcome
 emogi_cache_lookup_track(const EmogiCacheLookup *lookup, bool *usable)
@@ -193,19 +193,20 @@ emogi_cache_lookup_track(const EmogiCacheLookup *lookup, bool *usable)
 
 	*usable = true;
 	if (!emogi_tables_can_hold(lookup->nleaves))
-		return EMOGI_MUST_BUILD_PRIVATELY;
+		return EMOGI_LOOKUP_BUILD_PRIVATE;
 	for (int i = 0; i < lookup->nleaves; i++)
 	{
 		lookup->tables[i] = emogi_recent_writers_track(lookup->relids[i], &lookup->xids);
 		if (lookup->tables[i] < 0)
 		{
 			untrack_leaves(lookup, i);
-			return EMOGI_MUST_MAKE_ROOM;
+			return EMOGI_LOOKUP_MAKE_ROOM;
 		}
-		*usable &= emogi_recent_writers_usable(lookup->tables[i], &lookup->xids);
+		*usable &= emogi_recent_writers_allow_snapshot(lookup->tables[i], &lookup->xids);
 		must_register |= emogi_recent_writers_must_register(lookup->tables[i], &lookup->xids);
 	}
-	return must_register && !lookup->registration->is_done ? EMOGI_MUST_REGISTER : EMOGI_MUST_BUILD;
+	return must_register && !lookup->registration->is_done ? EMOGI_LOOKUP_REGISTER :
+		EMOGI_LOOKUP_BUILD;
 }
 
 /*
@@ -258,21 +259,21 @@ reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup)
 {
 	bool		usable;
 	EmogiLookupOutcome outcome = emogi_cache_lookup_track(lookup, &usable);
-	EmogiCached *donor;
+	EmogiCached *base_graph;
 
-	if (outcome != EMOGI_MUST_BUILD)
+	if (outcome != EMOGI_LOOKUP_BUILD)
 		return outcome;
 	if (!usable)
 	{
 		emogi_cache_lookup_untrack(lookup);
-		return EMOGI_MUST_BUILD_PRIVATELY;
+		return EMOGI_LOOKUP_BUILD_PRIVATE;
 	}
-	donor = lookup->has_vertices ? NULL : find_graph(lookup, EMOGI_GRAPH_READY, can_be_base);
+	base_graph = lookup->has_vertices ? NULL : find_graph(lookup, EMOGI_GRAPH_READY, can_be_base);
 	if (emogi_cache_lookup_add(slot, lookup, &lookup->key) == NULL)
-		return EMOGI_MUST_MAKE_ROOM;
-	slot->donor = donor != NULL ? emogi_cache_lookup_pin(donor) : -1;
-	pg_atomic_write_u64(&slot->nskipped, donor != NULL ? donor->nskipped : 0);
-	return EMOGI_MUST_BUILD;
+		return EMOGI_LOOKUP_MAKE_ROOM;
+	slot->base_graph = base_graph != NULL ? emogi_cache_lookup_pin(base_graph) : -1;
+	pg_atomic_write_u64(&slot->nskipped, base_graph != NULL ? base_graph->nskipped : 0);
+	return EMOGI_LOOKUP_BUILD;
 }
 
 /*
@@ -292,16 +293,16 @@ look_up(EmogiSlot *slot, const EmogiCacheLookup *lookup, bool reserves)
 	{
 		take_for_slot(slot, cached);
 		cached->exact_at = Max(cached->exact_at, lookup->taken_at);
-		outcome = EMOGI_FOUND;
+		outcome = EMOGI_LOOKUP_FOUND;
 	}
 	else if ((cached = find_graph(lookup, EMOGI_GRAPH_BUILDING, emogi_cache_lookup_has_lists)) !=
 			 NULL)
 	{
 		slot->awaited_graph = (int) (cached - emogi_cache_shared->graphs);
-		outcome = EMOGI_MUST_WAIT;
+		outcome = EMOGI_LOOKUP_WAIT;
 	}
 	else
-		outcome = reserves ? reserve(slot, lookup) : EMOGI_MUST_BUILD;
+		outcome = reserves ? reserve(slot, lookup) : EMOGI_LOOKUP_BUILD;
 	if (was_registered)
 		emogi_cache_lookup_end_registration(lookup);
 	emogi_cache_unlock();
@@ -323,7 +324,7 @@ wait_for_builder(EmogiSlot *slot, const EmogiCacheLookup *lookup, bool reserves)
 	{
 		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
 		outcome = look_up(slot, lookup, reserves);
-		if (outcome != EMOGI_MUST_WAIT)
+		if (outcome != EMOGI_LOOKUP_WAIT)
 			break;
 		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_BUILD);
 	}
@@ -338,14 +339,14 @@ emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCacheLookup *lookup)
 {
 	EmogiLookupOutcome outcome = look_up(slot, lookup, true);
 
-	while (outcome == EMOGI_MUST_WAIT || outcome == EMOGI_MUST_REGISTER ||
-		   outcome == EMOGI_MUST_MAKE_ROOM)
+	while (outcome == EMOGI_LOOKUP_WAIT || outcome == EMOGI_LOOKUP_REGISTER ||
+		   outcome == EMOGI_LOOKUP_MAKE_ROOM)
 	{
-		if (outcome == EMOGI_MUST_MAKE_ROOM && !emogi_call_make_room(0))
-			return EMOGI_MUST_BUILD_PRIVATELY;
-		if (outcome == EMOGI_MUST_REGISTER)
+		if (outcome == EMOGI_LOOKUP_MAKE_ROOM && !emogi_call_make_room(0))
+			return EMOGI_LOOKUP_BUILD_PRIVATE;
+		if (outcome == EMOGI_LOOKUP_REGISTER)
 			emogi_cache_lookup_register(lookup);
-		outcome = outcome == EMOGI_MUST_WAIT ? wait_for_builder(slot, lookup, true) :
+		outcome = outcome == EMOGI_LOOKUP_WAIT ? wait_for_builder(slot, lookup, true) :
 			look_up(slot, lookup, true);
 	}
 	return outcome;
@@ -360,19 +361,19 @@ emogi_cache_lookup_await(EmogiSlot *slot, const EmogiCacheLookup *lookup)
 {
 	EmogiLookupOutcome outcome = look_up(slot, lookup, false);
 
-	if (outcome == EMOGI_MUST_WAIT)
+	if (outcome == EMOGI_LOOKUP_WAIT)
 		outcome = wait_for_builder(slot, lookup, false);
-	return outcome == EMOGI_FOUND;
+	return outcome == EMOGI_LOOKUP_FOUND;
 }
 
 /* Get what the cache has if changes of the lookup's tables can be tracked. */
 static EmogiCacheHas
 find_tracker(const EmogiCacheLookup *lookup)
 {
-	const EmogiChangeTracker *tracker = lookup->can_follow ?
+	const EmogiChangeTracker *tracker = lookup->can_track ?
 		emogi_change_tracker_find(&lookup->key) : NULL;
 
-	if (tracker == NULL || tracker->phase != EMOGI_LIVE_READY)
+	if (tracker == NULL || tracker->phase != EMOGI_TRACKER_READY)
 		return EMOGI_CACHE_HAS_NOTHING;
 	return tracker->holder >= 0 ? EMOGI_CACHE_HAS_HELD_TRACKER : EMOGI_CACHE_HAS_TRACKER;
 }
@@ -383,12 +384,12 @@ find_tracker(const EmogiCacheLookup *lookup)
  * shared.
  */
 EmogiCacheLook
-emogi_cache_lookup_look(EmogiCall *call, const EmogiCacheLookup *lookup, bool may_share)
+emogi_cache_lookup_find_or_wait(EmogiCall *call, const EmogiCacheLookup *lookup, bool may_share)
 {
 	EmogiCacheLook look = {EMOGI_CACHE_HAS_NOTHING};
 	EmogiCached *cached = NULL;
 
-	if (!may_share && !lookup->can_follow)
+	if (!may_share && !lookup->can_track)
 		return look;
 	emogi_cache_lock();
 	emogi_recent_writers_forget_recovery();
@@ -423,7 +424,7 @@ find_latest(const EmogiCacheLookup *lookup)
 	EmogiCached *latest = NULL;
 	dlist_iter	iter;
 
-	dlist_foreach(iter, emogi_cache_chain(&lookup->key))
+	dlist_foreach(iter, emogi_cache_bucket(&lookup->key))
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
@@ -442,7 +443,7 @@ find_latest(const EmogiCacheLookup *lookup)
  * has changed a table itself.
  */
 bool
-emogi_cache_lookup_look_back(EmogiSlot *slot, const EmogiCacheLookup *lookup, double *age_ms)
+emogi_cache_lookup_find_stale(EmogiSlot *slot, const EmogiCacheLookup *lookup, double *age_ms)
 {
 	EmogiCached *cached;
 
@@ -469,8 +470,8 @@ emogi_cache_lookup_hide_weights(EmogiGraph *graph)
 
 /* Set *shown to a graph of the given direction, in the form that a call requested. */
 void
-emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection direction,
-						   const EmogiGraphKey *wanted, EmogiGraph *shown)
+emogi_cache_lookup_set_view(const EmogiGraph *graph, EmogiDirection direction,
+							const EmogiGraphKey *wanted, EmogiGraph *shown)
 {
 	*shown = *graph;
 	if (!wanted->any_direction && direction != wanted->direction)
@@ -488,13 +489,13 @@ emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection direction,
  * must not raise an error before that.
  */
 bool
-emogi_cache_lookup_borrow(const EmogiGraphKey *key, int *index, uint64 *id, EmogiGraph *graph)
+emogi_cache_lookup_pin_latest(const EmogiGraphKey *key, int *index, uint64 *id, EmogiGraph *graph)
 {
 	EmogiCached *latest = NULL;
 	dlist_iter	iter;
 
 	emogi_cache_lock();
-	dlist_foreach(iter, emogi_cache_chain(key))
+	dlist_foreach(iter, emogi_cache_bucket(key))
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
@@ -507,7 +508,7 @@ emogi_cache_lookup_borrow(const EmogiGraphKey *key, int *index, uint64 *id, Emog
 	{
 		*index = emogi_cache_lookup_pin(latest);
 		*id = latest->id;
-		emogi_cache_lookup_present(&latest->graph, latest->key.direction, key, graph);
+		emogi_cache_lookup_set_view(&latest->graph, latest->key.direction, key, graph);
 	}
 	emogi_cache_unlock();
 	return latest != NULL;

@@ -21,7 +21,7 @@ typedef struct EmogiCacheLookup
 	EmogiGraphKey key;
 	const char *text;			/* of a query; NULL = not a query */
 	uint64		shape;			/* of a query (analysis.h); 0 = a value in it was folded */
-	const EmogiQueryAnalysis *tree;		/* of a query; NULL = not a query */
+	const EmogiQueryAnalysis *analysis;	/* of a query; NULL = not a query */
 	/* the query also lists vertices without edges, so its edges are not the whole graph */
 	bool		has_vertices;
 	int			nleaves;
@@ -33,13 +33,13 @@ typedef struct EmogiCacheLookup
 	EmogiTransactionSnapshot xids;
 	TimestampTz taken_at;		/* lower bound of the time when the snapshot was taken */
 	bool		own;			/* the caller's transaction has changed one of them */
-	bool		can_follow;		/* changes of all of them can be tracked (changes.h) */
+	bool		can_track;		/* changes of all of them can be tracked (changes.h) */
 } EmogiCacheLookup;
 
 /* Why the graph of a query may not be shared yet. */
-#define EMOGI_NOT_ASKED_BEFORE \
-	"a value in it, of the time, the user or a setting perhaps, " \
-	"is asked for the first time; the next call with it is for all"
+#define EMOGI_FIRST_REQUEST \
+	"it has a call-specific value (of the time, the user or a setting) " \
+	"that is requested for the first time; the second call shares its graph"
 
 /* What the cache has for a lookup. */
 typedef enum EmogiCacheHas
@@ -60,35 +60,36 @@ typedef struct EmogiCacheLook
 /* Result of a lookup that may reserve an entry. */
 typedef enum EmogiLookupOutcome
 {
-	EMOGI_FOUND,						/* slot->graph is pinned */
-	EMOGI_MUST_WAIT,					/* another call is building it */
-	EMOGI_MUST_BUILD,					/* slot->graph is reserved, slot->donor pinned or -1 */
-	EMOGI_MUST_REGISTER,				/* call emogi_cache_lookup_register, then look up again */
-	EMOGI_MUST_MAKE_ROOM,				/* no free entry for the graph or for a table */
-	EMOGI_MUST_BUILD_PRIVATELY
+	EMOGI_LOOKUP_FOUND,					/* slot->graph is pinned */
+	EMOGI_LOOKUP_WAIT,					/* another call is building it */
+	EMOGI_LOOKUP_BUILD,					/* slot->graph is reserved, slot->base_graph pinned or -1 */
+	EMOGI_LOOKUP_REGISTER,				/* call emogi_cache_lookup_register, then look up again */
+	EMOGI_LOOKUP_MAKE_ROOM,				/* no free entry for the graph or for a table */
+	EMOGI_LOOKUP_BUILD_PRIVATE
 } EmogiLookupOutcome;
 
 extern EmogiCacheLookup *emogi_cache_lookup_make(const EmogiSource *source,
-												 const EmogiQueryAnalysis *tree,
+												 const EmogiQueryAnalysis *analysis,
 												 const EmogiGraphKey *wanted);
 extern void emogi_cache_lookup_free(EmogiCacheLookup *lookup);
 extern bool emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, EmogiGraphSource *rows,
 										 const char **why);
-extern const char *emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup);
-extern bool emogi_cache_lookup_asked_first(const EmogiCacheLookup *lookup, bool noted);
+extern const char *emogi_cache_lookup_refusal(const EmogiCacheLookup *lookup);
+extern bool emogi_cache_lookup_is_first_request(const EmogiCacheLookup *lookup, bool noted);
 extern bool emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup);
 extern EmogiLookupOutcome emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_register(const EmogiCacheLookup *lookup);
-extern void emogi_cache_lookup_release_donor(EmogiSlot *slot);
-extern EmogiCacheLook emogi_cache_lookup_look(EmogiCall *call, const EmogiCacheLookup *lookup,
-											  bool may_share);
+extern void emogi_cache_lookup_release_base(EmogiSlot *slot);
+extern EmogiCacheLook emogi_cache_lookup_find_or_wait(EmogiCall *call,
+													  const EmogiCacheLookup *lookup,
+													  bool may_share);
 extern bool emogi_cache_lookup_await(EmogiSlot *slot, const EmogiCacheLookup *lookup);
-extern bool emogi_cache_lookup_look_back(EmogiSlot *slot, const EmogiCacheLookup *lookup,
-										 double *age_ms);
-extern bool emogi_cache_lookup_takes_weights(EmogiWeights weights, uint32 misfits);
+extern bool emogi_cache_lookup_find_stale(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+										  double *age_ms);
+extern bool emogi_cache_lookup_accepts_weights(EmogiWeights weights, uint32 misfits);
 extern void emogi_cache_lookup_hide_weights(EmogiGraph *graph);
-extern void emogi_cache_lookup_present(const EmogiGraph *graph, EmogiDirection direction,
-									   const EmogiGraphKey *wanted, EmogiGraph *shown);
+extern void emogi_cache_lookup_set_view(const EmogiGraph *graph, EmogiDirection direction,
+										const EmogiGraphKey *wanted, EmogiGraph *shown);
 
 /* ---- apply_delta.c: bring a graph to the call's snapshot, or build the first one ---- */
 
@@ -108,16 +109,16 @@ extern bool emogi_index_or_build_will_search(const EmogiSource *source, List *le
 
 /* ---- cache_lookup_tracker.c: graphs made from a change tracker that the caller holds ---- */
 
-extern bool emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
-									   const EmogiChangeTracker *state, bool newer);
+extern bool emogi_cache_lookup_find_of_tracker(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+											   const EmogiChangeTracker *state, bool newer);
 extern const EmogiCached *emogi_cache_lookup_find_base(EmogiSlot *slot,
 													   const EmogiCacheLookup *lookup,
 													   const EmogiChangeTracker *state,
 													   uint64 old_position);
-extern bool emogi_cache_lookup_forget_state(EmogiSlot *slot, bool own);
-extern bool emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
-										  const EmogiGraphKey *key, uint64 live_id, uint64 position,
-										  bool exact);
+extern bool emogi_cache_lookup_detach_tracker(EmogiSlot *slot, bool own);
+extern bool emogi_cache_lookup_reserve_of_tracker(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+												  const EmogiGraphKey *key, uint64 tracker_id,
+												  uint64 position, bool exact);
 
 /* ---- cache_lookup_publish.c ---- */
 
@@ -127,17 +128,17 @@ extern void emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint3
 /* ---- cache_lookup_drop.c: graphs that no call can use any more ---- */
 
 extern bool emogi_cache_lookup_is_outdated(const EmogiCached *cached, TransactionId oldest_xid);
-extern bool emogi_cache_lookup_is_lost(const EmogiCached *cached);
-extern void emogi_cache_lookup_drop_some(const EmogiTransactionSnapshot *xids,
-										 TransactionId oldest_xid);
+extern bool emogi_cache_lookup_is_unreachable(const EmogiCached *cached);
+extern void emogi_cache_lookup_drop_unusable(const EmogiTransactionSnapshot *xids,
+											 TransactionId oldest_xid);
 extern void emogi_cache_lookup_drop_for_private(const EmogiCacheLookup *lookup);
-extern void emogi_cache_lookup_drop_once(EmogiCached *published);
+extern void emogi_cache_lookup_drop_asked_once(EmogiCached *published);
 
 /* ---- cache_lookup_keep.c: the eviction exemption; acquire.h has the rest ---- */
 
-extern bool emogi_cache_lookup_transfers_kept(EmogiCached *cached, const EmogiCached *published);
-extern void emogi_cache_lookup_note_not_kept(const EmogiCached *published,
-											 const EmogiKept *together);
+extern bool emogi_cache_lookup_inherits_kept(EmogiCached *cached, const EmogiCached *published);
+extern void emogi_cache_lookup_log_not_kept(const EmogiCached *published,
+											const EmogiKeptTotals *together);
 
 /* ---- shared by the files above; caller holds cache_lock ---- */
 

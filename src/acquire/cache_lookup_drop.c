@@ -9,7 +9,7 @@
  * - if its table has changed and no snapshot remains that sees the old rows;
  * - if its table has changed and the graph has not been used for EMOGI_IDLE_MS, although older
  *   snapshots may remain: a long transaction or a replication slot hides that there are none;
- * - if its constants were requested once, and EMOGI_MOST_ONCE other such graphs were published
+ * - if its constants were requested once, and EMOGI_MAX_ASKED_ONCE other such graphs were published
  *   since.
  *
  * A graph that a call has used with emogi.max_staleness is kept as long as that allows. Graphs of
@@ -50,9 +50,9 @@ emogi_cache_lookup_is_outdated(const EmogiCached *cached, TransactionId oldest_x
  * it. Caller holds cache_lock.
  */
 bool
-emogi_cache_lookup_is_lost(const EmogiCached *cached)
+emogi_cache_lookup_is_unreachable(const EmogiCached *cached)
 {
-	return !cached->by_ring && !emogi_change_tracker_is_there(cached->live_id);
+	return !cached->by_writers && !emogi_change_tracker_has_id(cached->tracker_id);
 }
 
 /* Check whether no snapshot as new as `newer` or newer sees the rows of a graph. */
@@ -60,7 +60,7 @@ static bool
 is_passed(const EmogiCached *cached, const EmogiTransactionSnapshot *newer)
 {
 	for (int i = 0; i < cached->nleaves; i++)
-		if (emogi_recent_writers_passed(cached->leaves[i].table, &cached->xids, newer))
+		if (emogi_recent_writers_are_superseded(cached->leaves[i].table, &cached->xids, newer))
 			return true;
 	return false;
 }
@@ -90,9 +90,9 @@ static bool
 can_drop(const EmogiCached *cached, const EmogiTransactionSnapshot *xids, TransactionId oldest_xid,
 		 TimestampTz now)
 {
-	if (!cached->key.of_query || cached->live_id != 0)
-		return emogi_cache_lookup_is_lost(cached);
-	if (may_serve_stale(cached, now) || emogi_faults.tree[EMOGI_TREE_DROP])
+	if (!cached->key.of_query || cached->tracker_id != 0)
+		return emogi_cache_lookup_is_unreachable(cached);
+	if (may_serve_stale(cached, now) || emogi_faults.analysis[EMOGI_ANALYSIS_DROP])
 		return false;
 	return emogi_cache_lookup_is_outdated(cached, oldest_xid) ||
 		(is_idle(cached, now) && is_passed(cached, xids));
@@ -106,7 +106,7 @@ drop(EmogiCached *cached)
 		emogi_asked_queries_keep_size(&cached->key, cached->graph.nvertices,
 									  emogi_cache_stored_edges(cached));
 	for (int i = 0; i < cached->nleaves; i++)
-		emogi_tables_displace(cached->leaves[i].table);
+		emogi_tables_record_eviction(cached->leaves[i].table);
 	emogi_cache_doom(cached);
 	emogi_cache_shared->counters.drops++;
 }
@@ -137,7 +137,7 @@ drop_if_useless(EmogiCached *cached, Sweep *sweep)
  * calls emogi_cache_free_doomed after releasing it.
  */
 void
-emogi_cache_lookup_drop_some(const EmogiTransactionSnapshot *xids, TransactionId oldest_xid)
+emogi_cache_lookup_drop_unusable(const EmogiTransactionSnapshot *xids, TransactionId oldest_xid)
 {
 	EmogiCache *cache = emogi_cache_shared;
 	const uint32 nchecks = Min(cache->nused, EMOGI_MAX_CHECKS);
@@ -156,7 +156,7 @@ emogi_cache_lookup_drop_some(const EmogiTransactionSnapshot *xids, TransactionId
 }
 
 /*
- * Drop some graphs as emogi_cache_lookup_drop_some does, for a call that builds a private graph
+ * Drop some graphs as emogi_cache_lookup_drop_unusable does, for a call that builds a private graph
  * under the lookup's snapshot.
  */
 void
@@ -165,7 +165,7 @@ emogi_cache_lookup_drop_for_private(const EmogiCacheLookup *lookup)
 	const TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
 
 	emogi_cache_lock();
-	emogi_cache_lookup_drop_some(&lookup->xids, oldest_xid);
+	emogi_cache_lookup_drop_unusable(&lookup->xids, oldest_xid);
 	emogi_cache_unlock();
 	emogi_cache_free_doomed();
 }
@@ -186,23 +186,23 @@ find_once(uint64 id)
  * emogi_cache_free_doomed after releasing it.
  */
 void
-emogi_cache_lookup_drop_once(EmogiCached *published)
+emogi_cache_lookup_drop_asked_once(EmogiCached *published)
 {
 	EmogiCache *cache = emogi_cache_shared;
 	uint64		bytes = published->bytes;
 
 	dlist_delete(&published->order);
 	dlist_push_head(&cache->used, &published->order);
-	for (uint32 i = 1; i <= EMOGI_MOST_ONCE; i++)
+	for (uint32 i = 1; i <= EMOGI_MAX_ASKED_ONCE; i++)
 	{
 		/* the latest first */
-		EmogiCached *cached = find_once(cache->once[(cache->next_once - i) % EMOGI_MOST_ONCE]);
+		EmogiCached *cached = find_once(cache->once[(cache->next_once - i) % EMOGI_MAX_ASKED_ONCE]);
 
 		if (cached == NULL)
 			continue;
 		bytes += cached->bytes;
-		if (i == EMOGI_MOST_ONCE || bytes > emogi_arena_budget_bytes() / EMOGI_ONCE_SHARE)
+		if (i == EMOGI_MAX_ASKED_ONCE || bytes > emogi_arena_budget_bytes() / EMOGI_ONCE_SHARE)
 			drop(cached);
 	}
-	cache->once[cache->next_once++ % EMOGI_MOST_ONCE] = published->id;
+	cache->once[cache->next_once++ % EMOGI_MAX_ASKED_ONCE] = published->id;
 }

@@ -37,7 +37,7 @@ is_newer(const EmogiCached *published, const EmogiCached *cached)
  * replaces it; return whether it did. Caller holds cache_lock.
  */
 bool
-emogi_cache_lookup_transfers_kept(EmogiCached *cached, const EmogiCached *published)
+emogi_cache_lookup_inherits_kept(EmogiCached *cached, const EmogiCached *published)
 {
 	if (!cached->kept || !has_all_of(published, cached) || !is_newer(published, cached))
 		return false;
@@ -47,7 +47,7 @@ emogi_cache_lookup_transfers_kept(EmogiCached *cached, const EmogiCached *publis
 
 /* Log that a version has not inherited the mark: it may be evicted from now on. */
 void
-emogi_cache_lookup_note_not_kept(const EmogiCached *published, const EmogiKept *together)
+emogi_cache_lookup_log_not_kept(const EmogiCached *published, const EmogiKeptTotals *together)
 {
 	ereport(LOG,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -61,7 +61,7 @@ emogi_cache_lookup_note_not_kept(const EmogiCached *published, const EmogiKept *
 
 /* Raise 53400: kept graphs would leave too little for others. */
 static void
-report_limit(const EmogiKept *together)
+report_limit(const EmogiKeptTotals *together)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -85,7 +85,7 @@ bool
 emogi_cache_lookup_keep(EmogiCall *call)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
-	EmogiKept	together;
+	EmogiKeptTotals	together;
 	bool		kept = true;
 	bool		ready;
 
@@ -115,7 +115,7 @@ emogi_cache_lookup_unkeep(EmogiCall *call, const EmogiGraphKey *wanted)
 	key.direction = wanted->direction;
 	key.with_backward = wanted->with_backward;
 	emogi_cache_lock();
-	dlist_foreach(iter, emogi_cache_chain(&key))
+	dlist_foreach(iter, emogi_cache_bucket(&key))
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 

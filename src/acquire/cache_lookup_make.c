@@ -30,7 +30,7 @@
  * requested adjacency lists and weights.
  */
 EmogiCacheLookup *
-emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *tree,
+emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *analysis,
 						const EmogiGraphKey *wanted)
 {
 	EmogiCacheLookup  *lookup = palloc0(sizeof *lookup);
@@ -39,19 +39,19 @@ emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *tre
 	lookup->key = *wanted;
 	lookup->key.database = MyDatabaseId;
 	lookup->key.relid = source->relid;
-	lookup->key.of_query = tree != NULL;
+	lookup->key.of_query = analysis != NULL;
 	lookup->key.of_servers = false;
 	memset(lookup->key.fingerprint, 0, sizeof lookup->key.fingerprint);
-	if (tree != NULL)
+	if (analysis != NULL)
 	{
-		memcpy(lookup->key.fingerprint, tree->fingerprint, sizeof lookup->key.fingerprint);
+		memcpy(lookup->key.fingerprint, analysis->fingerprint, sizeof lookup->key.fingerprint);
 		lookup->key.src = lookup->key.dst = lookup->key.reverse = 0;
-		lookup->key.weight = tree->columns.weight;
-		lookup->key.keys = tree->columns.key;
-		lookup->has_vertices = tree->columns.vertex > 0;
-		lookup->text = tree->text;
-		lookup->shape = tree->is_folded ? 0 : tree->shape;
-		lookup->tree = tree;
+		lookup->key.weight = analysis->columns.weight;
+		lookup->key.keys = analysis->columns.key;
+		lookup->has_vertices = analysis->columns.vertex > 0;
+		lookup->text = analysis->text;
+		lookup->shape = analysis->is_folded ? 0 : analysis->shape;
+		lookup->analysis = analysis;
 	}
 	else
 	{
@@ -111,8 +111,8 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 	lookup->relfilenumbers = palloc(count * sizeof(Oid));
 	lookup->tables = palloc(count * sizeof(int));
 	lookup->nleaves = 0;
-	lookup->can_follow = emogi_enable_incremental &&
-		(lookup->tree == NULL || lookup->tree->filtered != NULL) && !lookup->key.of_servers;
+	lookup->can_track = emogi_enable_incremental &&
+		(lookup->analysis == NULL || lookup->analysis->filtered != NULL) && !lookup->key.of_servers;
 	foreach(cell, leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
@@ -120,8 +120,8 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 		bool		shared = !RelationUsesLocalBuffers(rel) && !IsCatalogRelation(rel);
 
 		lookup->own |= emogi_recent_writers_changed_by_me(relid) &&
-			!(lookup->key.of_query && emogi_faults.tree[EMOGI_TREE_OWN]);
-		lookup->can_follow = lookup->can_follow && emogi_changed_pages_can_follow(rel);
+			!(lookup->key.of_query && emogi_faults.analysis[EMOGI_ANALYSIS_OWN]);
+		lookup->can_track = lookup->can_track && emogi_changed_pages_can_track(rel);
 		if (shared && ((count == 1 && !lookup->key.of_servers) || !is_empty(rel)))
 		{
 			lookup->relids[lookup->nleaves] = relid;
@@ -159,7 +159,7 @@ get_snapshot_time(void)
 
 /*
  * Check whether the graph of these heaps, as the active snapshot sees them, can be shared. Fills in
- * the lookup, and sets can_follow if changes can be tracked.
+ * the lookup, and sets can_track if changes can be tracked.
  */
 static bool
 may_share_heaps(EmogiCacheLookup *lookup, List *leaves)
@@ -167,12 +167,12 @@ may_share_heaps(EmogiCacheLookup *lookup, List *leaves)
 	if (may_be_shared() && fill_in_leaves(lookup, leaves) &&
 		emogi_transaction_snapshot_take(GetActiveSnapshot(), &lookup->xids))
 	{
-		lookup->can_follow &= lookup->key.keys.class != EMOGI_KEY_COMPARED && lookup->nleaves > 0 &&
+		lookup->can_track &= lookup->key.keys.class != EMOGI_KEY_COMPARED && lookup->nleaves > 0 &&
 			lookup->xids.recovery == RecoveryInProgress();
 		lookup->taken_at = get_snapshot_time();
 		return !lookup->own;
 	}
-	lookup->can_follow = false;
+	lookup->can_track = false;
 	return false;
 }
 
@@ -181,10 +181,10 @@ may_share_heaps(EmogiCacheLookup *lookup, List *leaves)
  * false.
  */
 const char *
-emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup)
+emogi_cache_lookup_refusal(const EmogiCacheLookup *lookup)
 {
 	if (!emogi_enable_cache)
-		return "emogi.cache is off";
+		return "emogi.enable_cache is off";
 	if (IsolationIsSerializable())
 		return "the transaction is SERIALIZABLE";
 	if (lookup->own)
@@ -195,7 +195,7 @@ emogi_cache_lookup_why_not(const EmogiCacheLookup *lookup)
 
 /*
  * Check whether the graph of an open source, as the active snapshot sees it, can be shared. Fills
- * in the lookup, and sets can_follow if changes can be tracked. If not all rows are in tables, the
+ * in the lookup, and sets can_track if changes can be tracked. If not all rows are in tables, the
  * version of the others is part of the key, and *why is set to why the graph cannot be shared.
  */
 bool
@@ -212,7 +212,7 @@ emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, EmogiGraphSource *rows, c
 			return true;
 	}
 	if (*why == NULL)
-		*why = emogi_cache_lookup_why_not(lookup);
+		*why = emogi_cache_lookup_refusal(lookup);
 	return false;
 }
 

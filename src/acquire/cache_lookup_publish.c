@@ -13,7 +13,7 @@
  * change tracker are cheap to make again.
  */
 #define EMOGI_MAX_VERSIONS 8
-#define EMOGI_MAX_LIVE_VERSIONS 3
+#define EMOGI_MAX_TRACKER_VERSIONS 3
 
 /*
  * Maximum number of graphs of one table or query, for all columns, directions and snapshots,
@@ -28,12 +28,13 @@ serves_all_of(const EmogiCached *cached, const EmogiCached *other)
 	if (!emogi_cache_lookup_has_columns(cached, &other->key) ||
 		!emogi_cache_lookup_has_lists(cached, &other->key) || cached->nleaves != other->nleaves)
 		return false;
-	if (!cached->by_ring || !other->by_ring)
+	if (!cached->by_writers || !other->by_writers)
 		return false;
 	for (int i = 0; i < cached->nleaves; i++)
 		if (cached->leaves[i].table != other->leaves[i].table ||
 			cached->leaves[i].relfilenumber != other->leaves[i].relfilenumber ||
-			!emogi_recent_writers_alike(cached->leaves[i].table, &other->xids, &cached->xids))
+			!emogi_recent_writers_see_same_rows(cached->leaves[i].table, &other->xids,
+												&cached->xids))
 			return false;
 	return true;
 }
@@ -43,7 +44,7 @@ serves_all_of(const EmogiCached *cached, const EmogiCached *other)
  * longer are. No lookup will find it.
  */
 static bool
-is_outgrown(const EmogiCached *cached, const EmogiCached *other)
+lacks_leaves(const EmogiCached *cached, const EmogiCached *other)
 {
 	int			nfound = 0;
 
@@ -72,7 +73,7 @@ has_same_columns(const EmogiCached *cached, const EmogiCached *other)
  * columns: one with older rows stays until its columns are requested, or memory is short.
  */
 static bool
-is_overtaken(const EmogiCached *cached, const EmogiCached *published)
+has_older_stamps(const EmogiCached *cached, const EmogiCached *published)
 {
 	return published->key.of_servers && has_same_columns(cached, published) &&
 		cached->builder == published->builder &&
@@ -84,7 +85,7 @@ is_overtaken(const EmogiCached *cached, const EmogiCached *published)
 static bool
 same_tracker(const EmogiCached *cached, const EmogiCached *other)
 {
-	return cached->live_id != 0 && cached->live_id == other->live_id;
+	return cached->tracker_id != 0 && cached->tracker_id == other->tracker_id;
 }
 
 /*
@@ -96,7 +97,7 @@ is_best_base(const EmogiCached *cached, const EmogiCached *newer)
 {
 	if (same_tracker(cached, newer))
 		return !emogi_cache_lookup_has_lists(newer, &cached->key);
-	return cached->live_id != 0 && emogi_change_tracker_is_there(cached->live_id);
+	return cached->tracker_id != 0 && emogi_change_tracker_has_id(cached->tracker_id);
 }
 
 /*
@@ -104,19 +105,19 @@ is_best_base(const EmogiCached *cached, const EmogiCached *newer)
  * that has its adjacency lists.
  */
 static bool
-is_left_behind(const EmogiCached *cached, const EmogiCached *newer)
+is_behind_tracker(const EmogiCached *cached, const EmogiCached *newer)
 {
-	return !cached->by_ring && same_tracker(cached, newer) &&
-		cached->live_position <= newer->live_position &&
+	return !cached->by_writers && same_tracker(cached, newer) &&
+		cached->tracker_position <= newer->tracker_position &&
 		emogi_cache_lookup_has_lists(newer, &cached->key);
 }
 
 /* Check whether the graph that has just been published supersedes another. */
 static bool
-is_superfluous(const EmogiCached *cached, const EmogiCached *published, TransactionId oldest_xid)
+is_superseded(const EmogiCached *cached, const EmogiCached *published, TransactionId oldest_xid)
 {
-	if (is_outgrown(cached, published) || is_left_behind(cached, published) ||
-		emogi_cache_lookup_is_lost(cached) || is_overtaken(cached, published))
+	if (lacks_leaves(cached, published) || is_behind_tracker(cached, published) ||
+		emogi_cache_lookup_is_unreachable(cached) || has_older_stamps(cached, published))
 		return true;
 	return (emogi_cache_lookup_is_outdated(cached, oldest_xid) ||
 			serves_all_of(published, cached)) && !is_best_base(cached, published);
@@ -137,22 +138,22 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 	int			nothers = 0;
 	dlist_iter	iter;
 
-	dlist_foreach(iter, emogi_cache_chain(&published->key))
+	dlist_foreach(iter, emogi_cache_bucket(&published->key))
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
 		if (cached == published || cached->state != EMOGI_GRAPH_READY ||
 			!emogi_cache_same_source(&cached->key, &published->key))
 			continue;
-		inherits |= emogi_cache_lookup_transfers_kept(cached, published);
+		inherits |= emogi_cache_lookup_inherits_kept(cached, published);
 		if (cached->kept)
 			continue;
-		if (is_superfluous(cached, published, oldest_xid))
+		if (is_superseded(cached, published, oldest_xid))
 		{
-			if (cached->live_id == 0 && published->live_id == 0)
-				emogi_walk_cost_note_end(published->key.of_query ?
-										 emogi_walk_cost_of_query(published->key.fingerprint) :
-										 published->key.relid, cached->hits);
+			if (cached->tracker_id == 0 && published->tracker_id == 0)
+				emogi_index_cost_record_end(published->key.of_query ?
+											emogi_index_cost_of_query(published->key.fingerprint) :
+											published->key.relid, cached->hits);
 			emogi_cache_doom(cached);
 			emogi_cache_shared->counters.drops++;
 			continue;
@@ -167,7 +168,7 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 		if (oldest == NULL || cached->last_used < oldest->last_used)
 			oldest = cached;
 	}
-	if (versions >= (published->live_id != 0 ? EMOGI_MAX_LIVE_VERSIONS : EMOGI_MAX_VERSIONS))
+	if (versions >= (published->tracker_id != 0 ? EMOGI_MAX_TRACKER_VERSIONS : EMOGI_MAX_VERSIONS))
 		emogi_cache_doom(oldest);
 	else if (nothers >= EMOGI_MAX_OF_SOURCE)
 		emogi_cache_doom(oldest_of_all);
@@ -181,12 +182,12 @@ emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_mis
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
 	TransactionId oldest_xid = GetOldestNonRemovableTransactionId(NULL);
-	EmogiKept	together;
+	EmogiKeptTotals	together;
 	bool		mark_lost;
 
-	emogi_fault_sleep(EMOGI_AT_BUILT);
+	emogi_fault_sleep(EMOGI_FAULT_AT_BUILT);
 	pg_atomic_write_u64(&call->slot->nskipped, nskipped);
-	emogi_cache_take_over(call->slot->graph, graph, call->slot->dictionary);
+	emogi_cache_transfer_graph(call->slot->graph, graph, call->slot->dictionary);
 	emogi_cache_lock();
 	cached->weight_misfits = weight_misfits;
 	cached->nskipped = nskipped;
@@ -200,13 +201,13 @@ emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_mis
 		emogi_tables_publish(cached->leaves[i].table);
 	(*counter)++;
 	mark_lost = doom_predecessors(cached, oldest_xid) && !emogi_cache_keep(cached, &together);
-	emogi_cache_lookup_drop_some(&cached->xids, oldest_xid);
+	emogi_cache_lookup_drop_unusable(&cached->xids, oldest_xid);
 	if (cached->asked_once)
-		emogi_cache_lookup_drop_once(cached);
+		emogi_cache_lookup_drop_asked_once(cached);
 	emogi_cache_unlock();
 	ConditionVariableBroadcast(&emogi_cache_shared->changed);
 	emogi_cache_free_doomed();
 	if (mark_lost)
-		emogi_cache_lookup_note_not_kept(cached, &together);
-	emogi_fault_sleep(EMOGI_AT_PUBLISHED);
+		emogi_cache_lookup_log_not_kept(cached, &together);
+	emogi_fault_sleep(EMOGI_FAULT_AT_PUBLISHED);
 }

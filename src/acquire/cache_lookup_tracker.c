@@ -32,7 +32,7 @@ may_be_known(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 		!has_base_tables(cached, lookup))
 		return false;
 	for (int i = 0; i < cached->nleaves; i++)
-		if (!emogi_recent_writers_usable(cached->leaves[i].table, &lookup->xids))
+		if (!emogi_recent_writers_allow_snapshot(cached->leaves[i].table, &lookup->xids))
 			return false;
 	return true;
 }
@@ -53,25 +53,25 @@ renew(EmogiCached *cached, const EmogiCacheLookup *lookup, uint64 nskipped)
 		cached->xids = lookup->xids;
 		cached->xids.running = running;
 		cached->exact_at = Max(cached->exact_at, lookup->taken_at);
-		cached->by_ring = true;
+		cached->by_writers = true;
 	}
 	else if (cached->nskipped != nskipped)
-		cached->by_ring = false;
+		cached->by_writers = false;
 	cached->nskipped = nskipped;
 }
 
 /* Find a graph of a tracker at a position, READY before BUILDING; NULL if there is none. */
 static EmogiCached *
-find_at(const EmogiCacheLookup *lookup, uint64 live_id, uint64 position)
+find_at(const EmogiCacheLookup *lookup, uint64 tracker_id, uint64 position)
 {
 	EmogiCached *found = NULL;
 	dlist_iter	iter;
 
-	dlist_foreach(iter, emogi_cache_chain(&lookup->key))
+	dlist_foreach(iter, emogi_cache_bucket(&lookup->key))
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->live_id == live_id && cached->live_position == position &&
+		if (cached->tracker_id == tracker_id && cached->tracker_position == position &&
 			(cached->state == EMOGI_GRAPH_READY ||
 			 (cached->state == EMOGI_GRAPH_BUILDING && found == NULL)) &&
 			emogi_cache_lookup_has_columns(cached, &lookup->key) &&
@@ -113,8 +113,8 @@ pin_at(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiChangeTracker
  * and the graph may be identified by it. May be canceled.
  */
 bool
-emogi_cache_lookup_find_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
-						   const EmogiChangeTracker *state, bool newer)
+emogi_cache_lookup_find_of_tracker(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+								   const EmogiChangeTracker *state, bool newer)
 {
 	bool		found;
 	bool		wait;
@@ -145,26 +145,27 @@ emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup,
 	dlist_iter	iter;
 
 	emogi_cache_lock();
-	dlist_foreach(iter, emogi_cache_chain(&lookup->key))
+	dlist_foreach(iter, emogi_cache_bucket(&lookup->key))
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->live_id == state->id && cached->state == EMOGI_GRAPH_READY &&
-			(cached->live_position >= state->log_start || cached->live_position == old_position) &&
+		if (cached->tracker_id == state->id && cached->state == EMOGI_GRAPH_READY &&
+			(cached->tracker_position >= state->log_start ||
+			 cached->tracker_position == old_position) &&
 			emogi_cache_lookup_has_columns(cached, &lookup->key) &&
 			emogi_cache_lookup_has_lists(cached, &lookup->key) &&
-			(base == NULL || cached->live_position > base->live_position))
+			(base == NULL || cached->tracker_position > base->tracker_position))
 			base = cached;
 	}
 	if (base != NULL)
-		slot->donor = emogi_cache_lookup_pin(base);
+		slot->base_graph = emogi_cache_lookup_pin(base);
 	emogi_cache_unlock();
 	return base;
 }
 
 /*
  * Take cache_lock and reserve an entry for a graph under a lookup's snapshot; *cached = NULL on
- * failure. of_state: also if the recent writers do not allow it, which by_ring records.
+ * failure. of_state: also if the recent writers do not allow it, which by_writers records.
  */
 static EmogiLookupOutcome
 try_to_reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraphKey *key,
@@ -177,18 +178,18 @@ try_to_reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraph
 	*cached = NULL;
 	emogi_cache_lock();
 	finding = emogi_cache_lookup_track(lookup, &usable);
-	if (finding == EMOGI_MUST_BUILD && !usable && !of_state)
+	if (finding == EMOGI_LOOKUP_BUILD && !usable && !of_state)
 	{
 		emogi_cache_lookup_untrack(lookup);
-		finding = EMOGI_MUST_BUILD_PRIVATELY;
+		finding = EMOGI_LOOKUP_BUILD_PRIVATE;
 	}
-	if (finding == EMOGI_MUST_BUILD)
+	if (finding == EMOGI_LOOKUP_BUILD)
 	{
 		*cached = emogi_cache_lookup_add(slot, lookup, key);
-		finding = *cached != NULL ? EMOGI_MUST_BUILD : EMOGI_MUST_MAKE_ROOM;
+		finding = *cached != NULL ? EMOGI_LOOKUP_BUILD : EMOGI_LOOKUP_MAKE_ROOM;
 	}
 	if (*cached != NULL)
-		(*cached)->by_ring = usable;
+		(*cached)->by_writers = usable;
 	if (was_registered)
 		emogi_cache_lookup_end_registration(lookup);
 	return finding;
@@ -196,31 +197,32 @@ try_to_reserve(EmogiSlot *slot, const EmogiCacheLookup *lookup, const EmogiGraph
 
 /*
  * Reserve an entry for a graph of a tracker at a position, which a slot will build; return false if
- * there is no room. live_id = 0: without a tracker, but valid for the lookup's snapshot; then also
- * return false if the recent writers do not allow it. exact: it will contain exactly what the
+ * there is no room. tracker_id = 0: without a tracker, but valid for the lookup's snapshot; then
+ * also return false if the recent writers do not allow it. exact: it will contain exactly what the
  * lookup's snapshot sees.
  */
 bool
-emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
-							  const EmogiGraphKey *key, uint64 live_id, uint64 position, bool exact)
+emogi_cache_lookup_reserve_of_tracker(EmogiSlot *slot, const EmogiCacheLookup *lookup,
+									  const EmogiGraphKey *key, uint64 tracker_id, uint64 position,
+									  bool exact)
 {
 	EmogiCached *cached;
 	EmogiLookupOutcome finding;
 
 	do
 	{
-		finding = try_to_reserve(slot, lookup, key, live_id != 0, &cached);
+		finding = try_to_reserve(slot, lookup, key, tracker_id != 0, &cached);
 		if (cached != NULL)
 		{
-			cached->by_ring &= exact && !lookup->own;
-			cached->live_id = live_id;
-			cached->live_position = position;
+			cached->by_writers &= exact && !lookup->own;
+			cached->tracker_id = tracker_id;
+			cached->tracker_position = position;
 		}
 		emogi_cache_unlock();
-		if (finding == EMOGI_MUST_REGISTER)
+		if (finding == EMOGI_LOOKUP_REGISTER)
 			emogi_cache_lookup_register(lookup);
-	} while (finding == EMOGI_MUST_REGISTER ||
-			 (finding == EMOGI_MUST_MAKE_ROOM && emogi_call_make_room(0)));
+	} while (finding == EMOGI_LOOKUP_REGISTER ||
+			 (finding == EMOGI_LOOKUP_MAKE_ROOM && emogi_call_make_room(0)));
 	return cached != NULL;
 }
 
@@ -230,14 +232,14 @@ emogi_cache_lookup_reserve_at(EmogiSlot *slot, const EmogiCacheLookup *lookup,
  * transaction, remove the entry and return false.
  */
 bool
-emogi_cache_lookup_forget_state(EmogiSlot *slot, bool own)
+emogi_cache_lookup_detach_tracker(EmogiSlot *slot, bool own)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
 	bool		shared;
 
 	emogi_cache_lock();
-	cached->live_id = 0;
-	shared = cached->by_ring && !own;
+	cached->tracker_id = 0;
+	shared = cached->by_writers && !own;
 	emogi_cache_unlock();
 	if (shared)
 		return true;

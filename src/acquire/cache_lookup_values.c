@@ -18,14 +18,14 @@
  * time. noted: record the request.
  */
 bool
-emogi_cache_lookup_asked_first(const EmogiCacheLookup *lookup, bool noted)
+emogi_cache_lookup_is_first_request(const EmogiCacheLookup *lookup, bool noted)
 {
 	bool		is_first;
 
 	if (!lookup->key.of_query)
 		return false;
 	emogi_cache_lock();
-	is_first = emogi_asked_queries_first(&lookup->key, lookup->shape, noted);
+	is_first = emogi_asked_queries_is_first(&lookup->key, lookup->shape, noted);
 	emogi_cache_unlock();
-	return is_first && !emogi_faults.tree[EMOGI_TREE_AGAIN];
+	return is_first && !emogi_faults.analysis[EMOGI_ANALYSIS_SECOND_LOOKUP];
 }

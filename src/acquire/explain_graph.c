@@ -14,7 +14,7 @@ predict(const EmogiGraphSource *rows, const EmogiCacheLookup *lookup, bool may_s
 		EmogiIndexSearch *search, const char **why_private)
 {
 	const EmogiSource *indexed = emogi_graph_source_indexed(rows);
-	const EmogiCacheLook look = emogi_cache_lookup_look(NULL, lookup, may_share);
+	const EmogiCacheLook look = emogi_cache_lookup_find_or_wait(NULL, lookup, may_share);
 
 	if (look.has == EMOGI_CACHE_HAS_GRAPH)
 		return EMOGI_GRAPH_FOUND;
@@ -22,17 +22,17 @@ predict(const EmogiGraphSource *rows, const EmogiCacheLookup *lookup, bool may_s
 		emogi_index_or_build_will_search(indexed, rows->tables, lookup, look.has, may_share,
 										 search))
 		return EMOGI_GRAPH_INDEX;
-	if (!may_share && lookup->tree != NULL)
+	if (!may_share && lookup->analysis != NULL)
 	{
-		*why_private = emogi_cache_lookup_why_not(lookup);
+		*why_private = emogi_cache_lookup_refusal(lookup);
 		return EMOGI_GRAPH_PRIVATE;
 	}
 	if (look.has != EMOGI_CACHE_HAS_NOTHING)
 		return EMOGI_GRAPH_MERGED;
-	if (lookup->tree != NULL && lookup->tree->is_folded &&
-		emogi_cache_lookup_asked_first(lookup, false))
+	if (lookup->analysis != NULL && lookup->analysis->is_folded &&
+		emogi_cache_lookup_is_first_request(lookup, false))
 	{
-		*why_private = EMOGI_NOT_ASKED_BEFORE;
+		*why_private = EMOGI_FIRST_REQUEST;
 		return EMOGI_GRAPH_PRIVATE;
 	}
 	return may_share ? EMOGI_GRAPH_BUILT : EMOGI_GRAPH_PRIVATE;

@@ -21,7 +21,7 @@
 static bool
 is_used_once(const EmogiCacheLookup *lookup)
 {
-	return lookup->tree != NULL && emogi_cache_lookup_asked_first(lookup, false);
+	return lookup->analysis != NULL && emogi_cache_lookup_is_first_request(lookup, false);
 }
 
 /*
@@ -33,7 +33,7 @@ would_serve_others(const EmogiCacheLookup *lookup, bool may_share)
 {
 	if (may_share)
 		return !is_used_once(lookup);
-	return lookup->tree == NULL && lookup->can_follow && emogi_apply_delta_may_begin(lookup);
+	return lookup->analysis == NULL && lookup->can_track && emogi_apply_delta_may_begin(lookup);
 }
 
 /*
@@ -121,14 +121,14 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 		emogi_index_search_name(&indexes, search->direction, search->names);
 		emogi_index_search_close(&indexes);
 	}
-	if (search->is_answered && lookup->tree != NULL)
-		(void) emogi_cache_lookup_asked_first(lookup, true);
+	if (search->is_answered && lookup->analysis != NULL)
+		(void) emogi_cache_lookup_is_first_request(lookup, true);
 	if (for_others && search->kind == EMOGI_SEARCHES)
 	{
 		if (search->is_answered)
-			emogi_index_search_cost_note_walk(source, search);
+			emogi_index_search_cost_record_search(source, search);
 		else
-			emogi_index_search_cost_note_build(source);
+			emogi_index_search_cost_record_build(source);
 	}
 	return search->is_answered;
 }

@@ -12,7 +12,7 @@
  * if some vertices have very many edges, few searches reach the mean, and most reach little.
  *
  * Each search may cost less than a build, and all of them much more; their number is unknown. This
- * is the ski-rental problem: the costs of searches accumulate (cache/walk_cost.c) until they reach
+ * is the ski-rental problem: the costs of searches accumulate (cache/index_cost.c) until they reach
  * the cost of a build, and then the next call builds, so the total never exceeds twice the optimum.
  * After graphs that were built in vain, builds become rarer.
  *
@@ -39,7 +39,7 @@
  * lock, file access or error.
  */
 bool
-emogi_index_search_cost_may_walk(const EmogiSource *source)
+emogi_index_search_cost_may_search(const EmogiSource *source)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(source->relid));
 	Form_pg_class form;
@@ -48,9 +48,9 @@ emogi_index_search_cost_may_walk(const EmogiSource *source)
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	form = (Form_pg_class) GETSTRUCT(tuple);
-	may = emogi_enable_index_walk && emogi_index_search_supports(source) && form->relhasindex &&
+	may = emogi_enable_index_search && emogi_index_search_supports(source) && form->relhasindex &&
 		(form->relkind == RELKIND_PARTITIONED_TABLE ||
-		 (double) form->relpages * (BLCKSZ / 1024) >= emogi_index_walk_min_size_kb);
+		 (double) form->relpages * (BLCKSZ / 1024) >= emogi_index_search_min_size_kb);
 	ReleaseSysCache(tuple);
 	return may;
 }
@@ -94,8 +94,8 @@ build_price(const EmogiSource *source, double nrows)
 static Oid
 cost_key(const EmogiSource *source)
 {
-	return source->filter != NULL ? emogi_walk_cost_of_query(source->filter->tree->fingerprint) :
-		source->relid;
+	return source->filter != NULL ?
+		emogi_index_cost_of_query(source->filter->analysis->fingerprint) : source->relid;
 }
 
 /*
@@ -131,18 +131,18 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *search, int nle
 
 /* Get the cost limit of an index search, given the cost that statistics predict. */
 static uint64
-most_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *search,
-		  double nedges, double expected)
+max_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *search,
+		 double nedges, double expected)
 {
 	const double bytes_per_read = search->kind == EMOGI_SEARCHES ? EMOGI_COST_INDEX_BYTES_PER_ROW :
 		EMOGI_COST_INDEX_BYTES_PER_COLLECTED;
 	const double share = serves_others || source->filter == NULL ? EMOGI_COST_INDEX_SHARE : 1;
-	double		max_cost = Max(build_cost(source, nedges) / share, EMOGI_COST_INDEX_MIN_US);
+	double		limit = Max(build_cost(source, nedges) / share, EMOGI_COST_INDEX_MIN_US);
 
-	max_cost = Max(max_cost - (double) search->cost_before, 0);
-	if ((search->max_depth < 0 && search->kind != EMOGI_COLLECTS_PATHS) || expected > max_cost)
-		max_cost = Min(max_cost, Max(max_cost / EMOGI_COST_INDEX_UNLIKELY_SHARE, EMOGI_COST_INDEX_MIN_US));
-	return (uint64) Min(max_cost, Min(work_mem * 1024.0 / bytes_per_read, PG_INT32_MAX));
+	limit = Max(limit - (double) search->cost_before, 0);
+	if ((search->max_depth < 0 && search->kind != EMOGI_COLLECTS_PATHS) || expected > limit)
+		limit = Min(limit, Max(limit / EMOGI_COST_INDEX_UNLIKELY_SHARE, EMOGI_COST_INDEX_MIN_US));
+	return (uint64) Min(limit, Min(work_mem * 1024.0 / bytes_per_read, PG_INT32_MAX));
 }
 
 /*
@@ -151,8 +151,8 @@ most_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch 
 static bool
 is_build_due(const EmogiSource *source, EmogiDirection direction, double nedges)
 {
-	return (double) emogi_walk_cost_sum(cost_key(source)) >=
-		build_price(source, nedges) * (double) emogi_walk_cost_price_factor(cost_key(source)) &&
+	return (double) emogi_index_cost_sum(cost_key(source)) >=
+		build_price(source, nedges) * (double) emogi_index_cost_build_factor(cost_key(source)) &&
 		emogi_graph_estimate(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
 }
 
@@ -177,16 +177,16 @@ beats_build(const EmogiSource *source, List *leaves, bool serves_others, double 
 	double		nedges;
 	double		expected;
 
-	if (!emogi_enable_index_walk || leaves == NIL)
+	if (!emogi_enable_index_search || leaves == NIL)
 		return false;
 	measure(leaves, &pages, &nedges);
 	if (pages * (BLCKSZ / 1024) < min_kb)
 		return false;
 	expected = expected_cost(source, search, list_length(leaves));
-	search->most_cost = most_cost(source, serves_others, search, nedges, expected);
-	search->is_doubtful = expected > (double) search->most_cost ||
+	search->max_cost = max_cost(source, serves_others, search, nedges, expected);
+	search->is_doubtful = expected > (double) search->max_cost ||
 		(search->max_depth < 0 && !search->targeted);
-	return first_cost(search, list_length(leaves)) <= (double) search->most_cost &&
+	return first_cost(search, list_length(leaves)) <= (double) search->max_cost &&
 		!(serves_others && is_build_due(source, search->direction, nedges));
 }
 
@@ -202,7 +202,7 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
 	if (!serves_others)
 		return beats_build(source, leaves, false, 0, search);
 	return (search->max_depth >= 0 || search->targeted) &&
-		beats_build(source, leaves, true, emogi_index_walk_min_size_kb, search);
+		beats_build(source, leaves, true, emogi_index_search_min_size_kb, search);
 }
 
 /*
@@ -214,11 +214,12 @@ emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves,
 								   EmogiIndexSearch *search)
 {
 	if (search->max_depth < 0 ||
-		!beats_build(source, leaves, false, emogi_index_walk_min_size_kb / EMOGI_COST_INDEX_WAIT_SHARE, search))
+		!beats_build(source, leaves, false,
+					 emogi_index_search_min_size_kb / EMOGI_COST_INDEX_WAIT_SHARE, search))
 		return false;
-	search->most_cost = Min(search->most_cost, EMOGI_COST_INDEX_REFRESHING_US);
-	return first_cost(search, list_length(leaves)) <= (double) search->most_cost &&
-		expected_cost(source, search, list_length(leaves)) <= search->most_cost / 2;
+	search->max_cost = Min(search->max_cost, EMOGI_COST_INDEX_REFRESHING_US);
+	return first_cost(search, list_length(leaves)) <= (double) search->max_cost &&
+		expected_cost(source, search, list_length(leaves)) <= search->max_cost / 2;
 }
 
 /*
@@ -239,26 +240,26 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 		return false;
 	measure(leaves, &pages, &nedges);
 	price = pages / EMOGI_COST_PAGES_PER_US;
-	if (pages * (BLCKSZ / 1024) < emogi_index_walk_min_size_kb ||
-		(double) emogi_walk_cost_sum(cost_key(source)) >=
-		price * (double) emogi_walk_cost_price_factor(cost_key(source)))
+	if (pages * (BLCKSZ / 1024) < emogi_index_search_min_size_kb ||
+		(double) emogi_index_cost_sum(cost_key(source)) >=
+		price * (double) emogi_index_cost_build_factor(cost_key(source)))
 		return false;
-	search->most_cost = Min(search->most_cost, 
-							(uint64) Min(price / 2, EMOGI_COST_INDEX_REFRESHING_US));
-	return first_cost(search, list_length(leaves)) <= (double) search->most_cost &&
-		expected_cost(source, search, list_length(leaves)) <= search->most_cost / 2;
+	search->max_cost = Min(search->max_cost, 
+						   (uint64) Min(price / 2, EMOGI_COST_INDEX_REFRESHING_US));
+	return first_cost(search, list_length(leaves)) <= (double) search->max_cost &&
+		expected_cost(source, search, list_length(leaves)) <= search->max_cost / 2;
 }
 
 /* Add the cost of an index search. */
 void
-emogi_index_search_cost_note_walk(const EmogiSource *source, const EmogiIndexSearch *search)
+emogi_index_search_cost_record_search(const EmogiSource *source, const EmogiIndexSearch *search)
 {
-	emogi_walk_cost_add(cost_key(source), search->cost);
+	emogi_index_cost_add(cost_key(source), search->cost);
 }
 
 /* Record that a search has its graph built or brought up to date. */
 void
-emogi_index_search_cost_note_build(const EmogiSource *source)
+emogi_index_search_cost_record_build(const EmogiSource *source)
 {
-	emogi_walk_cost_reset(cost_key(source));
+	emogi_index_cost_reset(cost_key(source));
 }

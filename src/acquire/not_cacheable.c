@@ -89,7 +89,7 @@ find_reason(const EmogiGraphSource *rows, const char *why)
 	ListCell   *cell;
 
 	if (!emogi_enable_cache)
-		return (Reason) {"emogi.cache is off.", "Set emogi.cache to on."};
+		return (Reason) {"emogi.enable_cache is off.", "Set emogi.enable_cache to on."};
 	if (IsolationIsSerializable())
 		return (Reason) {"The reads of a SERIALIZABLE transaction are its own.",
 						 "Call it at another isolation level."};

@@ -19,7 +19,7 @@
 #include "utils/snapmgr.h"
 
 #include "acquire/acquire.h"
-#include "base/attempt.h"
+#include "base/subtransaction.h"
 #include "base/compat.h"
 
 #define CACHED_SIZES 4
@@ -71,7 +71,7 @@ estimate_filtered(const EmogiSource *filtered, EmogiQuerySize *size)
 	double		nvertices;
 	double		nedges;
 
-	size->may_walk = emogi_index_search_cost_may_walk(filtered);
+	size->may_search_indexes = emogi_index_search_cost_may_search(filtered);
 	if (!emogi_graph_estimate_size(filtered, &nvertices, &nedges))
 		return false;
 	size->cost = emogi_table_filter_cost(filtered, &size->nedges);
@@ -158,12 +158,12 @@ examine(void *context)
 static bool
 examine_safely(Examination *examination)
 {
-	ErrorData  *error = emogi_attempt(examine, examination);
+	ErrorData  *error = emogi_run_in_subtransaction(examine, examination);
 
 	is_examining = false;
 	if (error == NULL)
 		return true;
-	if (emogi_attempt_was_stopped(error))
+	if (emogi_subtransaction_was_stopped(error))
 		ReThrowError(error);
 	FreeErrorData(error);
 	return false;

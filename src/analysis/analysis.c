@@ -17,7 +17,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "base/attempt.h"
+#include "base/subtransaction.h"
 #include "base/fault.h"
 #include "analysis/analysis_internal.h"
 
@@ -51,18 +51,18 @@ take_invalidations(void)
 static bool
 find_columns(EmogiAnalysisState *state, const EmogiSource *source)
 {
-	TupleDesc	desc = ExecCleanTypeFromTL(state->tree->query->targetList);
+	TupleDesc	desc = ExecCleanTypeFromTL(state->analysis->query->targetList);
 
 	if (desc->natts < 2)
 		return emogi_cacheability_refuse(state, "it has one column");
-	emogi_anonymous_rows_describe(state->tree->query, desc);
+	emogi_anonymous_rows_describe(state->analysis->query, desc);
 	if (source->is_query)
-		emogi_query_edge_columns(desc, state->tree->text,
-								 source->wants_weight || state->tree->columns.both_ways,
-								 &state->tree->columns);
+		emogi_query_edge_columns(desc, state->analysis->text,
+								 source->wants_weight || state->analysis->columns.both_ways,
+								 &state->analysis->columns);
 	else
 	{
-		state->tree->columns = emogi_source_columns(source);
+		state->analysis->columns = emogi_source_columns(source);
 		state->inner = (EmogiEdgeColumns) {4, 1, 2, 3,.reverse = 4};
 	}
 	return false;
@@ -72,17 +72,18 @@ find_columns(EmogiAnalysisState *state, const EmogiSource *source)
 static bool
 expand_both_ways(EmogiAnalysisState *state, const EmogiSource *source)
 {
-	EmogiQueryAnalysis *tree = state->tree;
-	const int	length = tree->query->stmt_len > 0 ?
-		Max(tree->query->stmt_location, 0) + tree->query->stmt_len : (int) strlen(tree->text);
+	EmogiQueryAnalysis *analysis = state->analysis;
+	const int	length = analysis->query->stmt_len > 0 ?
+		Max(analysis->query->stmt_location, 0) + analysis->query->stmt_len :
+		(int) strlen(analysis->text);
 
-	state->inner = tree->columns;
-	tree->text = emogi_query_both_ways(tree->text, length, &tree->columns);
-	tree->query = emogi_query_analyze(tree->text);
-	tree->columns.both_ways = true;
+	state->inner = analysis->columns;
+	analysis->text = emogi_query_both_ways(analysis->text, length, &analysis->columns);
+	analysis->query = emogi_query_analyze(analysis->text);
+	analysis->columns.both_ways = true;
 	if (find_columns(state, source))
 		return true;
-	tree->columns.both_ways = true;
+	analysis->columns.both_ways = true;
 	return false;
 }
 
@@ -93,25 +94,27 @@ expand_both_ways(EmogiAnalysisState *state, const EmogiSource *source)
 static bool
 analyze(EmogiAnalysisState *state, const EmogiSource *source)
 {
-	EmogiQueryAnalysis *tree = state->tree;
+	EmogiQueryAnalysis *analysis = state->analysis;
 
-	tree->ninvalidations = take_invalidations();
-	tree->nrenamings = emogi_search_path_count();
-	tree->query = tree->text != NULL ? emogi_query_analyze(tree->text) : NULL;
-	if (tree->query == NULL)
+	analysis->ninvalidations = take_invalidations();
+	analysis->nrenamings = emogi_search_path_count();
+	analysis->query = analysis->text != NULL ? emogi_query_analyze(analysis->text) : NULL;
+	if (analysis->query == NULL)
 		return emogi_cacheability_refuse(state, "it is not one SELECT");
 	if (find_columns(state, source) ||
-		(tree->columns.reverse > 0 && expand_both_ways(state, source)) ||
-		emogi_cacheability_rights(tree->query, state))
+		(analysis->columns.reverse > 0 && expand_both_ways(state, source)) ||
+		emogi_cacheability_rights(analysis->query, state))
 		return true;
-	tree->is_unsafe = state->for_planner && max_parallel_hazard(tree->query) == PROPARALLEL_UNSAFE;
-	tree->query = emogi_constant_folding_apply(emogi_argument_defaults_expand(tree->query), state);
-	state->trees = list_make1(tree->query);
-	if (tree->refusal != NULL || emogi_cacheability_node((Node *) tree->query, state) ||
+	analysis->is_unsafe = state->for_planner &&
+		max_parallel_hazard(analysis->query) == PROPARALLEL_UNSAFE;
+	analysis->query = emogi_constant_folding_apply(emogi_argument_defaults_expand(analysis->query),
+												   state);
+	state->trees = list_make1(analysis->query);
+	if (analysis->refusal != NULL || emogi_cacheability_node((Node *) analysis->query, state) ||
 		emogi_cacheability_execute(state) || emogi_base_tables_list(state))
 		return true;
 	emogi_fingerprint_make(state);
-	tree->filtered = emogi_table_filter_recognize(state);
+	analysis->filtered = emogi_table_filter_recognize(state);
 	return false;
 }
 
@@ -119,36 +122,36 @@ analyze(EmogiAnalysisState *state, const EmogiSource *source)
 static EmogiQueryAnalysis *
 make_analysis(const EmogiSource *source, bool for_planner)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi tree",
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi query analysis",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	EmogiAnalysisState state =
-		{.tree = palloc0(sizeof(EmogiQueryAnalysis)),.for_planner = for_planner};
+		{.analysis = palloc0(sizeof(EmogiQueryAnalysis)),.for_planner = for_planner};
 
-	state.tree->context = context;
-	state.tree->text = emogi_source_select(source);
-	state.tree->source = source;
-	initStringInfo(&state.tree->versions);
+	state.analysis->context = context;
+	state.analysis->text = emogi_source_select(source);
+	state.analysis->source = source;
+	initStringInfo(&state.analysis->versions);
 	initStringInfo(&state.bytes);
 	initStringInfo(&state.types.definition);
 	(void) analyze(&state, source);
-	state.tree->named = state.named;
-	state.tree->functions = state.functions;
+	state.analysis->named = state.named;
+	state.analysis->functions = state.functions;
 	MemoryContextSwitchTo(old);
-	return state.tree;
+	return state.analysis;
 }
 
 /* Free a query analysis. */
 void
-emogi_analysis_close(EmogiQueryAnalysis *tree)
+emogi_analysis_close(EmogiQueryAnalysis *analysis)
 {
-	MemoryContextDelete(tree->context);
+	MemoryContextDelete(analysis->context);
 }
 
 /* Comparison of a query analysis with a new one of the same source. */
 typedef struct Comparison
 {
-	const EmogiQueryAnalysis *tree;
+	const EmogiQueryAnalysis *analysis;
 	bool		are_equal;		/* with the analysis of the same source now */
 } Comparison;
 
@@ -160,7 +163,7 @@ static void
 compare(void *context)
 {
 	Comparison *comparison = context;
-	const EmogiQueryAnalysis *old = comparison->tree;
+	const EmogiQueryAnalysis *old = comparison->analysis;
 	EmogiQueryAnalysis *now = make_analysis(old->source, false);
 
 	comparison->are_equal = now->refusal == NULL &&
@@ -180,21 +183,21 @@ compare(void *context)
  * another object only while the query ran.
  */
 static bool
-is_as_analysed(const EmogiQueryAnalysis *tree)
+is_as_analysed(const EmogiQueryAnalysis *analysis)
 {
-	const bool	are_same = take_invalidations() == tree->ninvalidations;
-	Comparison	comparison = {tree};
+	const bool	are_same = take_invalidations() == analysis->ninvalidations;
+	Comparison	comparison = {analysis};
 	ErrorData  *error;
 
-	if (emogi_search_path_may_have_changed(tree->texts, tree->nrenamings))
+	if (emogi_search_path_may_have_changed(analysis->texts, analysis->nrenamings))
 		return false;
-	if (are_same && !tree->has_types)
+	if (are_same && !analysis->has_types)
 		return true;
 	if (IsInParallelMode())
 		return false;			/* no subtransaction is possible: the graph is private to the
 								 * call */
-	error = emogi_attempt(compare, &comparison);
-	if (error != NULL && emogi_attempt_was_stopped(error))
+	error = emogi_run_in_subtransaction(compare, &comparison);
+	if (error != NULL && emogi_subtransaction_was_stopped(error))
 		ReThrowError(error);
 	return comparison.are_equal;
 }
@@ -204,12 +207,12 @@ is_as_analysed(const EmogiQueryAnalysis *tree)
  * listed again, because function bodies have plans of their own.
  */
 bool
-emogi_analysis_may_publish(const EmogiQueryAnalysis *tree)
+emogi_analysis_may_publish(const EmogiQueryAnalysis *analysis)
 {
-	if (emogi_faults.tree[EMOGI_TREE_PUBLISH])
+	if (emogi_faults.analysis[EMOGI_ANALYSIS_PUBLISH])
 		return true;
-	return is_as_analysed(tree) && !tree->reads_elsewhere &&
-		equal(emogi_base_tables_relations(tree), tree->relations);
+	return is_as_analysed(analysis) && !analysis->reads_elsewhere &&
+		equal(emogi_base_tables_relations(analysis), analysis->relations);
 }
 
 /*
@@ -220,7 +223,7 @@ emogi_analysis_may_publish(const EmogiQueryAnalysis *tree)
 bool
 emogi_analysis_filter_is_current(const EmogiSource *source)
 {
-	return source->filter == NULL || emogi_analysis_may_publish(source->filter->tree);
+	return source->filter == NULL || emogi_analysis_may_publish(source->filter->analysis);
 }
 
 /*
@@ -231,29 +234,30 @@ emogi_analysis_filter_is_current(const EmogiSource *source)
 EmogiQueryAnalysis *
 emogi_analysis_open(const EmogiSource *source)
 {
-	EmogiQueryAnalysis *tree;
+	EmogiQueryAnalysis *analysis;
 
 	for (;;)
 	{
 		Oid			unseen;
 
 		emogi_snapshot_push();
-		tree = make_analysis(source, false);
-		if (tree->refusal != NULL)
+		analysis = make_analysis(source, false);
+		if (analysis->refusal != NULL)
 		{
 			PopActiveSnapshot();
-			return tree;
+			return analysis;
 		}
-		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(list_copy(tree->named),
-																   tree->relations), tree->named);
+		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(list_copy(analysis->named),
+																   analysis->relations),
+																   analysis->named);
 		if (!OidIsValid(unseen))
 			break;
 		PopActiveSnapshot();
-		emogi_analysis_close(tree);
+		emogi_analysis_close(analysis);
 		emogi_snapshot_renew(unseen);
 	}
-	emogi_snapshot_answer();
-	return tree;
+	emogi_snapshot_mark_used();
+	return analysis;
 }
 
 /*

@@ -10,7 +10,7 @@
 
 typedef struct EmogiAnalysisState
 {
-	EmogiQueryAnalysis *tree;
+	EmogiQueryAnalysis *analysis;
 	List	   *trees;			/* Query: the query, the bodies of SQL functions, and expressions of
 								 * virtual columns */
 	List	   *functions;		/* OIDs of all functions called, for EXECUTE privileges */
@@ -47,7 +47,7 @@ extern bool emogi_search_path_may_have_changed(List *texts, uint64 since);
 extern Query *emogi_argument_defaults_expand(Query *query);
 extern Query *emogi_constant_folding_apply(Query *query, EmogiAnalysisState *state);
 extern bool emogi_base_tables_list(EmogiAnalysisState *state);
-extern List *emogi_base_tables_relations(const EmogiQueryAnalysis *tree);
+extern List *emogi_base_tables_relations(const EmogiQueryAnalysis *analysis);
 extern void emogi_fingerprint_make(EmogiAnalysisState *state);
 
 /* ---- table_filter.c ---- */

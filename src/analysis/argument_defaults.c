@@ -100,7 +100,7 @@ expand(Node *node, void *context)
 Query *
 emogi_argument_defaults_expand(Query *query)
 {
-	if (emogi_faults.tree[EMOGI_TREE_DEFAULTS] || !find_gaps((Node *) query, NULL))
+	if (emogi_faults.analysis[EMOGI_ANALYSIS_DEFAULTS] || !find_gaps((Node *) query, NULL))
 		return query;
 	return castNode(Query, expand((Node *) query, NULL));
 }

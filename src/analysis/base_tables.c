@@ -16,12 +16,12 @@
 
 /* List the relations that a query reads including all their descendants, locked, ascending. */
 List *
-emogi_base_tables_relations(const EmogiQueryAnalysis *tree)
+emogi_base_tables_relations(const EmogiQueryAnalysis *analysis)
 {
-	List	   *relations = list_copy(tree->alone);
+	List	   *relations = list_copy(analysis->alone);
 	ListCell   *cell;
 
-	foreach(cell, tree->roots)
+	foreach(cell, analysis->roots)
 	{
 		if (has_subclass(lfirst_oid(cell)))
 			relations = list_concat_unique_oid(relations,
@@ -64,7 +64,7 @@ check_table(Relation rel, EmogiAnalysisState *state)
 	if (!RelationIsScannable(rel))
 		return emogi_cacheability_refuse(state, "materialized view \"%s\" has not been populated",
 										 name);
-	state->tree->leaves = lappend_oid(state->tree->leaves, RelationGetRelid(rel));
+	state->analysis->leaves = lappend_oid(state->analysis->leaves, RelationGetRelid(rel));
 	return false;
 }
 
@@ -72,11 +72,11 @@ check_table(Relation rel, EmogiAnalysisState *state)
 bool
 emogi_base_tables_list(EmogiAnalysisState *state)
 {
-	EmogiQueryAnalysis  *tree = state->tree;
+	EmogiQueryAnalysis  *analysis = state->analysis;
 	ListCell   *cell;
 
-	tree->relations = emogi_base_tables_relations(tree);
-	foreach(cell, tree->relations)
+	analysis->relations = emogi_base_tables_relations(analysis);
+	foreach(cell, analysis->relations)
 	{
 		Relation	rel = relation_open(lfirst_oid(cell), AccessShareLock);
 		bool		refused = check_table(rel, state);
@@ -85,7 +85,7 @@ emogi_base_tables_list(EmogiAnalysisState *state)
 		if (refused)
 			return true;
 	}
-	if (list_length(tree->leaves) > EMOGI_MAX_BASE_TABLES)
+	if (list_length(analysis->leaves) > EMOGI_MAX_BASE_TABLES)
 		return emogi_cacheability_refuse(state, "it reads more than %d tables and partitions",
 										 EMOGI_MAX_BASE_TABLES);
 	return false;

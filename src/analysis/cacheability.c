@@ -31,8 +31,8 @@ emogi_cacheability_refuse(EmogiAnalysisState *state, const char *format,...)
 	va_start(args, format);
 	vsnprintf(sentence, sizeof sentence, format, args);
 	va_end(args);
-	if (state->tree->refusal == NULL)
-		state->tree->refusal = pstrdup(sentence);
+	if (state->analysis->refusal == NULL)
+		state->analysis->refusal = pstrdup(sentence);
 	return true;
 }
 
@@ -67,7 +67,7 @@ find_forbidden(Node *node, void *context)
 bool
 emogi_cacheability_rights(Query *query, EmogiAnalysisState *state)
 {
-	if (emogi_faults.tree[EMOGI_TREE_RIGHTS] || !find_forbidden((Node *) query, NULL))
+	if (emogi_faults.analysis[EMOGI_ANALYSIS_PRIVILEGES] || !find_forbidden((Node *) query, NULL))
 		return false;
 	return emogi_cacheability_refuse(state, "it may not be read by this role");
 }
@@ -119,10 +119,10 @@ check_relation(const RangeTblEntry *entry, EmogiAnalysisState *state)
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
 		return emogi_cacheability_refuse(state, "\"%s\" is neither table nor materialized view",
 										 name);
-	if (entry->inh && !emogi_faults.tree[EMOGI_TREE_CHILDREN])
-		state->tree->roots = list_append_unique_oid(state->tree->roots, entry->relid);
+	if (entry->inh && !emogi_faults.analysis[EMOGI_ANALYSIS_CHILDREN])
+		state->analysis->roots = list_append_unique_oid(state->analysis->roots, entry->relid);
 	else
-		state->tree->alone = list_append_unique_oid(state->tree->alone, entry->relid);
+		state->analysis->alone = list_append_unique_oid(state->analysis->alone, entry->relid);
 	return check_virtual_columns(entry->relid, state);
 }
 
@@ -141,8 +141,7 @@ check_entry(const RangeTblEntry *entry, EmogiAnalysisState *state)
 	if (entry->rtekind == RTE_NAMEDTUPLESTORE)
 		return emogi_cacheability_refuse(state, "the rows of a trigger are seen by it alone");
 	if (!emogi_compat_reads_nothing(entry->rtekind))
-		return emogi_cacheability_refuse(state, "it reads something of a kind that is not looked "
-											   "into");
+		return emogi_cacheability_refuse(state, "it reads an unsupported kind of relation");
 	return false;
 }
 
@@ -244,7 +243,8 @@ check_type(Oid type, EmogiAnalysisState *state)
 {
 	const int	nknown = list_length(state->types.functions);
 
-	if (emogi_faults.tree[EMOGI_TREE_TYPES] || (type < FirstNormalObjectId && !type_is_array(type)))
+	if (emogi_faults.analysis[EMOGI_ANALYSIS_TYPES] ||
+		(type < FirstNormalObjectId && !type_is_array(type)))
 		return false;
 	emogi_type_walk(type, &state->types);
 	for (int i = nknown; i < list_length(state->types.functions); i++)
@@ -328,8 +328,8 @@ refuse_kind(const Node *node, EmogiAnalysisState *state)
 		case T_XmlExpr:
 			return emogi_cacheability_refuse(state, "XML expressions depend on settings");
 		default:
-			return emogi_cacheability_refuse(state, "it has an expression of a kind that is not "
-												   "looked into (%d)", (int) nodeTag(node));
+			return emogi_cacheability_refuse(state, "it has an expression of an unsupported kind "
+													"(%d)", (int) nodeTag(node));
 	}
 }
 
@@ -360,7 +360,7 @@ emogi_cacheability_node(Node *node, EmogiAnalysisState *state)
 												   "without a change of the row");
 		return check_type(((Var *) node)->vartype, state);
 	}
-	if (IsA(node, SQLValueFunction) && emogi_faults.tree[EMOGI_TREE_FOLD])
+	if (IsA(node, SQLValueFunction) && emogi_faults.analysis[EMOGI_ANALYSIS_FOLD])
 		return false;
 	if (!is_known_kind(node))
 		return refuse_kind(node, state);

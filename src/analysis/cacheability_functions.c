@@ -41,11 +41,11 @@ add_row(EmogiAnalysisState *state, HeapTuple row)
 
 	const TransactionId xmin = HeapTupleHeaderGetRawXmin(row->t_data);
 
-	if (!emogi_faults.tree[EMOGI_TREE_ROWS])
+	if (!emogi_faults.analysis[EMOGI_ANALYSIS_FUNCTION_ROWS])
 		appendBinaryStringInfo(&state->bytes, (char *) row->t_data + skip,
 							   (int) (row->t_len - skip));
-	appendBinaryStringInfo(&state->tree->versions, (char *) &row->t_self, sizeof row->t_self);
-	appendBinaryStringInfo(&state->tree->versions, (char *) &xmin, sizeof xmin);
+	appendBinaryStringInfo(&state->analysis->versions, (char *) &row->t_self, sizeof row->t_self);
+	appendBinaryStringInfo(&state->analysis->versions, (char *) &xmin, sizeof xmin);
 }
 
 static bool
@@ -153,7 +153,7 @@ check_label(Oid function, Form_pg_proc proc, EmogiAnalysisState *state)
 		return emogi_cacheability_refuse(state, "function %s depends on a text search "
 											   "configuration; keep the tsvector in a generated "
 											   "column", name);
-	if (proc->provolatile != PROVOLATILE_STABLE || emogi_faults.tree[EMOGI_TREE_FOLD])
+	if (proc->provolatile != PROVOLATILE_STABLE || emogi_faults.analysis[EMOGI_ANALYSIS_FOLD])
 		return false;
 	if (proc->proretset && !depends_on_settings_only(proc))
 		return emogi_cacheability_refuse(state, "function %s is STABLE and returns rows: they may "
@@ -221,7 +221,7 @@ analyse_body(Oid function, HeapTuple row, EmogiAnalysisState *state)
 		return analyse_stored(TextDatumGetCString(body));
 	body = SysCacheGetAttr(PROCOID, row, Anum_pg_proc_prosrc, &isnull);
 	string = TextDatumGetCString(body);
-	state->tree->texts = lappend(state->tree->texts, string);
+	state->analysis->texts = lappend(state->analysis->texts, string);
 	return analyse_text(function, row, string);
 }
 
@@ -371,7 +371,7 @@ emogi_cacheability_execute(EmogiAnalysisState *state)
 {
 	ListCell   *cell;
 
-	if (emogi_faults.tree[EMOGI_TREE_RIGHTS])
+	if (emogi_faults.analysis[EMOGI_ANALYSIS_PRIVILEGES])
 		return false;
 	foreach(cell, state->functions)
 		if (emogi_compat_may_execute(lfirst_oid(cell)) != ACLCHECK_OK)

@@ -22,7 +22,7 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
-#include "base/attempt.h"
+#include "base/subtransaction.h"
 #include "base/fault.h"
 #include "analysis/analysis_internal.h"
 
@@ -127,7 +127,8 @@ find_row_free(Node *node, void *context)
 static bool
 ends_call(const ErrorData *error)
 {
-	return emogi_attempt_was_stopped(error) || error->sqlerrcode == ERRCODE_STATEMENT_TOO_COMPLEX ||
+	return emogi_subtransaction_was_stopped(error) ||
+		error->sqlerrcode == ERRCODE_STATEMENT_TOO_COMPLEX ||
 		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES;
 }
 
@@ -160,7 +161,7 @@ evaluate_safely(Node *node, EmogiAnalysisState *state)
 
 	if (IsInParallelMode())
 		return NULL;			/* the unfolded expression is checked instead */
-	error = emogi_attempt(evaluate, &evaluation);
+	error = emogi_run_in_subtransaction(evaluate, &evaluation);
 	if (error == NULL)
 		return IsA(evaluation.value, Const) ? evaluation.value : NULL;
 	if (ends_call(error))
@@ -179,12 +180,12 @@ evaluate_safely(Node *node, EmogiAnalysisState *state)
 static Node *
 fold_expression(Node *node, EmogiAnalysisState *state)
 {
-	Node	   *value = state->tree->refusal == NULL && contain_mutable_functions(node) ?
+	Node	   *value = state->analysis->refusal == NULL && contain_mutable_functions(node) ?
 		evaluate_safely(node, state) : NULL;
 
 	if (value == NULL)
 		return copyObject(node);
-	state->tree->is_folded = true;
+	state->analysis->is_folded = true;
 	return value;
 }
 
@@ -214,7 +215,7 @@ emogi_constant_folding_apply(Query *query, EmogiAnalysisState *state)
 	Folding		folding = {state};
 	Query	   *folded;
 
-	if (emogi_faults.tree[EMOGI_TREE_FOLD] || !contain_mutable_functions((Node *) query))
+	if (emogi_faults.analysis[EMOGI_ANALYSIS_FOLD] || !contain_mutable_functions((Node *) query))
 		return query;
 	folding.row_free = hash_create("expressions without rows", 256, &info,
 								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);

@@ -67,7 +67,7 @@ add_environment(EmogiAnalysisState *state)
 	const int	nsettings = state->has_settings ? lengthof(settings) : 7;
 
 	appendBinaryStringInfo(&state->bytes, (char *) &MyDatabaseId, sizeof MyDatabaseId);
-	for (int i = 0; i < nsettings && !emogi_faults.tree[EMOGI_TREE_SETTINGS]; i++)
+	for (int i = 0; i < nsettings && !emogi_faults.analysis[EMOGI_ANALYSIS_SETTINGS]; i++)
 		add_setting(state, settings[i]);
 }
 
@@ -92,9 +92,9 @@ location_length(const char *text)
 
 /* Serialize a tree without text locations; *length includes the terminating zero. */
 static char *
-text_of_tree(Node *tree, Size *length)
+text_of_tree(Node *analysis, Size *length)
 {
-	char	   *text = nodeToString(tree);
+	char	   *text = nodeToString(analysis);
 	char	   *end = text;
 
 	for (char *p = text; *p != '\0';)
@@ -233,8 +233,8 @@ add_entry(const EmogiAnalysisState *state)
 	entry->trees = copyObject(state->trees);
 	entry->bytes = memcpy(palloc(state->bytes.len), state->bytes.data, state->bytes.len);
 	entry->nbytes = state->bytes.len;
-	memcpy(entry->fingerprint, state->tree->fingerprint, sizeof entry->fingerprint);
-	entry->shape = state->tree->shape;
+	memcpy(entry->fingerprint, state->analysis->fingerprint, sizeof entry->fingerprint);
+	entry->shape = state->analysis->shape;
 	MemoryContextSwitchTo(old);
 	entry->context = context;
 	oldest = (oldest + 1) % ENTRIES;
@@ -250,13 +250,14 @@ emogi_fingerprint_make(EmogiAnalysisState *state)
 	add_environment(state);
 	appendBinaryStringInfo(&state->bytes, state->types.definition.data,
 						   state->types.definition.len);
-	state->tree->has_types = state->types.definition.len > 0;
+	state->analysis->has_types = state->types.definition.len > 0;
 	entry = find_entry(state);
 	if (entry != NULL)
 	{
-		memcpy(state->tree->fingerprint, entry->fingerprint, sizeof entry->fingerprint);
-		state->tree->shape = entry->shape;
+		memcpy(state->analysis->fingerprint, entry->fingerprint, sizeof entry->fingerprint);
+		state->analysis->shape = entry->shape;
 	}
-	else if (hash_all(state, state->tree->fingerprint, &state->tree->shape) <= 2 * ENTRIES_BYTES)
+	else if (hash_all(state, state->analysis->fingerprint, &state->analysis->shape) <=
+			 2 * ENTRIES_BYTES)
 		add_entry(state);
 }

@@ -145,9 +145,9 @@ flatten(const Query *query, FlatQuery *flat)
  * where emogi_query_both_ways puts it.
  */
 static const Query *
-unexpanded_query(const EmogiQueryAnalysis *tree)
+unexpanded_query(const EmogiQueryAnalysis *analysis)
 {
-	const RangeTblEntry *entry = linitial_node(RangeTblEntry, tree->query->rtable);
+	const RangeTblEntry *entry = linitial_node(RangeTblEntry, analysis->query->rtable);
 
 	return entry->rtekind == RTE_SUBQUERY ? entry->subquery : NULL;
 }
@@ -250,25 +250,26 @@ list_conditions(List *conditions)
 static EmogiSource *
 make_source(const EmogiAnalysisState *state, const FlatQuery *flat)
 {
-	const EmogiQueryAnalysis *tree = state->tree;
-	const EmogiEdgeColumns *columns = tree->columns.both_ways ? &state->inner : &tree->columns;
+	const EmogiQueryAnalysis *analysis = state->analysis;
+	const EmogiEdgeColumns *columns = analysis->columns.both_ways ? &state->inner :
+		&analysis->columns;
 	EmogiFilter *filter = palloc0(sizeof *filter);
 	EmogiSource *source = palloc0(sizeof *source);
 	Relation	rel;
 	bool		is_possible;
 
-	source->graph = tree->source->graph;
-	source->wants_weight = tree->source->wants_weight;
-	source->key = tree->columns.key;
+	source->graph = analysis->source->graph;
+	source->wants_weight = analysis->source->wants_weight;
+	source->key = analysis->columns.key;
 	source->relid = flat->relid;
 	source->src = column_of(flat, columns->src);
 	source->dst = column_of(flat, columns->dst);
 	source->weight = column_of(flat, columns->weight);
-	source->reverse = tree->columns.both_ways ? column_of(flat, columns->reverse) : 0;
+	source->reverse = analysis->columns.both_ways ? column_of(flat, columns->reverse) : 0;
 	source->filter = filter;
 	if (source->src <= 0 || source->dst <= 0 || source->weight < 0 || source->reverse < 0)
 		return NULL;
-	filter->tree = tree;
+	filter->analysis = analysis;
 	filter->quals = list_conditions(flat->conditions);
 	filter->may_share_work = may_share_work(state, filter->quals);
 	rel = relation_open(flat->relid, NoLock);
@@ -287,12 +288,12 @@ make_source(const EmogiAnalysisState *state, const FlatQuery *flat)
 EmogiSource *
 emogi_table_filter_recognize(const EmogiAnalysisState *state)
 {
-	const EmogiQueryAnalysis *tree = state->tree;
-	const Query *query = tree->columns.both_ways ? unexpanded_query(tree) : tree->query;
+	const EmogiQueryAnalysis *analysis = state->analysis;
+	const Query *query = analysis->columns.both_ways ? unexpanded_query(analysis) : analysis->query;
 	FlatQuery	flat = {0};
 
-	if (state->nrelations != 1 || tree->columns.vertex > 0 || tree->columns.key.nparts > 0 ||
-		query == NULL || !flatten(query, &flat))
+	if (state->nrelations != 1 || analysis->columns.vertex > 0 ||
+		analysis->columns.key.nparts > 0 || query == NULL || !flatten(query, &flat))
 		return NULL;
 	return make_source(state, &flat);
 }
@@ -304,9 +305,9 @@ emogi_table_filter_recognize(const EmogiAnalysisState *state)
 double
 emogi_table_filter_cost(const EmogiSource *source, double *nrows)
 {
-	const EmogiQueryAnalysis *tree = source->filter->tree;
-	const Plan *plan = pg_plan_query(copyObject(tree->query), tree->text, CURSOR_OPT_PARALLEL_OK,
-									 NULL)->planTree;
+	const EmogiQueryAnalysis *analysis = source->filter->analysis;
+	const Plan *plan = pg_plan_query(copyObject(analysis->query), analysis->text,
+									 CURSOR_OPT_PARALLEL_OK, NULL)->planTree;
 
 	*nrows = plan->plan_rows;
 	return plan->total_cost;

@@ -21,7 +21,7 @@
 /*
  * The answerers: ANSWERER(NAME, name, reads, run). reads: the graph that it needs, INDEXES = none,
  * OVERLAY = an older one with an overlay suffices, CURRENT. can_NAME and cost_NAME are in
- * answerers.c, run_RUN in function/course.c. Of two that cost the same, the later row is chosen.
+ * answerers.c, run_RUN in function/task_run.c. Of two that cost the same, the later row is chosen.
  */
 #define EMOGI_ANSWERERS(ANSWERER) \
 	ANSWERER(INDEX, "index search", INDEXES, index) \
@@ -66,7 +66,7 @@ typedef struct EmogiQuestion
 	bool		is_bounded;		/* by depth, distance or targets */
 	bool		may_use_indexes;	/* the answer, not only the edges of a small graph for it */
 	bool		has_targets;	/* only rows of `ntargets` vertices are needed */
-	bool		has_goals;		/* a set of targets is an argument */
+	bool		has_target_array;	/* a set of targets is an argument */
 	bool		has_pairs;		/* a query of pairs is an argument */
 	bool		has_components; /* only rows of certain components are needed */
 	uint64		ngoals;

@@ -48,7 +48,7 @@ static bool
 can_INDEX(const EmogiQuestion *question, char *why)
 {
 	tell(why, "the search costs less over indexes than its graph");
-	return emogi_enable_index_walk && is_left_to_emogi(question) && !is_for_paths(question) &&
+	return emogi_enable_index_search && is_left_to_emogi(question) && !is_for_paths(question) &&
 		(question->algorithm == EMOGI_BFS || question->algorithm == EMOGI_SSNSP) &&
 		!question->is_shared && !question->no_rows && question->may_use_indexes;
 }
@@ -93,7 +93,7 @@ may_be_local(const EmogiQuestion *question)
 			return !question->has_pairs && question->has_targets &&
 				question->ntargets <= EMOGI_COST_LOCAL_MAX_SIMILAR;
 		case EMOGI_DISTANCE_MATRIX:
-			return question->has_goals &&
+			return question->has_target_array &&
 				question->nsources * question->ngoals <= EMOGI_COST_LOCAL_MAX_DISTANCES;
 		default:
 			return emogi_local_search_answers(emogi_algorithm_row(

@@ -187,7 +187,7 @@ emogi_arena_try_alloc(EmogiOwner owner, Size bytes)
  * that it occupies.
  */
 uint64
-emogi_arena_give(void *start, Size bytes, EmogiOwner owner)
+emogi_arena_transfer(void *start, Size bytes, EmogiOwner owner)
 {
 	uint64		first = emogi_extents_of(start);
 	uint64		count = Max(emogi_extents_for(bytes), 1);
@@ -203,7 +203,7 @@ emogi_arena_give(void *start, Size bytes, EmogiOwner owner)
 
 /* Transfer all extents of one owner to another. */
 void
-emogi_arena_give_all(EmogiOwner from, EmogiOwner to)
+emogi_arena_transfer_all(EmogiOwner from, EmogiOwner to)
 {
 	uint64		first = 0;
 	uint64		end = emogi_arena->ngranules;
@@ -328,7 +328,7 @@ emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size))
 		if (chunks[i]->nedges == 0)
 			continue;
 		edges->nedges += chunks[i]->nedges;
-		edges->nalone += chunks[i]->alone ? chunks[i]->nedges : 0;
+		edges->nisolated += chunks[i]->isolated ? chunks[i]->nedges : 0;
 		edges->weight_misfits |= chunks[i]->weight_misfits;
 		edges->min_key = Min(edges->min_key, chunks[i]->min_key);
 		edges->max_key = Max(edges->max_key, chunks[i]->max_key);

@@ -2,8 +2,8 @@
  * arena.h: the shared-memory arena that holds graphs, edges and results; see arena.c
  *
  * A call allocates as the owner that belongs to its slot; cached graphs and held results are
- * transferred to other owners (emogi_arena_give). When an owner ends, all its memory is freed at
- * once (emogi_arena_free_owner).
+ * transferred to other owners (emogi_arena_transfer). When an owner ends, all its memory is freed
+ * at once (emogi_arena_free_owner).
  */
 #ifndef EMOGI_ARENA_H
 #define EMOGI_ARENA_H
@@ -45,8 +45,8 @@ extern void *emogi_arena_alloc(EmogiOwner owner, Size bytes);
 extern void *emogi_arena_alloc_any(EmogiOwner owner, Size bytes);
 extern void *emogi_arena_try_alloc(EmogiOwner owner, Size bytes);
 extern void emogi_arena_trim(void);
-extern uint64 emogi_arena_give(void *start, Size bytes, EmogiOwner owner);
-extern void emogi_arena_give_all(EmogiOwner from, EmogiOwner to);
+extern uint64 emogi_arena_transfer(void *start, Size bytes, EmogiOwner owner);
+extern void emogi_arena_transfer_all(EmogiOwner from, EmogiOwner to);
 extern void emogi_arena_free(void *start, Size bytes);
 extern void emogi_arena_free_owner(EmogiOwner owner);
 extern bool emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size));

@@ -182,8 +182,8 @@ emogi_extents_shmem_startup(bool found)
 
 	if (emogi_arena_start == NULL)
 		reserve();
-	emogi_arena = ShmemInitStruct("emogi region", owners_bytes(), &found_region);
-	emogi_extent_units = ShmemInitStruct("emogi region units",
+	emogi_arena = ShmemInitStruct("emogi arena", owners_bytes(), &found_region);
+	emogi_extent_units = ShmemInitStruct("emogi arena units",
 										address_extents() * sizeof(EmogiExtents), &found_region);
 	if (found)
 		return;
@@ -326,7 +326,7 @@ emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	account = account_of(owner, &counter);
-	*limit = account != NULL ? emogi_limits_of_memory(account, count) : EMOGI_WITHIN_LIMITS;
+	*limit = account != NULL ? emogi_limits_check_memory(account, count) : EMOGI_WITHIN_LIMITS;
 	if (*limit != EMOGI_WITHIN_LIMITS)
 		;
 	else if (warm && count <= emogi_arena->warm)

@@ -3,27 +3,36 @@
  *
  * emogi.fault, which only superusers may set, is a list of name=value:
  *
- * allocation=N          the N-th allocation in the arena by this backend fails, counted from the
- * SET engine_allocation=N   the N-th allocation of host memory by an engine fails, in every request
- * device_allocation=N   the N-th allocation of device memory fails device_call=N         the N-th
- * call of the GPU's driver in a run fails worker_exit=POINT     the engine worker ends by
- * proc_exit(1) at POINT of a request of this session: keys, csr, expand, pack, unpack, splice, run,
- * batch, path (at its start), or done (at the end of any) worker_crash=POINT    the same by SIGKILL
- * PLACE=MICROSECONDS    sleep at a point of the cache's protocol: pre_commit, committed,
- * registering, registered, built, published, found, live_map, live_pages, live_look, live_store,
- * far_measured, graph_freed, graphs_copied random=1              sleep a random part of that
- * registration_rule=0   serve cached graphs without the rule that makes them exact snapshot_rule=0
- * read under the statement's snapshot, whatever it sees in the catalogs RULE=0
- * refresh graphs without a rule of the change tracker: live_undecided, live_map_lsn, live_vacuums,
- * live_contains, live_page_lsn, live_snapshot, live_newest, live_lsn_locked, live_distrust,
- * live_own_rollback, live_own_command, live_own_others RULE=0                share graphs of
- * queries without a rule: query_leaves, query_own, query_rows, query_settings, query_fold,
- * query_defaults, query_children, query_rights, query_publish, query_again, query_state,
- * query_looks, query_places; query_drop: do not evict graphs that no call can use idle=MILLISECONDS
- * evict graphs that only older snapshots can use after this idle time pair_edges=N
- * searches for single pairs (task_pairs.c) scan at most N edges before the run for all of them
- * begins known_load=1          the load for which _emogi_sink takes rows is 1 instead of a secret
- * live_by_lsn=0         trust the visibility map by the count of VACUUMs only
+ * allocation=N              the N-th allocation in the arena by this backend fails, counted from
+ *                           the SET
+ * engine_allocation=N       the N-th allocation of host memory by an engine fails, in every request
+ * device_allocation=N       the N-th allocation of device memory fails
+ * device_call=N             the N-th call of the GPU's driver in a run fails
+ * worker_exit=POINT         the engine worker ends by proc_exit(1) at POINT of a request of this
+ *                           session: keys, csr, expand, pack, unpack, merge, run, batch, path (at
+ *                           its start), or done (at the end of any)
+ * worker_crash=POINT        the same by SIGKILL
+ * PLACE=MICROSECONDS        sleep at a point of the cache's protocol: pre_commit, committed,
+ *                           registering, registered, built, published, found, refresh_map,
+ *                           refresh_pages, page_rescanned, refresh_store, remote_measured,
+ *                           graph_freed, graphs_copied
+ * random=1                  sleep a random part of that
+ * registration_rule=0       serve cached graphs without the rule that makes them exact
+ * snapshot_rule=0           read under the statement's snapshot, whatever it sees in the catalogs
+ * RULE=0                    refresh graphs without a rule of the change tracker: tracker_undecided,
+ *                           tracker_map_lsn, tracker_vacuums, tracker_contains, tracker_page_lsn,
+ *                           tracker_snapshot, tracker_newest, tracker_lsn_locked, tracker_distrust,
+ *                           tracker_own_rollback, tracker_own_command, tracker_own_others
+ * RULE=0                    share graphs of queries without a rule: query_base_tables, query_own,
+ *                           query_rows, query_settings, query_fold, query_defaults, query_children,
+ *                           query_privileges, query_publish, query_second_lookup, query_tracker,
+ *                           query_rescans, query_columns; query_drop: do not evict graphs that no
+ *                           call can use
+ * idle=MILLISECONDS         evict graphs that only older snapshots can use after this idle time
+ * pair_edges=N              searches for single pairs (task_pairs.c) scan at most N edges before
+ *                           the run for all of them begins
+ * known_load=1              the load for which _emogi_sink takes rows is 1 instead of a secret
+ * tracker_by_lsn=0          trust the visibility map by the count of VACUUMs only
  */
 #include "postgres.h"
 
@@ -42,55 +51,55 @@ EmogiFaults emogi_faults;
 static char *fault_text;
 
 static const char *const point_names[EMOGI_FAULT_POINTS] = {
-	[EMOGI_AT_PRE_COMMIT] = "pre_commit",
-	[EMOGI_AT_COMMITTED] = "committed",
-	[EMOGI_AT_REGISTERING] = "registering",
-	[EMOGI_AT_REGISTERED] = "registered",
-	[EMOGI_AT_BUILT] = "built",
-	[EMOGI_AT_PUBLISHED] = "published",
-	[EMOGI_AT_FOUND] = "found",
-	[EMOGI_AT_LIVE_MAP] = "live_map",
-	[EMOGI_AT_LIVE_PAGES] = "live_pages",
-	[EMOGI_AT_LIVE_LOOK] = "live_look",
-	[EMOGI_AT_LIVE_STORE] = "live_store",
-	[EMOGI_AT_FAR_MEASURED] = "far_measured",
-	[EMOGI_AT_GRAPH_FREED] = "graph_freed",
-	[EMOGI_AT_GRAPHS_COPIED] = "graphs_copied"
+	[EMOGI_FAULT_AT_PRE_COMMIT] = "pre_commit",
+	[EMOGI_FAULT_AT_COMMITTED] = "committed",
+	[EMOGI_FAULT_AT_REGISTERING] = "registering",
+	[EMOGI_FAULT_AT_REGISTERED] = "registered",
+	[EMOGI_FAULT_AT_BUILT] = "built",
+	[EMOGI_FAULT_AT_PUBLISHED] = "published",
+	[EMOGI_FAULT_AT_FOUND] = "found",
+	[EMOGI_FAULT_AT_REFRESH_MAP] = "refresh_map",
+	[EMOGI_FAULT_AT_REFRESH_PAGES] = "refresh_pages",
+	[EMOGI_FAULT_AT_PAGE_RESCANNED] = "page_rescanned",
+	[EMOGI_FAULT_AT_REFRESH_STORE] = "refresh_store",
+	[EMOGI_FAULT_AT_REMOTE_MEASURED] = "remote_measured",
+	[EMOGI_FAULT_AT_GRAPH_FREED] = "graph_freed",
+	[EMOGI_FAULT_AT_GRAPHS_COPIED] = "graphs_copied"
 };
 
-static const char *const tracker_rules[EMOGI_LIVE_RULES] = {
-	[EMOGI_LIVE_UNDECIDED] = "live_undecided",
-	[EMOGI_LIVE_MAP_LSN] = "live_map_lsn",
-	[EMOGI_LIVE_VACUUMS] = "live_vacuums",
-	[EMOGI_LIVE_BY_LSN] = "live_by_lsn",
-	[EMOGI_LIVE_CONTAINS] = "live_contains",
-	[EMOGI_LIVE_PAGE_LSN] = "live_page_lsn",
-	[EMOGI_LIVE_SNAPSHOT] = "live_snapshot",
-	[EMOGI_LIVE_NEWEST] = "live_newest",
-	[EMOGI_LIVE_LSN_LOCKED] = "live_lsn_locked",
-	[EMOGI_LIVE_DISTRUST] = "live_distrust",
-	[EMOGI_LIVE_OWN_ROLLBACK] = "live_own_rollback",
-	[EMOGI_LIVE_OWN_COMMAND] = "live_own_command",
-	[EMOGI_LIVE_OWN_OTHERS] = "live_own_others"
+static const char *const tracker_rules[EMOGI_TRACKER_RULES] = {
+	[EMOGI_TRACKER_UNDECIDED] = "tracker_undecided",
+	[EMOGI_TRACKER_MAP_LSN] = "tracker_map_lsn",
+	[EMOGI_TRACKER_VACUUMS] = "tracker_vacuums",
+	[EMOGI_TRACKER_BY_LSN] = "tracker_by_lsn",
+	[EMOGI_TRACKER_CONTAINS] = "tracker_contains",
+	[EMOGI_TRACKER_PAGE_LSN] = "tracker_page_lsn",
+	[EMOGI_TRACKER_SNAPSHOT] = "tracker_snapshot",
+	[EMOGI_TRACKER_NEWEST] = "tracker_newest",
+	[EMOGI_TRACKER_LSN_LOCKED] = "tracker_lsn_locked",
+	[EMOGI_TRACKER_DISTRUST] = "tracker_distrust",
+	[EMOGI_TRACKER_OWN_ROLLBACK] = "tracker_own_rollback",
+	[EMOGI_TRACKER_OWN_COMMAND] = "tracker_own_command",
+	[EMOGI_TRACKER_OWN_OTHERS] = "tracker_own_others"
 };
 
-static const char *const analysis_rules[EMOGI_TREE_RULES] = {
-	[EMOGI_TREE_LEAVES] = "query_leaves",
-	[EMOGI_TREE_OWN] = "query_own",
-	[EMOGI_TREE_ROWS] = "query_rows",
-	[EMOGI_TREE_SETTINGS] = "query_settings",
-	[EMOGI_TREE_FOLD] = "query_fold",
-	[EMOGI_TREE_DEFAULTS] = "query_defaults",
-	[EMOGI_TREE_CHILDREN] = "query_children",
-	[EMOGI_TREE_RIGHTS] = "query_rights",
-	[EMOGI_TREE_PUBLISH] = "query_publish",
-	[EMOGI_TREE_TYPES] = "query_types",
-	[EMOGI_TREE_AGAIN] = "query_again",
-	[EMOGI_TREE_DROP] = "query_drop",
-	[EMOGI_TREE_STATE] = "query_state",
-	[EMOGI_TREE_LOOKS] = "query_looks",
-	[EMOGI_TREE_PLACES] = "query_places",
-	[EMOGI_TREE_WALKS] = "query_walks"
+static const char *const analysis_rules[EMOGI_ANALYSIS_RULES] = {
+	[EMOGI_ANALYSIS_BASE_TABLES] = "query_base_tables",
+	[EMOGI_ANALYSIS_OWN] = "query_own",
+	[EMOGI_ANALYSIS_FUNCTION_ROWS] = "query_rows",
+	[EMOGI_ANALYSIS_SETTINGS] = "query_settings",
+	[EMOGI_ANALYSIS_FOLD] = "query_fold",
+	[EMOGI_ANALYSIS_DEFAULTS] = "query_defaults",
+	[EMOGI_ANALYSIS_CHILDREN] = "query_children",
+	[EMOGI_ANALYSIS_PRIVILEGES] = "query_privileges",
+	[EMOGI_ANALYSIS_PUBLISH] = "query_publish",
+	[EMOGI_ANALYSIS_TYPES] = "query_types",
+	[EMOGI_ANALYSIS_SECOND_LOOKUP] = "query_second_lookup",
+	[EMOGI_ANALYSIS_DROP] = "query_drop",
+	[EMOGI_ANALYSIS_TRACKER] = "query_tracker",
+	[EMOGI_ANALYSIS_RESCANS] = "query_rescans",
+	[EMOGI_ANALYSIS_COLUMNS] = "query_columns",
+	[EMOGI_ANALYSIS_INDEX_SEARCHES] = "query_index_searches"
 };
 
 static const char *const request_names[EMOGI_REQUEST_KINDS + 1] = {
@@ -100,7 +109,7 @@ static const char *const request_names[EMOGI_REQUEST_KINDS + 1] = {
 	[EMOGI_REQUEST_EXPAND] = "expand",
 	[EMOGI_REQUEST_PACK] = "pack",
 	[EMOGI_REQUEST_UNPACK] = "unpack",
-	[EMOGI_REQUEST_MERGE] = "splice",
+	[EMOGI_REQUEST_MERGE] = "merge",
 	[EMOGI_REQUEST_RUN] = "run",
 	[EMOGI_REQUEST_MSBFS] = "batch",
 	[EMOGI_REQUEST_PATH] = "path",
@@ -151,10 +160,10 @@ read_fault(EmogiFaults *faults, char *item)
 		return false;
 	if ((i = find_word(item, point_names, EMOGI_FAULT_POINTS)) >= 0)
 		faults->sleep_us[i] = (int) number;
-	else if ((i = find_word(item, tracker_rules, EMOGI_LIVE_RULES)) >= 0)
-		faults->live[i] = number == 0;
-	else if ((i = find_word(item, analysis_rules, EMOGI_TREE_RULES)) >= 0)
-		faults->tree[i] = number == 0;
+	else if ((i = find_word(item, tracker_rules, EMOGI_TRACKER_RULES)) >= 0)
+		faults->tracker[i] = number == 0;
+	else if ((i = find_word(item, analysis_rules, EMOGI_ANALYSIS_RULES)) >= 0)
+		faults->analysis[i] = number == 0;
 	else if (strcmp(item, "allocation") == 0)
 		faults->allocation = (int) number;
 	else if (strcmp(item, "engine_allocation") == 0)

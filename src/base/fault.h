@@ -7,21 +7,21 @@
 /* Points where a process can be made to sleep. */
 typedef enum EmogiFaultPoint
 {
-	EMOGI_AT_PRE_COMMIT,		/* a writer has been registered and is about to commit */
-	EMOGI_AT_COMMITTED,			/* a writer is no longer a running transaction */
-	EMOGI_AT_REGISTERING,		/* writers have been read, running transactions have not */
-	EMOGI_AT_REGISTERED,		/* a table is tracked, the build has not begun */
-	EMOGI_AT_BUILT,				/* a graph is built and not yet published */
-	EMOGI_AT_PUBLISHED,
-	EMOGI_AT_FOUND,				/* a cached graph is pinned and the run has not begun */
-	EMOGI_AT_LIVE_MAP,			/* a refresh is about to read the visibility map */
-	EMOGI_AT_LIVE_PAGES,		/* a refresh is about to read the pages */
-	EMOGI_AT_LIVE_LOOK,			/* a page has been rescanned */
-	EMOGI_AT_LIVE_STORE,		/* a refresh is about to store the changes it found */
-	EMOGI_AT_FAR_MEASURED,		/* the page counts of a server's tables are known, and none has
+	EMOGI_FAULT_AT_PRE_COMMIT,	/* a writer has been registered and is about to commit */
+	EMOGI_FAULT_AT_COMMITTED,	/* a writer is no longer a running transaction */
+	EMOGI_FAULT_AT_REGISTERING,	/* writers have been read, running transactions have not */
+	EMOGI_FAULT_AT_REGISTERED,	/* a table is tracked, the build has not begun */
+	EMOGI_FAULT_AT_BUILT,		/* a graph is built and not yet published */
+	EMOGI_FAULT_AT_PUBLISHED,
+	EMOGI_FAULT_AT_FOUND,		/* a cached graph is pinned and the run has not begun */
+	EMOGI_FAULT_AT_REFRESH_MAP,	/* a refresh is about to read the visibility map */
+	EMOGI_FAULT_AT_REFRESH_PAGES,	/* a refresh is about to read the pages */
+	EMOGI_FAULT_AT_PAGE_RESCANNED,	/* a page has been rescanned */
+	EMOGI_FAULT_AT_REFRESH_STORE,	/* a refresh is about to store the changes it found */
+	EMOGI_FAULT_AT_REMOTE_MEASURED,	/* the page counts of a server's tables are known, and none has
 								 * been read */
-	EMOGI_AT_GRAPH_FREED,		/* the memory of a graph has been freed, its entry has not */
-	EMOGI_AT_GRAPHS_COPIED,		/* entries have been copied, their texts have not */
+	EMOGI_FAULT_AT_GRAPH_FREED,	/* the memory of a graph has been freed, its entry has not */
+	EMOGI_FAULT_AT_GRAPHS_COPIED,	/* entries have been copied, their texts have not */
 	EMOGI_FAULT_POINTS
 } EmogiFaultPoint;
 
@@ -30,53 +30,53 @@ typedef enum EmogiFaultPoint
  */
 typedef enum EmogiTrackerRule
 {
-	EMOGI_LIVE_UNDECIDED,		/* pages with transactions in progress are rescanned */
-	EMOGI_LIVE_MAP_LSN,			/* the visibility map is trusted only while its LSN is unchanged,
+	EMOGI_TRACKER_UNDECIDED,	/* pages with transactions in progress are rescanned */
+	EMOGI_TRACKER_MAP_LSN,		/* the visibility map is trusted only while its LSN is unchanged,
 								 * ... */
-	EMOGI_LIVE_VACUUMS,			/* ... or no VACUUM has run */
-	EMOGI_LIVE_BY_LSN,			/* not a rule: disables the first condition, so that failures of
+	EMOGI_TRACKER_VACUUMS,		/* ... or no VACUUM has run */
+	EMOGI_TRACKER_BY_LSN,		/* not a rule: disables the first condition, so that failures of
 								 * the second show */
-	EMOGI_LIVE_CONTAINS,		/* a newer snapshot must see as ended all transactions that the
+	EMOGI_TRACKER_CONTAINS,		/* a newer snapshot must see as ended all transactions that the
 								 * base sees so */
-	EMOGI_LIVE_PAGE_LSN,		/* a page's LSN is compared */
-	EMOGI_LIVE_SNAPSHOT,		/* the snapshot is taken before the data is read */
-	EMOGI_LIVE_NEWEST,			/* older snapshots rescan pages with transactions that they may
+	EMOGI_TRACKER_PAGE_LSN,		/* a page's LSN is compared */
+	EMOGI_TRACKER_SNAPSHOT,		/* the snapshot is taken before the data is read */
+	EMOGI_TRACKER_NEWEST,		/* older snapshots rescan pages with transactions that they may
 								 * not see */
-	EMOGI_LIVE_LSN_LOCKED,		/* the LSN is read under the page's lock */
-	EMOGI_LIVE_DISTRUST,		/* the visibility map is not trusted if the page disagrees */
-	EMOGI_LIVE_OWN_ROLLBACK,	/* kept changes of the own transaction are dropped if a part of
+	EMOGI_TRACKER_LSN_LOCKED,	/* the LSN is read under the page's lock */
+	EMOGI_TRACKER_DISTRUST,		/* the visibility map is not trusted if the page disagrees */
+	EMOGI_TRACKER_OWN_ROLLBACK,	/* kept changes of the own transaction are dropped if a part of
 								 * it is rolled back, ... */
-	EMOGI_LIVE_OWN_COMMAND,		/* ... not used by older commands, nor by newer ones that may see
+	EMOGI_TRACKER_OWN_COMMAND,	/* ... not used by older commands, nor by newer ones that may see
 								 * more of a page, ... */
-	EMOGI_LIVE_OWN_OTHERS,		/* ... nor used if another transaction on a page has ended */
-	EMOGI_LIVE_RULES
+	EMOGI_TRACKER_OWN_OTHERS,	/* ... nor used if another transaction on a page has ended */
+	EMOGI_TRACKER_RULES
 } EmogiTrackerRule;
 
 /* Rules of the graphs of queries that can be disabled one by one, for the same purpose. */
 typedef enum EmogiAnalysisRule
 {
-	EMOGI_TREE_LEAVES,			/* the writers of all tables are checked, not only of the first */
-	EMOGI_TREE_OWN,				/* changes of the own transaction are not shared */
-	EMOGI_TREE_ROWS,			/* the catalog rows of functions are part of the key */
-	EMOGI_TREE_SETTINGS,		/* settings are part of the key */
-	EMOGI_TREE_FOLD,			/* expressions folded to a constant for a call are part of the
+	EMOGI_ANALYSIS_BASE_TABLES,	/* the writers of all tables are checked, not only of the first */
+	EMOGI_ANALYSIS_OWN,			/* changes of the own transaction are not shared */
+	EMOGI_ANALYSIS_FUNCTION_ROWS,	/* the catalog rows of functions are part of the key */
+	EMOGI_ANALYSIS_SETTINGS,	/* settings are part of the key */
+	EMOGI_ANALYSIS_FOLD,		/* expressions folded to a constant for a call are part of the
 								 * key */
-	EMOGI_TREE_DEFAULTS,		/* defaults of arguments are part of the query tree */
-	EMOGI_TREE_CHILDREN,		/* children of tables are base tables */
-	EMOGI_TREE_RIGHTS,			/* the caller's privileges are checked */
-	EMOGI_TREE_PUBLISH,			/* published only if the plan read nothing else, and nothing was
+	EMOGI_ANALYSIS_DEFAULTS,	/* defaults of arguments are part of the query tree */
+	EMOGI_ANALYSIS_CHILDREN,	/* children of tables are base tables */
+	EMOGI_ANALYSIS_PRIVILEGES,	/* the caller's privileges are checked */
+	EMOGI_ANALYSIS_PUBLISH,		/* published only if the plan read nothing else, and nothing was
 								 * replaced meanwhile */
-	EMOGI_TREE_TYPES,			/* the definitions of types are part of the key */
-	EMOGI_TREE_AGAIN,			/* a key with a call-specific value is shared from the second
+	EMOGI_ANALYSIS_TYPES,		/* the definitions of types are part of the key */
+	EMOGI_ANALYSIS_SECOND_LOOKUP,	/* a key with a call-specific value is shared from the second
 								 * lookup on */
-	EMOGI_TREE_DROP,			/* graphs of queries that no call can use any more are evicted */
-	EMOGI_TREE_STATE,			/* the tracker state of a filtered table is found by the
+	EMOGI_ANALYSIS_DROP,		/* graphs of queries that no call can use any more are evicted */
+	EMOGI_ANALYSIS_TRACKER,		/* the tracker state of a filtered table is found by the
 								 * fingerprint, not by the columns only */
-	EMOGI_TREE_LOOKS,			/* its conditions are evaluated when pages are rescanned */
-	EMOGI_TREE_PLACES,			/* a base table whose columns used by conditions have moved is
+	EMOGI_ANALYSIS_RESCANS,		/* its conditions are evaluated when pages are rescanned */
+	EMOGI_ANALYSIS_COLUMNS,		/* a base table whose columns used by conditions have moved is
 								 * new */
-	EMOGI_TREE_WALKS,			/* index searches evaluate its conditions */
-	EMOGI_TREE_RULES
+	EMOGI_ANALYSIS_INDEX_SEARCHES,	/* index searches evaluate its conditions */
+	EMOGI_ANALYSIS_RULES
 } EmogiAnalysisRule;
 
 /* How the worker ends when it reaches a request of a certain kind. */
@@ -106,8 +106,8 @@ typedef struct EmogiFaults
 								 * snapshots can use are evicted, + 1; 0 = default */
 	uint64		pair_edges;		/* edges that searches for pairs may scan, + 1; 0 = as many as
 								 * pay */
-	bool		live[EMOGI_LIVE_RULES]; /* the rule is disabled */
-	bool		tree[EMOGI_TREE_RULES]; /* the rule is disabled */
+	bool		tracker[EMOGI_TRACKER_RULES]; /* the rule is disabled */
+	bool		analysis[EMOGI_ANALYSIS_RULES]; /* the rule is disabled */
 } EmogiFaults;
 
 extern EmogiFaults emogi_faults;

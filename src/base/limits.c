@@ -126,7 +126,7 @@ static int
 pinned_graph(int index)
 {
 	const volatile int *graph = index < EMOGI_NSLOTS ? &emogi_shared->slots[index].graph :
-		&emogi_shared->holdings[index - EMOGI_NSLOTS].graph;
+		&emogi_shared->held_results[index - EMOGI_NSLOTS].graph;
 
 	return *graph;
 }
@@ -207,27 +207,27 @@ memory_limit(int setting_mb)
 
 /* Would one more call exceed the limits of its session or role? */
 EmogiLimit
-emogi_limits_of_calls(int pid, Oid userid)
+emogi_limits_check_calls(int pid, Oid userid)
 {
 	if (session_calls > 0 && count_calls(EMOGI_NACCOUNTS, pid, InvalidOid) >= session_calls)
-		return EMOGI_AT_SESSION_CALLS;
+		return EMOGI_LIMIT_SESSION_CALLS;
 	if (role_calls > 0 && count_calls(EMOGI_NACCOUNTS, 0, userid) >= role_calls)
-		return EMOGI_AT_ROLE_CALLS;
+		return EMOGI_LIMIT_ROLE_CALLS;
 	return EMOGI_WITHIN_LIMITS;
 }
 
 /* Would one more slot exceed the limit of a role? */
 EmogiLimit
-emogi_limits_of_slots(Oid userid)
+emogi_limits_check_slots(Oid userid)
 {
 	if (role_slots > 0 && count_calls(EMOGI_NSLOTS, 0, userid) >= role_slots)
-		return EMOGI_AT_ROLE_SLOTS;
+		return EMOGI_LIMIT_ROLE_SLOTS;
 	return EMOGI_WITHIN_LIMITS;
 }
 
 /* Would this many more extents in an account exceed the limits of its session or role? */
 EmogiLimit
-emogi_limits_of_memory(const EmogiAccount *account, uint64 nextents)
+emogi_limits_check_memory(const EmogiAccount *account, uint64 nextents)
 {
 	uint64		session_limit = memory_limit(session_memory_mb);
 	uint64		role_limit = memory_limit(role_memory_mb);
@@ -237,9 +237,9 @@ emogi_limits_of_memory(const EmogiAccount *account, uint64 nextents)
 		return EMOGI_WITHIN_LIMITS;
 	if (session_memory_mb != 0 &&
 		count_extents(account->pid, InvalidOid, graph) + nextents > session_limit)
-		return EMOGI_AT_SESSION_MEMORY;
+		return EMOGI_LIMIT_SESSION_MEMORY;
 	if (role_memory_mb != 0 && count_extents(0, account->userid, graph) + nextents > role_limit)
-		return EMOGI_AT_ROLE_MEMORY;
+		return EMOGI_LIMIT_ROLE_MEMORY;
 	return EMOGI_WITHIN_LIMITS;
 }
 
@@ -350,26 +350,26 @@ emogi_limits_report(EmogiLimit limit)
 	{
 		case EMOGI_WITHIN_LIMITS:
 			return;
-		case EMOGI_AT_SLOTS:
+		case EMOGI_LIMIT_SLOTS:
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("more than %d emogi calls are in progress", EMOGI_NSLOTS),
 					 errhint("Close cursors over emogi's functions, or try again when fewer "
 							 "sessions use them.")));
 			break;
-		case EMOGI_AT_ROLE_SLOTS:
+		case EMOGI_LIMIT_ROLE_SLOTS:
 			report_calls("role", "calls with the engine", "emogi.role_slots", role_slots);
 			break;
-		case EMOGI_AT_SESSION_CALLS:
+		case EMOGI_LIMIT_SESSION_CALLS:
 			report_calls("session", "calls", "emogi.session_calls", session_calls);
 			break;
-		case EMOGI_AT_ROLE_CALLS:
+		case EMOGI_LIMIT_ROLE_CALLS:
 			report_calls("role", "calls", "emogi.role_calls", role_calls);
 			break;
-		case EMOGI_AT_SESSION_MEMORY:
+		case EMOGI_LIMIT_SESSION_MEMORY:
 			report_memory("session", "emogi.session_memory", session_memory_mb);
 			break;
-		case EMOGI_AT_ROLE_MEMORY:
+		case EMOGI_LIMIT_ROLE_MEMORY:
 			report_memory("role", "emogi.role_memory", role_memory_mb);
 			break;
 	}

@@ -29,7 +29,7 @@ int			emogi_server_connections = 4;
 bool		emogi_enable_cache = true;
 bool		emogi_enable_incremental = true;
 int			emogi_max_staleness_ms = 0;
-int			emogi_live_min_size_kb = 0;
+int			emogi_incremental_min_size_kb = 0;
 bool		emogi_enable_scan = true;
 bool		emogi_enable_aggregates = true;
 bool		emogi_enable_topk = true;
@@ -37,9 +37,9 @@ bool		emogi_enable_join_lookup = true;
 bool		emogi_enable_batch = true;
 bool		emogi_enable_local_search = true;
 bool		emogi_enable_contraction = true;
-int			emogi_contraction_after = -1;
-bool		emogi_enable_index_walk = true;
-int			emogi_index_walk_min_size_kb = 8 * 1024;
+int			emogi_contraction_min_calls = -1;
+bool		emogi_enable_index_search = true;
+int			emogi_index_search_min_size_kb = 8 * 1024;
 bool		emogi_notice_missing_source = false;
 int			emogi_runs_entries = 256;
 int			emogi_stat_max = 5000;
@@ -220,7 +220,7 @@ define_statistics(void)
 	DefineCustomIntVariable("emogi.stat_max",
 							"Number of rows that emogi_stat_graphs keeps.",
 							"When there are more the least used go.",
-							&emogi_stat_max, 5000, 100, EMOGI_MOST_STAT_ENTRIES,
+							&emogi_stat_max, 5000, 100, EMOGI_MAX_STAT_ENTRIES,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 }
 
@@ -243,27 +243,29 @@ emogi_settings_define(void)
 							 "fits.",
 							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("emogi.cache",
+	DefineCustomBoolVariable("emogi.enable_cache",
 							 "Shares the graphs of tables between calls and sessions.",
 							 "off builds one for each call. Answers are the same.",
 							 &emogi_enable_cache, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_incremental",
-							 "Has the graphs of tables follow the changes of their rows.",
-							 "off builds them anew after each change. Answers are the same.",
+							 "Enables incremental maintenance of cached graphs.",
+							 "Otherwise graphs are rebuilt after each change. Answers are the "
+							 "same.",
 							 &emogi_enable_incremental, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.max_staleness",
-							"Sets how old a graph may be that answers without a look at what has "
-							"changed in its table since.",
+							"Sets the maximum age of a cached graph that is used without checking "
+							"for changes.",
 							"0: answers are what the snapshot sees. Not in transactions of "
 							"REPEATABLE READ or that have changed the table.",
 							&emogi_max_staleness_ms, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MS | GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomIntVariable("emogi.live_min_size",
-							"Sets the minimum size of tables whose graphs follow their changes.",
+	DefineCustomIntVariable("emogi.incremental_min_size",
+							"Sets the minimum size of tables whose graphs are maintained "
+							"incrementally.",
 							"The graphs of smaller tables are rebuilt.",
-							&emogi_live_min_size_kb, 0, 0, INT_MAX,
+							&emogi_incremental_min_size_kb, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_scan",
 							 "Streams the rows of functions in FROM.",
@@ -294,35 +296,34 @@ emogi_settings_define(void)
 							 &emogi_enable_join_lookup, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_local_search",
-							 "Has searches that reach little made by the backend itself.",
-							 "off has the engine make all of them, on graphs without changes "
-							 "beside them. Answers are the same.",
+							 "Enables searches in the backend if they reach few vertices.",
+							 "Otherwise the engine makes all searches, on graphs without an "
+							 "overlay. Answers are the same.",
 							 &emogi_enable_local_search, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_contraction",
-							 "Has far shortest paths of cached road-like graphs found by way of a "
-							 "contraction hierarchy.",
-							 "off has each looked for anew. Answers are the same.",
+							 "Enables contraction hierarchies for distant shortest paths in cached "
+							 "road-like graphs.",
+							 "Otherwise each path is searched without one. Answers are the same.",
 							 &emogi_enable_contraction, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomIntVariable("emogi.contraction_after",
-							"Sets after how many far shortest paths in a cached graph its "
-							"contraction hierarchy is made.",
-							"-1 = when those before have taken as long as making it is expected to "
-							"take.",
-							&emogi_contraction_after, -1, -1, INT_MAX,
+	DefineCustomIntVariable("emogi.contraction_min_calls",
+							"Sets the number of distant path searches after which a graph's "
+							"contraction hierarchy is built.",
+							"-1 = when the searches have taken as long as building it is expected "
+							"to take.",
+							&emogi_contraction_min_calls, -1, -1, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("emogi.enable_index_walk",
-							 "Has searches that reach little walk over indexes of their table when "
-							 "its graph is not in the cache.",
-							 "off has the graph built. Answers are the same.",
-							 &emogi_enable_index_walk, true,
+	DefineCustomBoolVariable("emogi.enable_index_search",
+							 "Enables index searches for graphs that are not cached, if few "
+							 "vertices are reached.",
+							 "Otherwise the graph is built. Answers are the same.",
+							 &emogi_enable_index_search, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomIntVariable("emogi.index_walk_min_size",
-							"Sets the size of the tables from which on searches walk over their "
-							"indexes.",
+	DefineCustomIntVariable("emogi.index_search_min_size",
+							"Sets the minimum size of tables that are searched by their indexes.",
 							"The graphs of smaller tables are built.",
-							&emogi_index_walk_min_size_kb, 8 * 1024, 0, INT_MAX,
+							&emogi_index_search_min_size_kb, 8 * 1024, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.notice_missing_source",
 							 "Raises a notice when a source is not a vertex of the graph.",

@@ -22,7 +22,7 @@ typedef enum EmogiHugePages
 	EMOGI_HUGE_PAGES_TRY
 } EmogiHugePages;
 
-#define EMOGI_MOST_STAT_ENTRIES 100000
+#define EMOGI_MAX_STAT_ENTRIES 100000
 
 extern int	emogi_engine;			/* EmogiEngineChoice */
 extern int	emogi_placement;		/* EmogiPlacement */
@@ -40,7 +40,7 @@ extern int	emogi_server_connections;	/* to each server of foreign tables; 0 = po
 extern bool emogi_enable_cache;			/* share graphs of tables between calls and sessions */
 extern bool emogi_enable_incremental;			/* update cached graphs incrementally */
 extern int	emogi_max_staleness_ms; /* age up to which a stale graph may be used */
-extern int	emogi_live_min_size_kb;		/* minimum size of tables with a change tracker */
+extern int	emogi_incremental_min_size_kb;	/* minimum size of tables with a change tracker */
 extern bool emogi_enable_scan;		/* stream rows of functions in FROM */
 extern bool emogi_enable_batch;		/* search from many outer rows of a LATERAL join at once */
 extern bool emogi_enable_aggregates;	/* compute aggregates of one call's rows from its result
@@ -49,17 +49,18 @@ extern bool emogi_enable_topk;		/* pick the top rows of an order from the result
 extern bool emogi_enable_join_lookup;	/* joins look up the vertices of outer rows in the result */
 extern bool emogi_enable_contraction;	/* use contraction hierarchies for distant pairs in
 										 * road-like graphs */
-extern int	emogi_contraction_after;	/* distant searches before a hierarchy is built; -1 = when
+extern int	emogi_contraction_min_calls;	/* distant searches before a hierarchy is built; -1
+											 * = when
 										 * it pays off */
 extern bool emogi_enable_local_search;			/* run small searches in the backend */
-extern bool emogi_enable_index_walk;	/* run small searches over table indexes if there is no
+extern bool emogi_enable_index_search;	/* run small searches over table indexes if there is no
 										 * graph */
-extern int	emogi_index_walk_min_size_kb;	/* minimum size of tables for index searches */
+extern int	emogi_index_search_min_size_kb;	/* minimum size of tables for index searches */
 extern bool emogi_notice_missing_source;	/* report a source vertex that the graph does not
 											 * contain */
 extern int	emogi_runs_entries;		/* calls that emogi_runs keeps */
 extern int	emogi_stat_max;		/* rows that emogi_stat_graphs keeps, at most
-									 * EMOGI_MOST_STAT_ENTRIES */
+									 * EMOGI_MAX_STAT_ENTRIES */
 
 extern void emogi_settings_define(void);
 extern const char *emogi_settings_option_name(const struct config_enum_entry *options, int value);

@@ -93,7 +93,7 @@ typedef struct EmogiShared
 	uint64		next_ticket;
 	double		vclock_ms;		/* highest vtime_ms that has been started */
 	EmogiSlot	slots[EMOGI_NSLOTS];
-	EmogiHeldResult holdings[EMOGI_NHELD_RESULTS]; /* under lock, like all that follows */
+	EmogiHeldResult held_results[EMOGI_NHELD_RESULTS]; /* under lock, like all that follows */
 	EmogiCaller waiters[EMOGI_NWAITERS];	/* calls without slot or held result that wait for a
 											 * slot; pid 0 = free */
 	int			accounts_end;	/* all accounts from here on are free */

@@ -105,7 +105,7 @@ typedef struct EmogiRequest
 	const EmogiCooRun *runs;	/* [nruns] */
 
 	/* SPLICE: `graph` is the old graph, and */
-	EmogiMergeInput splice;	/* except its graph and the memory of its derivation */
+	EmogiMergeInput merge;	/* except its graph and the memory of its derivation */
 	uint64		derived_id;		/* ID of the new graph, so that the GPU can derive its copy from a
 								 * copy of the old graph; 0 = do not */
 
@@ -177,8 +177,8 @@ typedef struct EmogiSlot
 	int			graph;			/* index of the cached graph that the call has pinned or builds; -1
 								 * = none. Written by its backend without a lock: other processes
 								 * read it once */
-	int			donor;			/* index of the base graph of its build; -1 = none */
-	int			live_state;		/* index of the change tracker that it holds; -1 = none */
+	int			base_graph;		/* index of the base graph of its build; -1 = none */
+	int			held_tracker;	/* index of the change tracker that it holds; -1 = none */
 	int			awaited_tracker;	/* index of the change tracker that it waits for; -1 = none */
 	/* index of the graph it waits for while another call builds it; -1 = none */
 	int			awaited_graph;

@@ -50,7 +50,8 @@ emogi_asked_queries_shmem_startup(bool found)
 {
 	bool		found_asked;
 
-	asked = ShmemInitStruct("emogi keys asked", emogi_asked_queries_shmem_size(), &found_asked);
+	asked = ShmemInitStruct("emogi requested queries", emogi_asked_queries_shmem_size(),
+							&found_asked);
 	if (!found)
 		memset(asked, 0, emogi_asked_queries_shmem_size());
 }
@@ -85,7 +86,7 @@ note(uint64 name)
 static uint64
 name_of(const EmogiGraphKey *key)
 {
-	return Max(emogi_cache_digest_start(key), 1);
+	return Max(emogi_cache_fingerprint_prefix(key), 1);
 }
 
 /*
@@ -94,7 +95,7 @@ name_of(const EmogiGraphKey *key)
  * record the request. Caller holds cache_lock.
  */
 bool
-emogi_asked_queries_first(const EmogiGraphKey *key, uint64 shape, bool noted)
+emogi_asked_queries_is_first(const EmogiGraphKey *key, uint64 shape, bool noted)
 {
 	const uint64 name = name_of(key);
 	const Asked *same_shape = shape != 0 ? find(shape) : NULL;

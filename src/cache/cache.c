@@ -72,10 +72,10 @@ emogi_cache_shmem_startup(bool found)
 
 /* Get the list, linked by `chain`, of all entries of a table or query; it may include others. */
 dlist_head *
-emogi_cache_chain(const EmogiGraphKey *key)
+emogi_cache_bucket(const EmogiGraphKey *key)
 {
 	if (key->of_query)
-		return &buckets[emogi_cache_digest_start(key) % emogi_cache_max_graphs()];
+		return &buckets[emogi_cache_fingerprint_prefix(key) % emogi_cache_max_graphs()];
 	return &buckets[hash_combine(murmurhash32(key->database),
 								 murmurhash32(key->relid)) % emogi_cache_max_graphs()];
 }
@@ -106,17 +106,17 @@ push_entry(EmogiCached *cached)
 static bool
 alloc_arrays(EmogiCached *cached, int nleaves, uint32 nrunning, Size text_bytes)
 {
-	cached->leaves = cached->few_leaves;
-	cached->xids.running = cached->few_running;
-	if (nleaves <= EMOGI_FEW_LEAVES && nrunning <= EMOGI_FEW_RUNNING && text_bytes == 0)
+	cached->leaves = cached->inline_leaves;
+	cached->xids.running = cached->inline_running;
+	if (nleaves <= EMOGI_INLINE_LEAVES && nrunning <= EMOGI_INLINE_RUNNING && text_bytes == 0)
 		return true;
-	nrunning = Max(nrunning, EMOGI_FEW_RUNNING);
-	cached->many_bytes = nrunning * sizeof(uint64) + nleaves * sizeof(EmogiLeaf) + text_bytes;
-	cached->many = emogi_small_allocations_alloc(cached->many_bytes);
-	if (cached->many == NULL)
+	nrunning = Max(nrunning, EMOGI_INLINE_RUNNING);
+	cached->overflow_bytes = nrunning * sizeof(uint64) + nleaves * sizeof(EmogiLeaf) + text_bytes;
+	cached->overflow = emogi_small_allocations_alloc(cached->overflow_bytes);
+	if (cached->overflow == NULL)
 		return false;
-	cached->bytes = emogi_small_allocations_bytes(cached->many_bytes);
-	cached->xids.running = cached->many;
+	cached->bytes = emogi_small_allocations_bytes(cached->overflow_bytes);
+	cached->xids.running = cached->overflow;
 	cached->leaves = (EmogiLeaf *) (cached->xids.running + nrunning);
 	if (text_bytes > 0)
 		cached->text = (char *) (cached->leaves + nleaves);
@@ -144,8 +144,8 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, 
 		return NULL;
 	}
 	running = cached->xids.running;
-	cached->running_room = Max(xids->nrunning, EMOGI_FEW_RUNNING);
-	cached->by_ring = true;
+	cached->running_room = Max(xids->nrunning, EMOGI_INLINE_RUNNING);
+	cached->by_writers = true;
 	memcpy(running, xids->running, xids->nrunning * sizeof(uint64));
 	cached->xids = *xids;
 	cached->xids.running = running;
@@ -160,7 +160,7 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, 
 	cached->staleness_ms = emogi_max_staleness_ms;
 	cached->built_at = cached->last_used = GetCurrentTimestamp();
 	cached->state = EMOGI_GRAPH_BUILDING;
-	dlist_push_tail(emogi_cache_chain(key), &cached->chain);
+	dlist_push_tail(emogi_cache_bucket(key), &cached->chain);
 	dlist_push_tail(&emogi_cache_shared->used, &cached->order);
 	return cached;
 }
@@ -182,7 +182,7 @@ void
 emogi_cache_doom(EmogiCached *cached)
 {
 	emogi_cache_unkeep(cached);
-	emogi_cache_count_out(cached);
+	emogi_cache_remove_from_totals(cached);
 	cached->state = EMOGI_GRAPH_DOOMED;
 	dlist_delete(&cached->order);
 	dlist_push_tail(&emogi_cache_shared->doomed, &cached->order);
@@ -196,7 +196,7 @@ emogi_cache_doom(EmogiCached *cached)
  * packed, and so moved.
  */
 void
-emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
+emogi_cache_transfer_graph(int index, EmogiGraph *built, int dictionary)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	uint64		bytes = built->memory_bytes;
@@ -210,8 +210,8 @@ emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 														  built->memory_bytes));
 	}
 	else if (built->memory != NULL)
-		bytes = emogi_arena_give((void *) built->memory, built->memory_bytes,
-								 EMOGI_OWNER_GRAPH(index));
+		bytes = emogi_arena_transfer((void *) built->memory, built->memory_bytes,
+									 EMOGI_OWNER_GRAPH(index));
 	emogi_dictionaries_share(dictionary);
 	emogi_cache_lock();
 	cached->graph = *built;
@@ -219,7 +219,7 @@ emogi_cache_take_over(int index, EmogiGraph *built, int dictionary)
 	cached->dictionary = emogi_dictionaries_use(dictionary);
 	cached->packed = packed;
 	cached->bytes += bytes;
-	emogi_cache_count_in(cached);
+	emogi_cache_add_to_totals(cached);
 	emogi_cache_unlock();
 }
 
@@ -237,17 +237,17 @@ release_leaves(EmogiCached *cached)
  * allocation. Caller holds cache_lock.
  */
 static void *
-detach_many(EmogiCached *cached)
+detach_overflow(EmogiCached *cached)
 {
-	void	   *many = cached->many;
+	void	   *overflow = cached->overflow;
 
 	release_leaves(cached);
-	cached->leaves = cached->few_leaves;
-	cached->xids.running = cached->few_running;
+	cached->leaves = cached->inline_leaves;
+	cached->xids.running = cached->inline_running;
 	cached->xids.nrunning = 0;
 	cached->text = NULL;
-	cached->many = NULL;
-	return many;
+	cached->overflow = NULL;
+	return overflow;
 }
 
 /* Free a DOOMED graph that the caller has marked as leaving. Raises nothing. */
@@ -255,11 +255,11 @@ void
 emogi_cache_free(int index)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
-	void	   *many;
+	void	   *overflow;
 	int			dictionary;
 
 	emogi_cache_lock();
-	many = detach_many(cached);
+	overflow = detach_overflow(cached);
 	dictionary = cached->dictionary;
 	cached->dictionary = -1;
 	cached->gpus = 0;
@@ -271,9 +271,9 @@ emogi_cache_free(int index)
 		emogi_small_allocations_free((void *) cached->graph.memory, cached->graph.memory_bytes);
 	else if (cached->graph.memory != NULL)
 		emogi_arena_free_owner(EMOGI_OWNER_GRAPH(index));
-	if (many != NULL)
-		emogi_small_allocations_free(many, cached->many_bytes);
-	emogi_fault_sleep(EMOGI_AT_GRAPH_FREED);
+	if (overflow != NULL)
+		emogi_small_allocations_free(overflow, cached->overflow_bytes);
+	emogi_fault_sleep(EMOGI_FAULT_AT_GRAPH_FREED);
 	emogi_cache_lock();
 	dlist_delete(&cached->chain);
 	dlist_delete(&cached->order);

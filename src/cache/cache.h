@@ -10,7 +10,7 @@
  * - cache_labels.c: the component labels of a cached graph.
  * - cache_keep.c: the graphs that are exempt from eviction.
  * - cache_share.c: when the graphs of a role are evicted before all others.
- * - walk_cost.c: the accumulated cost of index searches that ran without a graph.
+ * - index_cost.c: the accumulated cost of index searches that ran without a graph.
  * - asked_queries.c: recently requested queries.
  *
  * ../acquire/cache_lookup.c decides which entry serves a call.
@@ -55,7 +55,7 @@ extern Size emogi_tables_shmem_size(void);
 extern void emogi_tables_shmem_startup(bool found);
 extern bool emogi_tables_can_hold(int ntables);
 extern void emogi_tables_publish(int table);
-extern void emogi_tables_displace(int table);
+extern void emogi_tables_record_eviction(int table);
 extern void emogi_tables_release(int table);
 extern void emogi_tables_untrack(Oid database, Oid relid);
 extern uint32 emogi_tables_ntracked(void);
@@ -70,22 +70,22 @@ extern int	emogi_recent_writers_track(Oid relid, const EmogiTransactionSnapshot 
 extern bool emogi_recent_writers_must_register(int table, const EmogiTransactionSnapshot *xids);
 extern void emogi_recent_writers_register(const int *tables, const Oid *relids, int ntables,
 										  const EmogiTransactionSnapshot *xids);
-extern bool emogi_recent_writers_usable(int table, const EmogiTransactionSnapshot *xids);
-extern bool emogi_recent_writers_alike(int table, const EmogiTransactionSnapshot *a,
-									   const EmogiTransactionSnapshot *b);
+extern bool emogi_recent_writers_allow_snapshot(int table, const EmogiTransactionSnapshot *xids);
+extern bool emogi_recent_writers_see_same_rows(int table, const EmogiTransactionSnapshot *a,
+											   const EmogiTransactionSnapshot *b);
 extern bool emogi_recent_writers_outdated(int table, const EmogiTransactionSnapshot *xids,
 										  TransactionId oldest_xid);
-extern bool emogi_recent_writers_passed(int table, const EmogiTransactionSnapshot *xids,
-										const EmogiTransactionSnapshot *newer);
+extern bool emogi_recent_writers_are_superseded(int table, const EmogiTransactionSnapshot *xids,
+												const EmogiTransactionSnapshot *newer);
 extern void emogi_recent_writers_forget_recovery(void);
 
-#define EMOGI_RING_WRITERS	128
+#define EMOGI_RECENT_WRITERS	128
 #define EMOGI_EPOCH_BYTES	16
 
 /*
  * Identifies the rows of a table: equal values guarantee equal rows, in the past and in the future.
  */
-typedef struct EmogiWriterTold
+typedef struct EmogiTableVersion
 {
 	uint8		epoch[EMOGI_EPOCH_BYTES];
 	uint64		number;			/* of the table's entry */
@@ -95,11 +95,11 @@ typedef struct EmogiWriterTold
 	 * [nseen], transactions in the ring that committed before the snapshot, ascending; the rest is
 	 * zero
 	 */
-	uint64		seen[EMOGI_RING_WRITERS];
-} EmogiWriterTold;
+	uint64		seen[EMOGI_RECENT_WRITERS];
+} EmogiTableVersion;
 
-extern bool emogi_recent_writers_tell(Oid relid, const EmogiTransactionSnapshot *xids,
-									  EmogiWriterTold *told);
+extern bool emogi_recent_writers_table_version(Oid relid, const EmogiTransactionSnapshot *xids,
+											   EmogiTableVersion *version);
 
 /* ---- dictionaries.c: the dictionaries of graphs, identified by an index; -1 = none ---- */
 
@@ -112,14 +112,14 @@ extern void *emogi_dictionaries_alloc(EmogiSlot *slot, Size bytes);
 extern void emogi_dictionaries_finish(EmogiSlot *slot, EmogiDictionary *dictionary);
 extern void emogi_dictionaries_attach(EmogiSlot *slot, int index);
 extern void emogi_dictionaries_share(int index);
-extern bool emogi_dictionaries_give_room(int index);
+extern bool emogi_dictionaries_allocate_room(int index);
 extern int	emogi_dictionaries_use(int index);
 extern void emogi_dictionaries_release(int index);
 extern EmogiDictionary *emogi_dictionaries_get(int index);
 extern const EmogiKeyType *emogi_dictionaries_type(int index);
 extern uint64 emogi_dictionaries_bytes(int index);
-extern uint64 emogi_dictionaries_made_bytes(int index);
-extern uint64 emogi_dictionaries_all_bytes(void);
+extern uint64 emogi_dictionaries_built_bytes(int index);
+extern uint64 emogi_dictionaries_total_bytes(void);
 
 /* ---- cache.c: graphs shared by calls and sessions ---- */
 
@@ -135,8 +135,8 @@ extern uint64 emogi_dictionaries_all_bytes(void);
  * Capacity of the arrays within an entry; longer arrays of leaves or running transactions are
  * allocated in the arena.
  */
-#define EMOGI_FEW_LEAVES	4
-#define EMOGI_FEW_RUNNING	16
+#define EMOGI_INLINE_LEAVES	4
+#define EMOGI_INLINE_RUNNING	16
 
 #define EMOGI_FINGERPRINT_BYTES	32		/* of the fingerprint of a query */
 
@@ -193,13 +193,13 @@ typedef enum EmogiCachedState
 } EmogiCachedState;
 
 /* Totals over graphs: see cache_share.c. */
-typedef struct EmogiCacheSum
+typedef struct EmogiCacheTotals
 {
 	uint64		bytes;			/* without labels and contraction hierarchies */
 	uint32		ngraphs;
 	uint32		nleaves;
 	uint32		ndictionaries;	/* a dictionary of several graphs counts once for each */
-} EmogiCacheSum;
+} EmogiCacheTotals;
 
 /* The number and size of a graph's components; 0 = unknown. */
 typedef struct EmogiComponentSizes
@@ -234,7 +234,7 @@ typedef struct EmogiCached
 	 */
 	bool		asked_once;
 	/* its part of its builder's totals, see cache_share.c; all 0 = not counted */
-	EmogiCacheSum counted;
+	EmogiCacheTotals counted;
 	EmogiGraph	graph;
 	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
 	uint64		bytes;			/* in the arena, without the dictionary */
@@ -266,31 +266,32 @@ typedef struct EmogiCached
 	int			staleness_ms;
 	double		build_ms;
 	int			nleaves;
-	EmogiLeaf  *leaves;			/* [nleaves], in `few_leaves` or `many` */
+	EmogiLeaf  *leaves;			/* [nleaves], in `inline_leaves` or `overflow` */
 	/*
 	 * snapshot under which its rows were read, or are known to be right; running[] is in
-	 * `few_running` or `many`
+	 * `inline_running` or `overflow`
 	 */
 	EmogiTransactionSnapshot xids;
 	uint32		running_room;	/* capacity of xids.running */
 	Oid			builder;		/* the role that built it */
-	char	   *text;			/* of a query, perhaps truncated, in `many`; NULL = not a query */
-	bool		by_ring;		/* the rings may decide for which other snapshots it is right */
-	uint64		live_id;		/* the change tracker that it was made from, 0 = none, ... */
-	uint64		live_position;	/* ... and the tracker's position then */
-	void	   *many;			/* small allocation in the arena; NULL = none */
-	Size		many_bytes;
-	EmogiLeaf	few_leaves[EMOGI_FEW_LEAVES];
-	uint64		few_running[EMOGI_FEW_RUNNING];
+	char	   *text;			/* of a query, perhaps truncated, in `overflow`; NULL = not a
+								 * query */
+	bool		by_writers;		/* the rings may decide for which other snapshots it is right */
+	uint64		tracker_id;		/* the change tracker that it was made from, 0 = none, ... */
+	uint64		tracker_position;	/* ... and the tracker's position then */
+	void	   *overflow;		/* small allocation in the arena; NULL = none */
+	Size		overflow_bytes;
+	EmogiLeaf	inline_leaves[EMOGI_INLINE_LEAVES];
+	uint64		inline_running[EMOGI_INLINE_RUNNING];
 } EmogiCached;
 
 /* Totals over the graphs that are exempt from eviction. */
-typedef struct EmogiKept
+typedef struct EmogiKeptTotals
 {
 	uint64		bytes;			/* without labels */
 	uint32		ngraphs;
 	uint32		nleaves;
-} EmogiKept;
+} EmogiKeptTotals;
 
 /* Counters since the server start or the last reset; under cache_lock. */
 typedef struct EmogiCacheCounters
@@ -298,9 +299,9 @@ typedef struct EmogiCacheCounters
 	uint64		hits;			/* calls that found their graph */
 	uint64		builds;			/* graphs built and published */
 	/* graphs merged from another graph and the changes since, and published */
-	uint64		splices;
+	uint64		merges;
 	/* calls that used an older graph with an overlay of the changes since */
-	uint64		patches;
+	uint64		overlays;
 	uint64		private_builds; /* graphs built for one call */
 	uint64		waits;			/* calls that waited for another call's build */
 	uint64		evictions;		/* graphs evicted to make room */
@@ -310,25 +311,25 @@ typedef struct EmogiCacheCounters
 } EmogiCacheCounters;
 
 /* Hash buckets of the totals by builder. Roles in the same bucket share its totals. */
-#define EMOGI_BUILDERS		1024
+#define EMOGI_BUILDER_BUCKETS		1024
 
 /* Number of graphs kept though their constants were requested only once. */
-#define EMOGI_MOST_ONCE		4
+#define EMOGI_MAX_ASKED_ONCE		4
 
 /* All fields are protected by cache_lock, unless noted. */
 typedef struct EmogiCache
 {
 	uint64		next_id;
 	EmogiCacheCounters counters;
-	EmogiKept	kept;
-	EmogiCacheSum built[EMOGI_BUILDERS];	/* by the hash of the role that built them */
+	EmogiKeptTotals	kept;
+	EmogiCacheTotals built[EMOGI_BUILDER_BUCKETS];	/* by the hash of the role that built them */
 	ConditionVariable changed;	/* broadcast when a graph becomes READY or FREE */
 	pg_atomic_uint32 ndoomed;	/* read without lock */
 	/* some graph may want a contraction hierarchy; read without lock */
 	volatile bool contractions_wanted;
 	uint32		nused;			/* entries [0, nused) are set up */
 	/* ids of the last graphs that were published as asked_once, 0 = none */
-	uint64		once[EMOGI_MOST_ONCE];
+	uint64		once[EMOGI_MAX_ASKED_ONCE];
 	uint32		next_once;		/* next index to overwrite in once[] */
 	/*
 	 * next entry to be checked for whether any call can use it, see ../acquire/cache_lookup_drop.c
@@ -352,12 +353,12 @@ emogi_cache_max_graphs(void)
 extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
-extern dlist_head *emogi_cache_chain(const EmogiGraphKey *key);
+extern dlist_head *emogi_cache_bucket(const EmogiGraphKey *key);
 extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids,
 									int nleaves, const char *text);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
-extern void emogi_cache_take_over(int graph, EmogiGraph *built, int dictionary);
+extern void emogi_cache_transfer_graph(int graph, EmogiGraph *built, int dictionary);
 extern void emogi_cache_unpin(int graph);
 extern void emogi_cache_free(int index);
 extern void emogi_cache_free_doomed(void);
@@ -379,11 +380,11 @@ extern void emogi_cache_wait_for_room(void);
 /* ---- cache_gpus.c: for the engine worker ---- */
 
 extern uint64 emogi_cache_derived_id(int index, const EmogiCached *base);
-extern void emogi_cache_use_on_gpus(uint64 id, uint32 gpus);
+extern void emogi_cache_mark_gpus(uint64 id, uint32 gpus);
 extern uint32 emogi_cache_gpus(uint64 id);
 extern uint64 emogi_cache_next_to_forget(uint32 gpus, int *gpu);
-extern void emogi_cache_forgotten(uint64 id, int gpu);
-extern void emogi_cache_worker_gone(void);
+extern void emogi_cache_gpu_has_forgotten(uint64 id, int gpu);
+extern void emogi_cache_worker_has_ended(void);
 
 static inline void
 emogi_cache_lock(void)
@@ -400,15 +401,15 @@ emogi_cache_unlock(void)
 /* ---- cache_key.c: keys of graphs ---- */
 
 extern bool emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b);
-extern uint64 emogi_cache_digest_start(const EmogiGraphKey *key);
+extern uint64 emogi_cache_fingerprint_prefix(const EmogiGraphKey *key);
 
 /* ---- cache_contraction.c: the contraction hierarchies of graphs ---- */
 
 /*
  * Fraction of emogi.max_memory that one process-local array may take while a hierarchy is made: 1 /
- * EMOGI_MAKING_SHARE.
+ * EMOGI_CONTRACTION_MEMORY_SHARE.
  */
-#define EMOGI_MAKING_SHARE 4
+#define EMOGI_CONTRACTION_MEMORY_SHARE 4
 
 extern uint64 emogi_cache_contraction_bytes(const EmogiCached *cached);
 extern const EmogiGraph *emogi_cache_contraction_graph(int graph, const EmogiGraph *shown,
@@ -420,7 +421,7 @@ extern void emogi_cache_contraction_retry(int graph);
 extern int	emogi_cache_contraction_next(void);
 extern void emogi_cache_contraction_made(int graph, const struct EmogiContraction *made,
 										 bool again);
-extern void emogi_cache_contraction_note(int graph, double ms);
+extern void emogi_cache_contraction_record_path(int graph, double ms);
 extern void emogi_cache_contraction_keep(int graph, const struct EmogiContraction *made);
 extern void emogi_cache_contraction_free(int graph);
 extern bool emogi_cache_contraction_drop(void);
@@ -431,16 +432,16 @@ extern bool emogi_cache_labels_exist(int graph);
 extern bool emogi_cache_labels_may_be_carried(int graph);
 extern const uint32 *emogi_cache_labels_begin(int graph, bool uses);
 extern const uint32 *emogi_cache_labels_members(int graph);
-extern void emogi_cache_labels_link(int graph);
+extern void emogi_cache_labels_add_members(int graph);
 extern void emogi_cache_labels_end(int graph);
 extern const uint32 *emogi_cache_labels_hold(int graph, const uint32 **members,
 											 EmogiLabelsRead *read);
 extern void emogi_cache_labels_release(int graph, EmogiLabelsRead read);
 extern uint32 *emogi_cache_labels_alloc(int graph);
-extern void emogi_cache_labels_set(int graph, uint32 *labels, int donor);
-extern void emogi_cache_labels_give_up(int graph, uint32 *labels);
+extern void emogi_cache_labels_set(int graph, uint32 *labels, int base_graph);
+extern void emogi_cache_labels_free_unused(int graph, uint32 *labels);
 extern void emogi_cache_labels_keep(int graph, const uint32 *component);
-extern bool emogi_cache_labels_stop(void);
+extern bool emogi_cache_labels_must_stop(void);
 extern void emogi_cache_labels_free(int graph);
 extern bool emogi_cache_labels_drop(void);
 
@@ -450,7 +451,7 @@ extern bool emogi_cache_labels_drop(void);
  * Caller holds cache_lock, except for emogi_cache_kept_bytes.
  */
 
-extern bool emogi_cache_keep(EmogiCached *cached, EmogiKept *together);
+extern bool emogi_cache_keep(EmogiCached *cached, EmogiKeptTotals *together);
 extern void emogi_cache_unkeep(EmogiCached *cached);
 extern uint64 emogi_cache_kept_bytes(void);
 
@@ -460,26 +461,26 @@ extern uint64 emogi_cache_kept_bytes(void);
  * Caller holds cache_lock.
  */
 
-extern void emogi_cache_count_in(EmogiCached *cached);
-extern void emogi_cache_count_out(EmogiCached *cached);
+extern void emogi_cache_add_to_totals(EmogiCached *cached);
+extern void emogi_cache_remove_from_totals(EmogiCached *cached);
 extern bool emogi_cache_is_beyond_share(Oid role, uint64 more_bytes);
 
-/* ---- walk_cost.c: accumulated cost of index searches ---- */
+/* ---- index_cost.c: accumulated cost of index searches ---- */
 
-extern Size emogi_walk_cost_shmem_size(void);
-extern void emogi_walk_cost_shmem_startup(bool found);
-extern Oid	emogi_walk_cost_of_query(const uint8 *fingerprint);
-extern void emogi_walk_cost_add(Oid relid, uint64 cost);
-extern uint64 emogi_walk_cost_sum(Oid relid);
-extern void emogi_walk_cost_reset(Oid relid);
-extern void emogi_walk_cost_note_end(Oid relid, uint64 hits);
-extern uint64 emogi_walk_cost_price_factor(Oid relid);
+extern Size emogi_index_cost_shmem_size(void);
+extern void emogi_index_cost_shmem_startup(bool found);
+extern Oid	emogi_index_cost_of_query(const uint8 *fingerprint);
+extern void emogi_index_cost_add(Oid relid, uint64 cost);
+extern uint64 emogi_index_cost_sum(Oid relid);
+extern void emogi_index_cost_reset(Oid relid);
+extern void emogi_index_cost_record_end(Oid relid, uint64 hits);
+extern uint64 emogi_index_cost_build_factor(Oid relid);
 
 /* ---- asked_queries.c: recently requested queries ---- */
 
 extern Size emogi_asked_queries_shmem_size(void);
 extern void emogi_asked_queries_shmem_startup(bool found);
-extern bool emogi_asked_queries_first(const EmogiGraphKey *key, uint64 shape, bool noted);
+extern bool emogi_asked_queries_is_first(const EmogiGraphKey *key, uint64 shape, bool noted);
 extern bool emogi_asked_queries_built_before(const EmogiGraphKey *key);
 extern void emogi_asked_queries_keep_size(const EmogiGraphKey *key, uint64 nvertices,
 										  uint64 nedges);

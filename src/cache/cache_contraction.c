@@ -9,7 +9,7 @@
  *
  * The worker builds a hierarchy, while calls continue, when paths have taken as long as the
  * construction will, and the graph has not changed for several times as long. With
- * emogi.contraction_after a call is told to build it. A failed construction is not retried.
+ * emogi.contraction_min_calls a call is told to build it. A failed construction is not retried.
  */
 #include "postgres.h"
 
@@ -128,20 +128,20 @@ pays_off(const EmogiCached *cached)
 
 /*
  * Must the caller, who has a graph pinned and is about to search a distant path, build its
- * hierarchy? True once, after emogi.contraction_after such searches. Without that setting, tell the
- * worker to build it when it pays off.
+ * hierarchy? True once, after emogi.contraction_min_calls such searches. Without that setting, tell
+ * the worker to build it when it pays off.
  */
 bool
 emogi_cache_contraction_is_due(int index)
 {
-	const bool	by_caller = emogi_contraction_after >= 0;
+	const bool	by_caller = emogi_contraction_min_calls >= 0;
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	bool		due;
 
 	emogi_cache_lock();
 	due = !cached->contraction_asked && cached->state == EMOGI_GRAPH_READY &&
-		emogi_contraction_suits(&cached->graph) &&
-		(by_caller ? cached->npaths >= (uint32) emogi_contraction_after : pays_off(cached));
+		emogi_contraction_is_suitable(&cached->graph) &&
+		(by_caller ? cached->npaths >= (uint32) emogi_contraction_min_calls : pays_off(cached));
 	cached->contraction_asked |= due;
 	if (due && !by_caller)
 		cached->contraction_wanted = emogi_cache_shared->contractions_wanted = true;
@@ -212,7 +212,7 @@ emogi_cache_contraction_made(int index, const EmogiContraction *made, bool again
 
 /* Record the time of a distant path in a graph, which the caller has pinned. */
 void
-emogi_cache_contraction_note(int index, double ms)
+emogi_cache_contraction_record_path(int index, double ms)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 

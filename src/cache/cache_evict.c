@@ -46,7 +46,7 @@ static void
 evict(EmogiCached *victim)
 {
 	for (int i = 0; i < victim->nleaves; i++)
-		emogi_tables_displace(victim->leaves[i].table);
+		emogi_tables_record_eviction(victim->leaves[i].table);
 	emogi_cache_doom(victim);
 	emogi_cache_shared->counters.evictions++;
 }
@@ -61,7 +61,7 @@ doom_oldest(void)
 {
 	EmogiCached *victim = least_recently_used(InvalidOid);
 
-	if (emogi_change_tracker_doom(victim != NULL ? victim->live_id : 0))
+	if (emogi_change_tracker_doom(victim != NULL ? victim->tracker_id : 0))
 		return true;
 	if (victim == NULL)
 		return false;
@@ -83,14 +83,14 @@ doom_oldest_of(Oid role, uint64 more_bytes)
 	victim = least_recently_used(role);
 	if (victim == NULL)
 		return emogi_change_tracker_doom_of(role);
-	if (victim->live_id == 0 || !emogi_change_tracker_doom(victim->live_id))
+	if (victim->tracker_id == 0 || !emogi_change_tracker_doom(victim->tracker_id))
 		evict(victim);
 	return true;
 }
 
 /* Check whether a DOOMED graph is about to be freed. Caller holds cache_lock. */
 static bool
-any_leaving(void)
+any_being_freed(void)
 {
 	dlist_iter	iter;
 
@@ -110,7 +110,7 @@ emogi_cache_wait_for_room(void)
 
 		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
 		emogi_cache_lock();
-		leaving = any_leaving();
+		leaving = any_being_freed();
 		emogi_cache_unlock();
 		if (!leaving)
 			break;
@@ -130,7 +130,7 @@ evict_and_wait(Oid role, uint64 more_bytes)
 	bool		doomed;
 
 	emogi_cache_lock();
-	leaving = any_leaving();
+	leaving = any_being_freed();
 	doomed = !leaving && (OidIsValid(role) ? doom_oldest_of(role, more_bytes) : doom_oldest());
 	emogi_cache_unlock();
 	if (doomed)

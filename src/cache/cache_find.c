@@ -62,7 +62,7 @@ doom_named(const EmogiGraphKey *key, uint64 *bytes)
 	int			ndependent = 0;
 	dlist_iter	iter;
 
-	dlist_foreach(iter, emogi_cache_chain(key))
+	dlist_foreach(iter, emogi_cache_bucket(key))
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
@@ -115,8 +115,8 @@ emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, const void *), co
 
 		if (cached->key.of_query && cached->key.database == MyDatabaseId && evicts(cached, arg))
 		{
-			if (cached->live_id != 0)
-				(void) emogi_change_tracker_doom(cached->live_id);
+			if (cached->tracker_id != 0)
+				(void) emogi_change_tracker_doom(cached->tracker_id);
 			bytes += doom_ready(cached);
 		}
 	}
@@ -158,7 +158,7 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges,
 	dlist_iter	iter;
 
 	emogi_cache_lock();
-	dlist_foreach(iter, emogi_cache_chain(key))
+	dlist_foreach(iter, emogi_cache_bucket(key))
 	{
 		const EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 

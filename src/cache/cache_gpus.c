@@ -18,7 +18,7 @@ find_id(uint64 id)
 
 /* Record that some GPUs (bit mask) are about to use a graph's memory. */
 void
-emogi_cache_use_on_gpus(uint64 id, uint32 gpus)
+emogi_cache_mark_gpus(uint64 id, uint32 gpus)
 {
 	EmogiCached *cached;
 
@@ -60,7 +60,7 @@ emogi_cache_derived_id(int index, const EmogiCached *base)
 
 /*
  * Get the id of a graph that one of these GPUs must forget, and that GPU; 0 if there is none.
- * emogi_cache_forgotten must follow.
+ * emogi_cache_gpu_has_forgotten must follow.
  */
 uint64
 emogi_cache_next_to_forget(uint32 gpus, int *gpu)
@@ -86,7 +86,7 @@ emogi_cache_next_to_forget(uint32 gpus, int *gpu)
 
 /* Record that a GPU has forgotten a graph, and free the graph if it was the last. */
 void
-emogi_cache_forgotten(uint64 id, int gpu)
+emogi_cache_gpu_has_forgotten(uint64 id, int gpu)
 {
 	EmogiCached *cached;
 	bool		is_last = false;
@@ -109,7 +109,7 @@ emogi_cache_forgotten(uint64 id, int gpu)
  * is being made.
  */
 void
-emogi_cache_worker_gone(void)
+emogi_cache_worker_has_ended(void)
 {
 	emogi_cache_lock();
 	for (uint32 i = 0; i < emogi_cache_shared->nused; i++)

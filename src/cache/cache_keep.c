@@ -16,12 +16,12 @@
  * Get what a graph counts for among kept graphs, without its labels, hierarchy, and room for later
  * keys, which can be evicted.
  */
-static EmogiKept
+static EmogiKeptTotals
 measure(const EmogiCached *cached)
 {
-	return (EmogiKept) {.bytes = cached->bytes - cached->labels_bytes -
+	return (EmogiKeptTotals) {.bytes = cached->bytes - cached->labels_bytes -
 						emogi_cache_contraction_bytes(cached) +
-						emogi_dictionaries_made_bytes(cached->dictionary),.ngraphs = 1,
+						emogi_dictionaries_built_bytes(cached->dictionary),.ngraphs = 1,
 						.nleaves = cached->nleaves};
 }
 
@@ -30,10 +30,10 @@ measure(const EmogiCached *cached)
  * set to the totals of kept graphs, or to what they would be.
  */
 bool
-emogi_cache_keep(EmogiCached *cached, EmogiKept *together)
+emogi_cache_keep(EmogiCached *cached, EmogiKeptTotals *together)
 {
-	EmogiKept  *kept = &emogi_cache_shared->kept;
-	EmogiKept	more = measure(cached);
+	EmogiKeptTotals  *kept = &emogi_cache_shared->kept;
+	EmogiKeptTotals	more = measure(cached);
 
 	*together = *kept;
 	if (cached->kept)
@@ -54,8 +54,8 @@ emogi_cache_keep(EmogiCached *cached, EmogiKept *together)
 void
 emogi_cache_unkeep(EmogiCached *cached)
 {
-	EmogiKept  *kept = &emogi_cache_shared->kept;
-	EmogiKept	less = measure(cached);
+	EmogiKeptTotals  *kept = &emogi_cache_shared->kept;
+	EmogiKeptTotals	less = measure(cached);
 
 	if (!cached->kept)
 		return;

@@ -16,7 +16,7 @@ emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
 
 /* Get the first bytes of a fingerprint. */
 uint64
-emogi_cache_digest_start(const EmogiGraphKey *key)
+emogi_cache_fingerprint_prefix(const EmogiGraphKey *key)
 {
 	uint64		start;
 

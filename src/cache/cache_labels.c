@@ -20,7 +20,7 @@
 #define PIECE_VERTICES (UINT64CONST(1) << 20)	/* copied between two checks for cancellation */
 
 /* Merges through which unused labels are carried. */
-#define MAX_CARRIES 8
+#define MAX_LABEL_CARRIES 8
 
 /* Vertices sampled to estimate the size of components. */
 #define SAMPLES 1024
@@ -89,7 +89,7 @@ emogi_cache_labels_may_be_carried(int index)
 	bool		may;
 
 	emogi_cache_lock();
-	may = cached->labels != NULL && cached->label_carries < MAX_CARRIES;
+	may = cached->labels != NULL && cached->label_carries < MAX_LABEL_CARRIES;
 	emogi_cache_unlock();
 	return may;
 }
@@ -185,7 +185,7 @@ emogi_cache_labels_release(int index, EmogiLabelsRead read)
  * Raises nothing.
  */
 bool
-emogi_cache_labels_stop(void)
+emogi_cache_labels_must_stop(void)
 {
 	return QueryCancelPending || ProcDiePending;
 }
@@ -204,7 +204,7 @@ alloc_array(int index, Size bytes)
 /*
  * Allocate memory for the labels of a graph that the caller has pinned, if it has none and there is
  * room without eviction; otherwise return NULL. emogi_cache_labels_set or
- * emogi_cache_labels_give_up must follow, without an error in between.
+ * emogi_cache_labels_free_unused must follow, without an error in between.
  */
 uint32 *
 emogi_cache_labels_alloc(int index)
@@ -215,7 +215,7 @@ emogi_cache_labels_alloc(int index)
 
 /* Free the memory from emogi_cache_labels_alloc. */
 void
-emogi_cache_labels_give_up(int index, uint32 *labels)
+emogi_cache_labels_free_unused(int index, uint32 *labels)
 {
 	free_memory(labels, content_bytes(&emogi_cache_shared->graphs[index]));
 }
@@ -268,11 +268,11 @@ measure_components(const uint32 *labels, uint64 nvertices)
 }
 
 /*
- * Set the labels of a graph, unless another call has set them already. donor: the graph from whose
- * labels they were made; -1 = a run.
+ * Set the labels of a graph, unless another call has set them already. base_graph: the graph from
+ * whose labels they were made; -1 = a run.
  */
 void
-emogi_cache_labels_set(int index, uint32 *labels, int donor)
+emogi_cache_labels_set(int index, uint32 *labels, int base_graph)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const Size	bytes = content_bytes(cached);
@@ -285,8 +285,8 @@ emogi_cache_labels_set(int index, uint32 *labels, int donor)
 	{
 		cached->labels = labels;
 		cached->components = sizes;
-		cached->label_carries = donor >= 0 ? emogi_cache_shared->graphs[donor].label_carries + 1 :
-			0;
+		cached->label_carries = base_graph >= 0 ?
+			emogi_cache_shared->graphs[base_graph].label_carries + 1 : 0;
 		cached->labels_bytes += counted_bytes(bytes);
 		cached->bytes += counted_bytes(bytes);
 	}
@@ -300,7 +300,7 @@ emogi_cache_labels_set(int index, uint32 *labels, int donor)
  * there is room without eviction.
  */
 void
-emogi_cache_labels_link(int index)
+emogi_cache_labels_add_members(int index)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	const Size	bytes = content_bytes(cached);
@@ -315,7 +315,8 @@ emogi_cache_labels_link(int index)
 	if (labels != NULL)
 	{
 		const bool	linked = emogi_local_search_components_link(labels, cached->graph.nvertices,
-																emogi_cache_labels_stop, members);
+																emogi_cache_labels_must_stop,
+																members);
 
 		emogi_cache_lock();
 		set = linked && cached->members == NULL && cached->state == EMOGI_GRAPH_READY;
@@ -344,9 +345,9 @@ emogi_cache_labels_keep(int index, const uint32 *component)
 	for (uint64 v = 0; v < nvertices; v += PIECE_VERTICES)
 	{
 		memcpy(labels + v, component + v, Min(nvertices - v, PIECE_VERTICES) * sizeof *labels);
-		if (emogi_cache_labels_stop())
+		if (emogi_cache_labels_must_stop())
 		{
-			emogi_cache_labels_give_up(index, labels);
+			emogi_cache_labels_free_unused(index, labels);
 			return;
 		}
 	}

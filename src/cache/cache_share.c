@@ -18,20 +18,20 @@
 #include "base/limits.h"
 
 /* Get the sum of a role. */
-static EmogiCacheSum *
+static EmogiCacheTotals *
 sum_of(Oid role)
 {
-	return &emogi_cache_shared->built[murmurhash32(role) % EMOGI_BUILDERS];
+	return &emogi_cache_shared->built[murmurhash32(role) % EMOGI_BUILDER_BUCKETS];
 }
 
 /* Add a graph that has just been transferred to the cache to the sum of its builder. */
 void
-emogi_cache_count_in(EmogiCached *cached)
+emogi_cache_add_to_totals(EmogiCached *cached)
 {
-	EmogiCacheSum *sum = sum_of(cached->builder);
+	EmogiCacheTotals *sum = sum_of(cached->builder);
 
-	cached->counted = (EmogiCacheSum) {
-		.bytes = cached->bytes + emogi_dictionaries_made_bytes(cached->dictionary),
+	cached->counted = (EmogiCacheTotals) {
+		.bytes = cached->bytes + emogi_dictionaries_built_bytes(cached->dictionary),
 		.ngraphs = 1,
 		.nleaves = cached->nleaves,
 		.ndictionaries = cached->dictionary >= 0
@@ -44,15 +44,15 @@ emogi_cache_count_in(EmogiCached *cached)
 
 /* Subtract a graph from the sum of its builder, if it was added. */
 void
-emogi_cache_count_out(EmogiCached *cached)
+emogi_cache_remove_from_totals(EmogiCached *cached)
 {
-	EmogiCacheSum *sum = sum_of(cached->builder);
+	EmogiCacheTotals *sum = sum_of(cached->builder);
 
 	sum->bytes -= cached->counted.bytes;
 	sum->ngraphs -= cached->counted.ngraphs;
 	sum->nleaves -= cached->counted.nleaves;
 	sum->ndictionaries -= cached->counted.ndictionaries;
-	cached->counted = (EmogiCacheSum) {0};
+	cached->counted = (EmogiCacheTotals) {0};
 }
 
 /*
@@ -63,7 +63,7 @@ emogi_cache_count_out(EmogiCached *cached)
 bool
 emogi_cache_is_beyond_share(Oid role, uint64 more_bytes)
 {
-	const EmogiCacheSum *sum = sum_of(role);
+	const EmogiCacheTotals *sum = sum_of(role);
 	const uint64 max_bytes = emogi_limits_role_bytes();
 
 	if (!OidIsValid(role) || max_bytes == PG_UINT64_MAX)

@@ -36,7 +36,7 @@ emogi_change_tracker_shmem_startup(dlist_head *used, bool found)
 	bool		found_trackers;
 
 	graphs_used = used;
-	emogi_change_trackers = ShmemInitStruct("emogi live states", sizeof(EmogiChangeTrackers),
+	emogi_change_trackers = ShmemInitStruct("emogi change trackers", sizeof(EmogiChangeTrackers),
 											&found_trackers);
 	if (found)
 		return;
@@ -102,16 +102,16 @@ index_of(const EmogiChangeTracker *tracker)
 static void
 assign_id(EmogiChangeTracker *tracker)
 {
-	tracker->id = emogi_change_trackers->next_id++ * EMOGI_MAX_LIVE_STATES + index_of(tracker);
+	tracker->id = emogi_change_trackers->next_id++ * EMOGI_MAX_TRACKERS + index_of(tracker);
 }
 
 /* Find the tracker with this id; NULL if it is gone. Caller holds cache_lock. */
 static EmogiChangeTracker *
 find_id(uint64 id)
 {
-	EmogiChangeTracker *tracker = &emogi_change_trackers->states[id % EMOGI_MAX_LIVE_STATES];
+	EmogiChangeTracker *tracker = &emogi_change_trackers->states[id % EMOGI_MAX_TRACKERS];
 
-	return tracker->phase != EMOGI_LIVE_FREE && tracker->id == id ? tracker : NULL;
+	return tracker->phase != EMOGI_TRACKER_FREE && tracker->id == id ? tracker : NULL;
 }
 
 /*
@@ -132,7 +132,7 @@ emogi_change_tracker_keep(EmogiChangeTracker *tracker, EmogiTrackedBlock *block,
 		taken = emogi_small_allocations_bytes(bytes);
 	}
 	else
-		taken = emogi_arena_give(start, bytes, EMOGI_OWNER_TRACKER(index_of(tracker)));
+		taken = emogi_arena_transfer(start, bytes, EMOGI_OWNER_TRACKER(index_of(tracker)));
 	emogi_cache_lock();
 	tracker->bytes += taken;
 	emogi_cache_unlock();
@@ -166,10 +166,10 @@ emogi_change_tracker_drop(EmogiChangeTracker *tracker, EmogiTrackedBlock *block)
  * Free the content of a tracker, which its holder will make anew, under a new id. Raises nothing.
  */
 void
-emogi_change_tracker_empty(EmogiChangeTracker *tracker)
+emogi_change_tracker_reset(EmogiChangeTracker *tracker)
 {
 	emogi_cache_lock();
-	tracker->phase = EMOGI_LIVE_NEW;
+	tracker->phase = EMOGI_TRACKER_NEW;
 	assign_id(tracker);
 	emogi_cache_unlock();
 	emogi_change_tracker_drop(tracker, &tracker->pages_block);
@@ -180,7 +180,7 @@ emogi_change_tracker_empty(EmogiChangeTracker *tracker)
 	memset(&tracker->pages, 0, sizeof tracker->pages);
 	memset(&tracker->coo, 0, sizeof tracker->coo);
 	tracker->log_start = tracker->position = tracker->log_room = tracker->nedges =
-		tracker->nskipped = tracker->npatched = 0;
+		tracker->nskipped = tracker->noverlays = 0;
 }
 
 /*
@@ -196,7 +196,7 @@ free_tracker(EmogiChangeTracker *tracker)
 	emogi_dictionaries_release(tracker->dictionary);
 	tracker->dictionary = -1;
 	emogi_cache_lock();
-	tracker->phase = EMOGI_LIVE_FREE;
+	tracker->phase = EMOGI_TRACKER_FREE;
 	tracker->holder = -1;
 	emogi_cache_unlock();
 }
@@ -207,9 +207,10 @@ free_tracker(EmogiChangeTracker *tracker)
 static bool
 is_of(const EmogiChangeTracker *tracker, const EmogiGraphKey *key)
 {
-	return tracker->phase != EMOGI_LIVE_FREE && !tracker->doomed &&
+	return tracker->phase != EMOGI_TRACKER_FREE && !tracker->doomed &&
 		(emogi_cache_same_source(&tracker->key, key) ||
-		 (emogi_faults.tree[EMOGI_TREE_STATE] && tracker->key.of_query && key->of_query)) &&
+		 (emogi_faults.analysis[EMOGI_ANALYSIS_TRACKER] && tracker->key.of_query &&
+		  key->of_query)) &&
 		 tracker->key.src == key->src && tracker->key.dst == key->dst &&
 		tracker->key.weight == key->weight && tracker->key.reverse == key->reverse &&
 		emogi_key_type_equal(&tracker->key.keys, &key->keys);
@@ -230,26 +231,26 @@ static EmogiChangeTracker *
 find_free(void)
 {
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
-		if (emogi_change_trackers->states[i].phase == EMOGI_LIVE_FREE)
+		if (emogi_change_trackers->states[i].phase == EMOGI_TRACKER_FREE)
 			return &emogi_change_trackers->states[i];
-	if (emogi_change_trackers->nused < EMOGI_MAX_LIVE_STATES)
+	if (emogi_change_trackers->nused < EMOGI_MAX_TRACKERS)
 		return &emogi_change_trackers->states[emogi_change_trackers->nused++];
 	return NULL;
 }
 
 /* Trackers smaller than this are small: they take at most three quarters of the entries. */
-#define EMOGI_LIVE_SMALL_BYTES ((uint64) 1 << 20)
+#define EMOGI_TRACKER_SMALL_BYTES ((uint64) 1 << 20)
 
 /* Check whether a tracker can be doomed. maker: only if that role has made it; InvalidOid = any. */
 static bool
 may_doom(const EmogiChangeTracker *tracker, Oid maker)
 {
-	return tracker->phase == EMOGI_LIVE_READY && tracker->holder < 0 && !tracker->doomed &&
+	return tracker->phase == EMOGI_TRACKER_READY && tracker->holder < 0 && !tracker->doomed &&
 		(!OidIsValid(maker) || tracker->maker == maker);
 }
 
 /*
- * Get when the graphs of each tracker were last used: used[EMOGI_MAX_LIVE_STATES], 0 = no graph. A
+ * Get when the graphs of each tracker were last used: used[EMOGI_MAX_TRACKERS], 0 = no graph. A
  * cache hit does not touch the tracker itself. Caller holds cache_lock.
  */
 static void
@@ -257,11 +258,11 @@ list_uses(TimestampTz *used)
 {
 	dlist_iter	iter;
 
-	memset(used, 0, EMOGI_MAX_LIVE_STATES * sizeof *used);
+	memset(used, 0, EMOGI_MAX_TRACKERS * sizeof *used);
 	dlist_foreach(iter, graphs_used)
 	{
 		const EmogiCached *cached = dlist_container(EmogiCached, order, iter.cur);
-		const EmogiChangeTracker *tracker = find_id(cached->live_id);
+		const EmogiChangeTracker *tracker = find_id(cached->tracker_id);
 
 		if (tracker != NULL)
 			used[index_of(tracker)] = Max(used[index_of(tracker)], cached->last_used);
@@ -276,7 +277,7 @@ list_uses(TimestampTz *used)
 static bool
 doom_least_used(Oid maker, uint64 below)
 {
-	TimestampTz used[EMOGI_MAX_LIVE_STATES];
+	TimestampTz used[EMOGI_MAX_TRACKERS];
 	EmogiChangeTracker *victim = NULL;
 
 	list_uses(used);
@@ -303,7 +304,7 @@ doom_least_used(Oid maker, uint64 below)
 static bool
 doom_for_entry(void)
 {
-	const int	max_share = EMOGI_MAX_LIVE_STATES / 4 * 3;
+	const int	max_share = EMOGI_MAX_TRACKERS / 4 * 3;
 	int			nown = 0;
 	int			nsmall = 0;
 	Oid			maker;
@@ -312,11 +313,12 @@ doom_for_entry(void)
 	{
 		const EmogiChangeTracker *tracker = &emogi_change_trackers->states[i];
 
-		nown += tracker->phase != EMOGI_LIVE_FREE && tracker->maker == GetUserId();
-		nsmall += tracker->phase != EMOGI_LIVE_FREE && tracker->bytes < EMOGI_LIVE_SMALL_BYTES;
+		nown += tracker->phase != EMOGI_TRACKER_FREE && tracker->maker == GetUserId();
+		nsmall += tracker->phase != EMOGI_TRACKER_FREE &&
+			tracker->bytes < EMOGI_TRACKER_SMALL_BYTES;
 	}
 	maker = nown > max_share ? GetUserId() : InvalidOid;
-	return (nsmall > max_share && doom_least_used(maker, EMOGI_LIVE_SMALL_BYTES)) ||
+	return (nsmall > max_share && doom_least_used(maker, EMOGI_TRACKER_SMALL_BYTES)) ||
 		doom_least_used(maker, PG_UINT64_MAX) ||
 		doom_least_used(InvalidOid, PG_UINT64_MAX);
 }
@@ -333,7 +335,7 @@ make_tracker(const EmogiGraphKey *key)
 	if (tracker == NULL)
 		return NULL;
 	memset(tracker, 0, sizeof *tracker);
-	tracker->phase = EMOGI_LIVE_NEW;
+	tracker->phase = EMOGI_TRACKER_NEW;
 	tracker->holder = -1;
 	tracker->dictionary = -1;
 	assign_id(tracker);
@@ -356,7 +358,7 @@ try_to_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, bool *wait)
 		return NULL;
 	tracker->holder = (int) (slot - emogi_shared->slots);
 	tracker->last_used = GetCurrentTimestamp();
-	slot->live_state = index_of(tracker);
+	slot->held_tracker = index_of(tracker);
 	return tracker;
 }
 
@@ -403,7 +405,7 @@ emogi_change_tracker_exists(const EmogiGraphKey *key)
 	emogi_cache_lock();
 	tracker = emogi_change_tracker_find(key);
 	emogi_cache_unlock();
-	return tracker != NULL && tracker->phase == EMOGI_LIVE_READY;
+	return tracker != NULL && tracker->phase == EMOGI_TRACKER_READY;
 }
 
 /*
@@ -411,14 +413,14 @@ emogi_change_tracker_exists(const EmogiGraphKey *key)
  * exists.
  */
 void
-emogi_change_tracker_note_spliced(uint64 id)
+emogi_change_tracker_end_merge(uint64 id)
 {
 	EmogiChangeTracker *tracker;
 
 	emogi_cache_lock();
 	tracker = find_id(id);
 	if (tracker != NULL)
-		tracker->splice_until = 0;
+		tracker->merge_until = 0;
 	emogi_cache_unlock();
 }
 
@@ -427,12 +429,12 @@ List *
 emogi_change_tracker_relations(Oid database)
 {
 	List	   *relids = NIL;
-	Oid			found[EMOGI_MAX_LIVE_STATES];
+	Oid			found[EMOGI_MAX_TRACKERS];
 	int			count = 0;
 
 	emogi_cache_lock();
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
-		if (emogi_change_trackers->states[i].phase != EMOGI_LIVE_FREE &&
+		if (emogi_change_trackers->states[i].phase != EMOGI_TRACKER_FREE &&
 			emogi_change_trackers->states[i].key.database == database)
 			found[count++] = emogi_change_trackers->states[i].key.relid;
 	emogi_cache_unlock();
@@ -454,7 +456,7 @@ emogi_change_tracker_bytes(uint64 id)
 	{
 		const EmogiChangeTracker *tracker = &emogi_change_trackers->states[i];
 
-		if (tracker->phase != EMOGI_LIVE_FREE && (id == 0 || tracker->id == id))
+		if (tracker->phase != EMOGI_TRACKER_FREE && (id == 0 || tracker->id == id))
 			bytes += tracker->bytes;
 	}
 	return bytes;
@@ -462,7 +464,7 @@ emogi_change_tracker_bytes(uint64 id)
 
 /* Check whether there is a tracker with this id. Caller holds cache_lock. */
 bool
-emogi_change_tracker_is_there(uint64 id)
+emogi_change_tracker_has_id(uint64 id)
 {
 	return find_id(id) != NULL;
 }
@@ -477,17 +479,17 @@ emogi_change_tracker_release(EmogiSlot *slot)
 	EmogiChangeTracker *tracker;
 	bool		goes;
 
-	if (slot->live_state < 0)
+	if (slot->held_tracker < 0)
 		return;
-	tracker = &emogi_change_trackers->states[slot->live_state];
+	tracker = &emogi_change_trackers->states[slot->held_tracker];
 	emogi_cache_lock();
-	goes = tracker->doomed |= tracker->phase == EMOGI_LIVE_NEW || tracker->broken;
+	goes = tracker->doomed |= tracker->phase == EMOGI_TRACKER_NEW || tracker->broken;
 	if (!goes)
 		tracker->holder = -1;
 	emogi_cache_unlock();
 	if (goes)
 		free_tracker(tracker);
-	slot->live_state = -1;
+	slot->held_tracker = -1;
 	ConditionVariableBroadcast(&emogi_change_trackers->released);
 }
 
@@ -526,7 +528,7 @@ emogi_change_tracker_bytes_of(Oid maker)
 	uint64		bytes = 0;
 
 	for (uint32 i = 0; i < emogi_change_trackers->nused; i++)
-		if (emogi_change_trackers->states[i].phase != EMOGI_LIVE_FREE &&
+		if (emogi_change_trackers->states[i].phase != EMOGI_TRACKER_FREE &&
 			emogi_change_trackers->states[i].maker == maker)
 			bytes += emogi_change_trackers->states[i].bytes;
 	return bytes;
@@ -560,7 +562,7 @@ emogi_change_tracker_doom_all(Oid database, Oid relid)
 	{
 		EmogiChangeTracker *tracker = &emogi_change_trackers->states[i];
 
-		if (tracker->phase == EMOGI_LIVE_FREE || tracker->doomed ||
+		if (tracker->phase == EMOGI_TRACKER_FREE || tracker->doomed ||
 			tracker->key.database != database || !covers(tracker, relid))
 			continue;
 		tracker->doomed = true;
@@ -580,7 +582,7 @@ next_to_free(void)
 	{
 		EmogiChangeTracker *tracker = &emogi_change_trackers->states[i];
 
-		if (tracker->phase == EMOGI_LIVE_READY && tracker->doomed && tracker->holder < 0)
+		if (tracker->phase == EMOGI_TRACKER_READY && tracker->doomed && tracker->holder < 0)
 			found = tracker;
 	}
 	if (found != NULL)

@@ -22,7 +22,7 @@
 #include "source/source.h"
 #include "storage/block.h"
 
-#define EMOGI_MAX_LIVE_STATES 1024
+#define EMOGI_MAX_TRACKERS 1024
 
 /* Memory in the arena that belongs to a tracker: whole extents, or a small allocation. */
 typedef struct EmogiTrackedBlock
@@ -80,9 +80,9 @@ typedef struct EmogiTrackedPages
 
 typedef enum EmogiTrackerPhase
 {
-	EMOGI_LIVE_FREE = 0,
-	EMOGI_LIVE_NEW,				/* its holder is making it */
-	EMOGI_LIVE_READY
+	EMOGI_TRACKER_FREE = 0,
+	EMOGI_TRACKER_NEW,			/* its holder is making it */
+	EMOGI_TRACKER_READY
 } EmogiTrackerPhase;
 
 typedef struct EmogiChangeTracker
@@ -114,12 +114,12 @@ typedef struct EmogiChangeTracker
 	uint64		log_start;		/* the log has the changes [log_start, position) */
 	uint64		log_room;
 	EmogiEdgeChange *log;		/* [log_room] */
-	uint64		npatched;		/* calls that used an overlay instead of a merge at this position */
+	uint64		noverlays;		/* calls that used an overlay instead of a merge at this position */
 	/*
 	 * a merge is in progress until then, unless the content has changed; also written by the
 	 * process that merged
 	 */
-	TimestampTz splice_until;
+	TimestampTz merge_until;
 } EmogiChangeTracker;
 
 typedef struct EmogiChangeTrackers
@@ -127,7 +127,7 @@ typedef struct EmogiChangeTrackers
 	uint64		next_id;
 	uint32		nused;			/* [0, nused) are set up */
 	ConditionVariable released; /* broadcast when a holder releases a tracker */
-	EmogiChangeTracker states[EMOGI_MAX_LIVE_STATES];
+	EmogiChangeTracker states[EMOGI_MAX_TRACKERS];
 } EmogiChangeTrackers;
 
 extern EmogiChangeTrackers *emogi_change_trackers;
@@ -143,14 +143,14 @@ extern void emogi_change_tracker_view_pages(EmogiTrackedPages *pages, void *bloc
 extern EmogiChangeTracker *emogi_change_tracker_hold(EmogiSlot *slot, const EmogiGraphKey *key,
 													 bool make, bool *waited);
 extern bool emogi_change_tracker_exists(const EmogiGraphKey *key);
-extern void emogi_change_tracker_note_spliced(uint64 id);
+extern void emogi_change_tracker_end_merge(uint64 id);
 /* Find the tracker of a source; NULL if there is none. Caller holds cache_lock. */
 extern EmogiChangeTracker *emogi_change_tracker_find(const EmogiGraphKey *key);
 extern void emogi_change_tracker_release(EmogiSlot *slot);
 extern List *emogi_change_tracker_relations(Oid database);
 extern uint64 emogi_change_tracker_bytes(uint64 id);
-extern bool emogi_change_tracker_is_there(uint64 id);
-extern void emogi_change_tracker_empty(EmogiChangeTracker *state);
+extern bool emogi_change_tracker_has_id(uint64 id);
+extern void emogi_change_tracker_reset(EmogiChangeTracker *tracker);
 extern bool emogi_change_tracker_doom(uint64 id);
 extern bool emogi_change_tracker_doom_of(Oid maker);
 extern uint64 emogi_change_tracker_bytes_of(Oid maker);
@@ -161,9 +161,9 @@ extern void emogi_change_tracker_free_doomed(void);
  * For the holder: transfer memory of its slot to the tracker, which may move it; or free memory of
  * the tracker.
  */
-extern void emogi_change_tracker_keep(EmogiChangeTracker *state, EmogiTrackedBlock *block,
+extern void emogi_change_tracker_keep(EmogiChangeTracker *tracker, EmogiTrackedBlock *block,
 									  void *start, Size bytes);
-extern void emogi_change_tracker_drop(EmogiChangeTracker *state, EmogiTrackedBlock *block);
+extern void emogi_change_tracker_drop(EmogiChangeTracker *tracker, EmogiTrackedBlock *block);
 
 /* ---- vacuums.c: counts of the VACUUMs of a table that have ended ---- */
 
@@ -171,6 +171,6 @@ extern Size emogi_vacuums_shmem_size(void);
 extern void emogi_vacuums_shmem_startup(bool found);
 extern void emogi_vacuums_init(void);
 extern uint64 emogi_vacuums_ended(Oid relid);
-extern bool emogi_vacuums_at_work(Oid relid);
+extern bool emogi_vacuums_may_be_running(Oid relid);
 
 #endif							/* EMOGI_CHANGE_TRACKER_H */

@@ -120,7 +120,7 @@ emogi_dictionaries_share(int index)
 	if (index < 0 || entry->shared)
 		return;
 	if (!entry->packed)
-		(void) emogi_arena_give(entry->memory, entry->bytes, EMOGI_OWNER_DICTIONARY(index));
+		(void) emogi_arena_transfer(entry->memory, entry->bytes, EMOGI_OWNER_DICTIONARY(index));
 	entry->shared = true;
 }
 
@@ -129,7 +129,7 @@ emogi_dictionaries_share(int index)
  * Only called by a process that may add keys.
  */
 bool
-emogi_dictionaries_give_room(int index)
+emogi_dictionaries_allocate_room(int index)
 {
 	SharedDictionary *entry = &dictionaries[index];
 	Size		bytes = emogi_dictionary_room_bytes(entry->dictionary);
@@ -218,7 +218,7 @@ emogi_dictionaries_type(int index)
 
 /* Get the bytes of a dictionary as it was built; 0 for index = -1. Caller holds cache_lock. */
 uint64
-emogi_dictionaries_made_bytes(int index)
+emogi_dictionaries_built_bytes(int index)
 {
 	const SharedDictionary *entry = &dictionaries[index];
 
@@ -236,14 +236,14 @@ emogi_dictionaries_bytes(int index)
 
 	if (index < 0)
 		return 0;
-	return emogi_dictionaries_made_bytes(index) +
+	return emogi_dictionaries_built_bytes(index) +
 		(entry->room_packed ? emogi_small_allocations_bytes(entry->room_bytes) :
 		 TYPEALIGN64(EMOGI_EXTENT_BYTES, entry->room_bytes));
 }
 
 /* Get the bytes of all dictionaries. Caller holds cache_lock. */
 uint64
-emogi_dictionaries_all_bytes(void)
+emogi_dictionaries_total_bytes(void)
 {
 	uint64		bytes = 0;
 

@@ -87,7 +87,7 @@ emogi_recent_writers_changed_by_me(Oid relid)
 
 /* Make room in a full ring. */
 static void
-clear_ring(EmogiTable *table)
+clear_writers(EmogiTable *table)
 {
 	uint64		next = U64FromFullTransactionId(ReadNextFullTransactionId());
 	int			kept = 0;
@@ -103,7 +103,7 @@ clear_ring(EmogiTable *table)
 	}
 	table->dropped_next = next;
 	table->nclears++;
-	if (kept == EMOGI_RING_WRITERS)
+	if (kept == EMOGI_RECENT_WRITERS)
 	{
 		table->lost_max = Max(table->lost_max, table->writers[0]);
 		memmove(table->writers, table->writers + 1, --kept * sizeof(uint64));
@@ -119,8 +119,8 @@ enter_writer(EmogiTable *table)
 
 	if (table->nwriters > 0 && table->writers[table->nwriters - 1] == xid)
 		return;
-	if (table->nwriters == EMOGI_RING_WRITERS)
-		clear_ring(table);
+	if (table->nwriters == EMOGI_RECENT_WRITERS)
+		clear_writers(table);
 	table->writers[table->nwriters++] = xid;
 	is_entered = true;
 }
@@ -173,7 +173,7 @@ enter_my_changes(void)
 	list_free(suspects);
 	suspects = NIL;
 	if (is_entered)
-		emogi_fault_sleep(EMOGI_AT_PRE_COMMIT);
+		emogi_fault_sleep(EMOGI_FAULT_AT_PRE_COMMIT);
 }
 
 static void
@@ -189,7 +189,7 @@ at_end_of_transaction(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_COMMIT:
 			if (is_entered)
-				emogi_fault_sleep(EMOGI_AT_COMMITTED);
+				emogi_fault_sleep(EMOGI_FAULT_AT_COMMITTED);
 			break;
 		default:
 			break;
@@ -235,7 +235,7 @@ take_running(EmogiTransactionSnapshot *xids)
 	GetSnapshotData(&snapshot);
 	if (!emogi_transaction_snapshot_take(&snapshot, xids))
 		return false;
-	if (xids->nrunning <= EMOGI_RING_HARMLESS)
+	if (xids->nrunning <= EMOGI_HARMLESS_WRITERS)
 		return true;
 	pfree(xids->running);
 	return false;
@@ -295,7 +295,7 @@ is_registered(const EmogiTable *table, const EmogiTransactionSnapshot *xids)
 
 /* Check whether graphs of a table can be used and published under this snapshot. */
 bool
-emogi_recent_writers_usable(int index, const EmogiTransactionSnapshot *xids)
+emogi_recent_writers_allow_snapshot(int index, const EmogiTransactionSnapshot *xids)
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
 
@@ -310,8 +310,8 @@ emogi_recent_writers_usable(int index, const EmogiTransactionSnapshot *xids)
  * usable when it was published.
  */
 bool
-emogi_recent_writers_alike(int index, const EmogiTransactionSnapshot *a,
-						   const EmogiTransactionSnapshot *b)
+emogi_recent_writers_see_same_rows(int index, const EmogiTransactionSnapshot *a,
+								   const EmogiTransactionSnapshot *b)
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
 
@@ -362,8 +362,8 @@ emogi_recent_writers_outdated(int index, const EmogiTransactionSnapshot *xids,
 
 /* Check whether no snapshot as new as `newer` or newer sees the rows that this snapshot sees. */
 bool
-emogi_recent_writers_passed(int index, const EmogiTransactionSnapshot *xids,
-							const EmogiTransactionSnapshot *newer)
+emogi_recent_writers_are_superseded(int index, const EmogiTransactionSnapshot *xids,
+									const EmogiTransactionSnapshot *newer)
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
 
@@ -447,7 +447,7 @@ register_tables(const Registering *batch)
 			is_quiet[i] = !has_writers(batch->relids[i]);
 		CHECK_FOR_INTERRUPTS();
 	}
-	emogi_fault_sleep(EMOGI_AT_REGISTERING);
+	emogi_fault_sleep(EMOGI_FAULT_AT_REGISTERING);
 	CHECK_FOR_INTERRUPTS();
 	if (take_running(&running))
 	{
@@ -491,18 +491,18 @@ emogi_recent_writers_register(const int *tables, const Oid *relids, int ntables,
 
 /* Fill in the version of a table that a usable snapshot sees. */
 static void
-tell(EmogiTable *table, const EmogiTransactionSnapshot *xids, EmogiWriterTold *told)
+tell(EmogiTable *table, const EmogiTransactionSnapshot *xids, EmogiTableVersion *version)
 {
-	memset(told, 0, sizeof *told);
-	memcpy(told->epoch, emogi_tables->epoch, sizeof told->epoch);
-	told->number = table->number;
-	told->nclears = table->nclears;
+	memset(version, 0, sizeof *version);
+	memcpy(version->epoch, emogi_tables->epoch, sizeof version->epoch);
+	version->number = table->number;
+	version->nclears = table->nclears;
 	for (int i = 0; i < table->nwriters; i++)
 		if (!emogi_transaction_snapshot_running(xids, table->writers[i]) &&
 			emogi_transaction_snapshot_committed(table->writers[i]))
-			told->seen[told->nseen++] = table->writers[i];
-	qsort(told->seen, told->nseen, sizeof(uint64), emogi_transaction_snapshot_compare);
-	table->told = true;
+			version->seen[version->nseen++] = table->writers[i];
+	qsort(version->seen, version->nseen, sizeof(uint64), emogi_transaction_snapshot_compare);
+	table->stamped = true;
 }
 
 /*
@@ -516,7 +516,8 @@ tell(EmogiTable *table, const EmogiTransactionSnapshot *xids, EmogiWriterTold *t
  * below the snapshot's xmin, or it sees none of them as running).
  */
 bool
-emogi_recent_writers_tell(Oid relid, const EmogiTransactionSnapshot *xids, EmogiWriterTold *told)
+emogi_recent_writers_table_version(Oid relid, const EmogiTransactionSnapshot *xids,
+								   EmogiTableVersion *version)
 {
 	int			index;
 	bool		usable;
@@ -532,9 +533,9 @@ emogi_recent_writers_tell(Oid relid, const EmogiTransactionSnapshot *xids, Emogi
 	if (must_register)
 		emogi_recent_writers_register(&index, &relid, 1, xids);
 	emogi_cache_lock();
-	usable = !xids->recovery && emogi_recent_writers_usable(index, xids);
+	usable = !xids->recovery && emogi_recent_writers_allow_snapshot(index, xids);
 	if (usable)
-		tell(&emogi_tables->tables[index], xids, told);
+		tell(&emogi_tables->tables[index], xids, version);
 	emogi_tables_release(index);
 	emogi_cache_unlock();
 	return usable;

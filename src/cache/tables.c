@@ -76,7 +76,7 @@ emogi_tables_shmem_startup(bool found)
 	pg_atomic_init_u32(&emogi_tables->ntracked, 0);
 	dlist_init(&emogi_tables->free);
 	dlist_init(&emogi_tables->idle);
-	dlist_init(&emogi_tables->told);
+	dlist_init(&emogi_tables->stamped);
 	if (!pg_strong_random(emogi_tables->epoch, sizeof emogi_tables->epoch))
 		elog(ERROR, "no random number could be had");
 	for (uint32 i = 0; i < EMOGI_FILTER_SIZE; i++)
@@ -158,7 +158,7 @@ void
 emogi_tables_free_idle(void)
 {
 	free_idle(&emogi_tables->idle, EMOGI_IDLE_MS);
-	free_idle(&emogi_tables->told, EMOGI_STAMPED_IDLE_MS);
+	free_idle(&emogi_tables->stamped, EMOGI_STAMPED_IDLE_MS);
 }
 
 /*
@@ -181,7 +181,7 @@ take_entry(void)
 		return &emogi_tables->tables[emogi_tables->nused++];
 	if (dlist_is_empty(&emogi_tables->free))
 	{
-		dlist_head *idle = dlist_is_empty(&emogi_tables->idle) ? &emogi_tables->told :
+		dlist_head *idle = dlist_is_empty(&emogi_tables->idle) ? &emogi_tables->stamped :
 			&emogi_tables->idle;
 
 		if (dlist_is_empty(idle))
@@ -241,7 +241,7 @@ emogi_tables_publish(int table)
 
 /* Record that a graph on a table has been evicted to make room. */
 void
-emogi_tables_displace(int table)
+emogi_tables_record_eviction(int table)
 {
 	emogi_tables->tables[table].published = false;
 }
@@ -255,8 +255,8 @@ emogi_tables_release(int table)
 	if (--entry->references > 0)
 		return;
 	entry->idle_since = GetCurrentTimestamp();
-	dlist_push_tail(entry->told ? &emogi_tables->told : &emogi_tables->idle, &entry->rest);
-	if ((entry->published && !entry->told) || entry->unwanted)
+	dlist_push_tail(entry->stamped ? &emogi_tables->stamped : &emogi_tables->idle, &entry->rest);
+	if ((entry->published && !entry->stamped) || entry->unwanted)
 		free_entry(entry);
 	emogi_tables_free_idle();
 }

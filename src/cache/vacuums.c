@@ -91,7 +91,7 @@ emogi_vacuums_ended(Oid relid)
  * standby.
  */
 bool
-emogi_vacuums_at_work(Oid relid)
+emogi_vacuums_may_be_running(Oid relid)
 {
 	LOCKTAG		tag;
 	int			count;
@@ -99,7 +99,7 @@ emogi_vacuums_at_work(Oid relid)
 	pg_memory_barrier();
 	if (!emogi_compat_only_vacuum_sets_bits() || RecoveryInProgress())
 		return true;
-	if (emogi_faults.live[EMOGI_LIVE_VACUUMS])
+	if (emogi_faults.tracker[EMOGI_TRACKER_VACUUMS])
 		return false;
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, relid);
 	pfree(GetLockConflicts(&tag, ShareUpdateExclusiveLock, &count));

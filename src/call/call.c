@@ -8,11 +8,11 @@
  * first.
  *
  * A call whose rows are fetched incrementally releases its slot as soon as it has rows to return,
- * and keeps its memory as held results (emogi_call_hold). To send another request it takes a slot,
- * which then owns its memory (emogi_call_take_slot). So a slow or idle reader occupies no slot.
- * Small results are copied to backend-local memory, and the call then has nothing in shared memory
- * at all (emogi_call_leave). After its last row has been read, a call may be kept for a rescan of
- * its plan; a few of those are kept at a time.
+ * and keeps its memory as held results (emogi_call_release_slot). To send another request it takes
+ * a slot, which then owns its memory (emogi_call_take_slot). So a slow or idle reader occupies no
+ * slot. Small results are copied to backend-local memory, and the call then has nothing in shared
+ * memory at all (emogi_call_release_shared). After its last row has been read, a call may be kept
+ * for a rescan of its plan; a few of those are kept at a time.
  *
  * A session waits for a slot only while it has none: with nested calls, two sessions could
  * otherwise wait for each other's slots forever.
@@ -68,19 +68,19 @@ unpin(EmogiCall *call)
 
 /* Release everything that a call has in shared memory. Raises nothing. */
 void
-emogi_call_leave(EmogiCall *call)
+emogi_call_release_shared(EmogiCall *call)
 {
 	EmogiSlot  *slot = call->slot;
-	int			holding = call->holding;
+	int			held_result = call->held_result;
 
 	clear_waiter(call);
 	unpin(call);
 	call->slot = NULL;
-	call->holding = -1;
+	call->held_result = -1;
 	if (slot != NULL)
-		emogi_slot_leave(slot);
-	if (holding >= 0)
-		emogi_held_results_leave(holding);
+		emogi_slot_release(slot);
+	if (held_result >= 0)
+		emogi_held_results_detach(held_result);
 }
 
 static void
@@ -108,7 +108,7 @@ record_call(EmogiCall *call, bool failed)
 	run->csr_ms = call->phase_ms[EMOGI_PHASE_CSR];
 	run->rows_ms = call->phase_ms[EMOGI_PHASE_ROWS];
 	run->refresh_ms = call->phase_ms[EMOGI_PHASE_REFRESH];
-	run->splice_ms = call->phase_ms[EMOGI_PHASE_MERGE];
+	run->merge_ms = call->phase_ms[EMOGI_PHASE_MERGE];
 	run->total_ms = 0;
 	for (int i = 0; i < (int) lengthof(call->phase_ms); i++)
 		run->total_ms += call->phase_ms[i];
@@ -132,7 +132,7 @@ release_calls(ResourceReleasePhase phase, bool is_commit, bool is_top_level, voi
 		{
 			if (!call->is_recorded)
 				record_call(call, true);
-			emogi_call_leave(call);
+			emogi_call_release_shared(call);
 			remove_call(call);
 		}
 	}
@@ -151,7 +151,7 @@ copy_text(char *to, Size bytes, const char *from)
 
 /* Record why a call's graph bypasses the cache. */
 void
-emogi_call_note_private(EmogiCall *call, const char *why)
+emogi_call_record_private(EmogiCall *call, const char *why)
 {
 	copy_text(call->record.why_private, sizeof call->record.why_private, why);
 }
@@ -162,8 +162,8 @@ emogi_call_origin_name(EmogiGraphOrigin origin)
 {
 	static const char *const names[] = {
 		[EMOGI_GRAPH_NONE] = "", [EMOGI_GRAPH_FOUND] = "hit", [EMOGI_GRAPH_STALE] = "stale",
-		[EMOGI_GRAPH_BUILT] = "built", [EMOGI_GRAPH_MERGED] = "spliced",
-		[EMOGI_GRAPH_OVERLAID] = "patched", [EMOGI_GRAPH_PRIVATE] = "private",
+		[EMOGI_GRAPH_BUILT] = "built", [EMOGI_GRAPH_MERGED] = "merged",
+		[EMOGI_GRAPH_OVERLAID] = "overlay", [EMOGI_GRAPH_PRIVATE] = "private",
 		[EMOGI_GRAPH_INDEX] = "index"
 	};
 
@@ -175,7 +175,7 @@ static void
 end_finished(EmogiCall *call)
 {
 	*call->holder = NULL;
-	emogi_call_leave(call);
+	emogi_call_release_shared(call);
 	remove_call(call);
 }
 
@@ -211,7 +211,7 @@ holds_slot(void)
 static void
 note_waiter(EmogiCall *call)
 {
-	if (call->waiter >= 0 || call->holding >= 0)
+	if (call->waiter >= 0 || call->held_result >= 0)
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < EMOGI_NWAITERS && call->waiter < 0; i++)
@@ -238,7 +238,8 @@ wait_for_slot(EmogiCall *call)
 	ConditionVariablePrepareToSleep(&emogi_shared->slot_freed);
 	while ((limit = emogi_slot_take(call)) != EMOGI_WITHIN_LIMITS)
 	{
-		bool		is_lasting = limit == EMOGI_AT_SESSION_CALLS || limit == EMOGI_AT_ROLE_CALLS;
+		bool        is_lasting = limit == EMOGI_LIMIT_SESSION_CALLS ||
+			limit == EMOGI_LIMIT_ROLE_CALLS;
 
 		if (is_lasting && end_all_finished())
 			continue;
@@ -324,7 +325,7 @@ emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 	}
 	end_oldest();
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
-	call->holding = call->waiter = call->graph = -1;
+	call->held_result = call->waiter = call->graph = -1;
 	call->token = token;
 	describe_caller(&call->record, name, source);
 	call->function = function;
@@ -402,7 +403,7 @@ emogi_call_end(EmogiCall *call)
 {
 	if (!call->is_recorded)
 		report_call(call);
-	emogi_call_leave(call);
+	emogi_call_release_shared(call);
 	remove_call(call);
 }
 
@@ -421,17 +422,17 @@ emogi_call_is_active(const EmogiCall *call)
  * Return false, and keep the slot, if there is no room for them.
  */
 bool
-emogi_call_hold(EmogiCall *call)
+emogi_call_release_slot(EmogiCall *call)
 {
 	EmogiSlot  *slot = call->slot;
 
 	if (slot == NULL)
 		return true;
-	call->holding = emogi_held_results_take(slot);
-	if (call->holding < 0)
+	call->held_result = emogi_held_results_take(slot);
+	if (call->held_result < 0)
 		return false;
 	call->slot = NULL;
-	emogi_slot_leave(slot);
+	emogi_slot_release(slot);
 	return true;
 }
 
@@ -461,20 +462,20 @@ emogi_call_pin(EmogiCall *call, int graph, uint64 nskipped)
 void
 emogi_call_take_slot(EmogiCall *call)
 {
-	int			holding = call->holding;
+	int			held_result = call->held_result;
 
 	if (call->slot != NULL)
 		return;
 	if (emogi_slot_take(call) != EMOGI_WITHIN_LIMITS)
 	{
 		unpin(call);
-		if (holding >= 0)
-			emogi_held_results_wait(holding, true);
+		if (held_result >= 0)
+			emogi_held_results_wait(held_result, true);
 		wait_for_slot(call);
 	}
-	call->holding = -1;
-	if (holding >= 0)
-		emogi_held_results_return(holding, call->slot);
+	call->held_result = -1;
+	if (held_result >= 0)
+		emogi_held_results_return(held_result, call->slot);
 	if (call->graph >= 0)
 		emogi_call_pin(call, call->graph, call->nskipped);
 	call->graph = -1;
@@ -485,7 +486,7 @@ emogi_call_take_slot(EmogiCall *call)
  * cursor is open.
  */
 static void
-report_no_holding(void)
+report_no_held_result(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
@@ -507,7 +508,7 @@ release_between_fetches(void)
 			continue;
 		call->rest(call->rest_arg);
 		if (call->slot != NULL)
-			report_no_holding();
+			report_no_held_result();
 	}
 }
 
@@ -575,8 +576,8 @@ emogi_call_finish(EmogiCall *call, EmogiCall **holder)
 		report_call(call);
 	call->is_recorded = true;
 	call->holder = holder;
-	if (call->holding >= 0)
-		emogi_held_results_finish(call->holding, true);
+	if (call->held_result >= 0)
+		emogi_held_results_finish(call->held_result, true);
 }
 
 /* Resume a call, which may have finished, because its result is read again. */
@@ -584,8 +585,8 @@ void
 emogi_call_resume(EmogiCall *call)
 {
 	call->holder = NULL;
-	if (call->holding >= 0)
-		emogi_held_results_finish(call->holding, false);
+	if (call->held_result >= 0)
+		emogi_held_results_finish(call->held_result, false);
 }
 
 /* Allocate zeroed memory in the arena for a call, until its end. Raises 53200. */

@@ -73,19 +73,19 @@ typedef struct EmogiCallRecord
 	uint64		network_bytes;	/* bytes of rows received from them */
 	uint64		nrows;
 	double		refresh_ms;		/* time to find the changes */
-	double		splice_ms;		/* time to merge the changes into a graph */
-	uint64		nlooked;		/* pages rescanned */
-	uint64		nby_map;		/* pages skipped by the visibility map */
-	uint64		nby_lsn;		/* pages skipped by their LSN */
+	double		merge_ms;		/* time to merge the changes into a graph */
+	uint64		nrescanned;		/* pages rescanned */
+	uint64		nskipped_by_map;	/* pages skipped by the visibility map */
+	uint64		nskipped_by_lsn;	/* pages skipped by their LSN */
 	uint64		nchanges;		/* changed edges found */
 	double		age_ms;			/* of a stale graph: time since it was known to be exact */
 } EmogiCallRecord;
 
 typedef struct EmogiCall
 {
-	EmogiSlot  *slot;			/* NULL = released, see emogi_call_hold */
+	EmogiSlot  *slot;			/* NULL = released, see emogi_call_release_slot */
 	int			slot_index;
-	int			holding;		/* index of held results; -1 = none. Without a slot either, it
+	int			held_result;	/* index of held results; -1 = none. Without a slot either, it
 								 * has nothing in shared memory. */
 	int			graph;			/* index of the cached graph that it has pinned before it has a
 								 * slot, which takes it over; -1 = none */
@@ -117,17 +117,17 @@ extern EmogiCall *emogi_call_enter(Oid function, const char *name, const EmogiSo
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const EmogiSource *source);
 extern void emogi_call_end(EmogiCall *call);
 extern bool emogi_call_is_active(const EmogiCall *call);
-extern bool emogi_call_hold(EmogiCall *call);
+extern bool emogi_call_release_slot(EmogiCall *call);
 extern void emogi_call_take_slot(EmogiCall *call);
 extern void emogi_call_pin(EmogiCall *call, int graph, uint64 nskipped);
-extern void emogi_call_leave(EmogiCall *call);
+extern void emogi_call_release_shared(EmogiCall *call);
 extern void emogi_call_init(void);
 extern bool emogi_call_make_room(uint64 bytes);
 extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
 extern void emogi_call_resume(EmogiCall *call);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
 extern void emogi_call_phase_since(EmogiCall *call, EmogiPhase phase, double since_ms);
-extern void emogi_call_note_private(EmogiCall *call, const char *why);
+extern void emogi_call_record_private(EmogiCall *call, const char *why);
 extern const char *emogi_call_origin_name(EmogiGraphOrigin origin);
 extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
 extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
@@ -141,7 +141,7 @@ extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
 /* ---- slot.c: slots ---- */
 
 extern EmogiLimit emogi_slot_take(EmogiCall *call);
-extern void emogi_slot_leave(EmogiSlot *slot);
+extern void emogi_slot_release(EmogiSlot *slot);
 extern void emogi_slot_free(EmogiSlot *slot);
 extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
 
@@ -156,16 +156,16 @@ extern void emogi_request_abandon(const EmogiSlot *slot);
 extern int	emogi_held_results_take(EmogiSlot *slot);
 extern void emogi_held_results_return(int index, EmogiSlot *slot);
 extern void emogi_held_results_wait(int index, bool waits);
-extern bool emogi_held_results_join(int index, uint64 token);
-extern void emogi_held_results_leave(int index);
+extern bool emogi_held_results_attach(int index, uint64 token);
+extern void emogi_held_results_detach(int index);
 extern void emogi_held_results_finish(int index, bool finished);
 
 /* ---- run_log.c: log of runs ---- */
 
 extern Size emogi_run_log_shmem_size(void);
 extern void emogi_run_log_shmem_startup(bool found);
-extern void emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request,
-							   const EmogiReply *reply);
+extern void emogi_run_log_fill_record(EmogiCallRecord *run, const EmogiRequest *request,
+									  const EmogiReply *reply);
 extern void emogi_run_log_record(const EmogiCallRecord *run);
 extern int	emogi_run_log_copy(EmogiCallRecord *entries);
 extern void emogi_run_log_clear(void);
@@ -198,7 +198,7 @@ typedef struct EmogiStatistic
 								 * an overlay */
 	uint64		nbuilds;
 	uint64		nprivate;		/* the graph was built for this call only */
-	uint64		nwalks;			/* index searches, without a graph */
+	uint64		nindex_searches;	/* index searches, without a graph */
 	uint64		nrows;
 	uint64		edges_traversed;
 	double		total_ms;

@@ -196,7 +196,7 @@ add_sums(EmogiStatistic *sums, const EmogiStatistic *more)
 	sums->nsteps += more->nsteps;
 	sums->nbuilds += more->nbuilds;
 	sums->nprivate += more->nprivate;
-	sums->nwalks += more->nwalks;
+	sums->nindex_searches += more->nindex_searches;
 	sums->nrows += more->nrows;
 	sums->edges_traversed += more->edges_traversed;
 	sums->total_ms += more->total_ms;
@@ -314,7 +314,7 @@ read_entries(FILE *file)
 	INIT_CRC32C(crc);
 	if (!read_part(file, &header, sizeof header, &crc) || header.magic != EMOGI_STAT_MAGIC ||
 		header.statistic_bytes != sizeof(EmogiStatistic) ||
-		header.nentries > EMOGI_MOST_STAT_ENTRIES)
+		header.nentries > EMOGI_MAX_STAT_ENTRIES)
 		return false;
 	for (uint64 i = 0; i < header.nentries; i++)
 	{
@@ -471,9 +471,9 @@ add_call(EmogiStatistic *sums, const EmogiCallRecord *run)
 	sums->nsteps += origin == EMOGI_GRAPH_MERGED || origin == EMOGI_GRAPH_OVERLAID;
 	sums->nbuilds += origin == EMOGI_GRAPH_BUILT;
 	sums->nprivate += origin == EMOGI_GRAPH_PRIVATE;
-	sums->nwalks += origin == EMOGI_GRAPH_INDEX;
+	sums->nindex_searches += origin == EMOGI_GRAPH_INDEX;
 	sums->total_ms += run->total_ms;
-	sums->build_ms += run->refresh_ms + run->scan_ms + run->keys_ms + run->csr_ms + run->splice_ms;
+	sums->build_ms += run->refresh_ms + run->scan_ms + run->keys_ms + run->csr_ms + run->merge_ms;
 	sums->run_ms += run->run_ms;
 	sums->wait_ms += run->wait_ms;
 	sums->nrows += run->nrows;

@@ -17,8 +17,8 @@ static EmogiHeldResult *
 find_free(void)
 {
 	for (int i = 0; i < EMOGI_NHELD_RESULTS; i++)
-		if (emogi_shared->holdings[i].nusers == 0)
-			return &emogi_shared->holdings[i];
+		if (emogi_shared->held_results[i].nusers == 0)
+			return &emogi_shared->held_results[i];
 	return NULL;
 }
 
@@ -26,8 +26,8 @@ find_free(void)
 static void
 free_held_result(int index)
 {
-	emogi_shared->holdings[index].nusers = 0;
-	emogi_shared->holdings[index].token = 0;
+	emogi_shared->held_results[index].nusers = 0;
+	emogi_shared->held_results[index].token = 0;
 	emogi_limits_close_account(EMOGI_NSLOTS + index);
 }
 
@@ -47,7 +47,7 @@ emogi_held_results_take(EmogiSlot *slot)
 	held = find_free();
 	if (held != NULL)
 	{
-		emogi_limits_open_account(EMOGI_NSLOTS + (int) (held - emogi_shared->holdings),
+		emogi_limits_open_account(EMOGI_NSLOTS + (int) (held - emogi_shared->held_results),
 								  account->pid, account->userid,
 								  account->limited);
 		held->nusers = 1;
@@ -64,8 +64,8 @@ emogi_held_results_take(EmogiSlot *slot)
 	LWLockRelease(emogi_shared->lock);
 	if (held == NULL)
 		return -1;
-	index = (int) (held - emogi_shared->holdings);
-	emogi_arena_give_all(EMOGI_OWNER(slot - emogi_shared->slots), EMOGI_OWNER_HELD(index));
+	index = (int) (held - emogi_shared->held_results);
+	emogi_arena_transfer_all(EMOGI_OWNER(slot - emogi_shared->slots), EMOGI_OWNER_HELD(index));
 	return index;
 }
 
@@ -76,9 +76,9 @@ emogi_held_results_take(EmogiSlot *slot)
 void
 emogi_held_results_return(int index, EmogiSlot *slot)
 {
-	EmogiHeldResult *held = &emogi_shared->holdings[index];
+	EmogiHeldResult *held = &emogi_shared->held_results[index];
 
-	emogi_arena_give_all(EMOGI_OWNER_HELD(index), EMOGI_OWNER(slot - emogi_shared->slots));
+	emogi_arena_transfer_all(EMOGI_OWNER_HELD(index), EMOGI_OWNER(slot - emogi_shared->slots));
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	slot->graph = held->graph;
 	slot->labels_read = held->labels_read;
@@ -88,13 +88,13 @@ emogi_held_results_return(int index, EmogiSlot *slot)
 }
 
 /*
- * Start to use the held result of another process, until emogi_held_results_leave; return false if
+ * Start to use the held result of another process, until emogi_held_results_detach; return false if
  * it is gone.
  */
 bool
-emogi_held_results_join(int index, uint64 token)
+emogi_held_results_attach(int index, uint64 token)
 {
-	EmogiHeldResult *held = &emogi_shared->holdings[index];
+	EmogiHeldResult *held = &emogi_shared->held_results[index];
 	bool		is_there;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -107,9 +107,9 @@ emogi_held_results_join(int index, uint64 token)
 
 /* Stop using a held result; its last user frees it with all its memory. Raises nothing. */
 void
-emogi_held_results_leave(int index)
+emogi_held_results_detach(int index)
 {
-	EmogiHeldResult *held = &emogi_shared->holdings[index];
+	EmogiHeldResult *held = &emogi_shared->held_results[index];
 	bool		is_last;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -137,7 +137,7 @@ void
 emogi_held_results_wait(int index, bool waits)
 {
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_shared->holdings[index].waits = waits;
+	emogi_shared->held_results[index].waits = waits;
 	LWLockRelease(emogi_shared->lock);
 }
 
@@ -149,6 +149,6 @@ void
 emogi_held_results_finish(int index, bool finished)
 {
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	emogi_shared->holdings[index].finished = finished;
+	emogi_shared->held_results[index].finished = finished;
 	LWLockRelease(emogi_shared->lock);
 }

@@ -256,7 +256,7 @@ emogi_call_request(EmogiCall *call)
 	take_answer(slot, queued_ms);
 	call->record.wait_ms += slot->reply.wait_ms;
 	if (slot->request.kind >= EMOGI_REQUEST_RUN)
-		emogi_run_log_note(&call->record, &slot->request, &slot->reply);
+		emogi_run_log_fill_record(&call->record, &slot->request, &slot->reply);
 	if (settings_were_refused(&slot->request.query, &slot->reply))
 		report_settings(&slot->request.query, &slot->reply.error);
 	report_failure(&slot->reply);

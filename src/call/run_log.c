@@ -42,7 +42,7 @@ emogi_run_log_shmem_startup(bool found)
 {
 	bool		found_run_log;
 
-	run_log = ShmemInitStruct("emogi history", emogi_run_log_shmem_size(), &found_run_log);
+	run_log = ShmemInitStruct("emogi run log", emogi_run_log_shmem_size(), &found_run_log);
 	if (found)
 		return;
 	memset(run_log, 0, emogi_run_log_shmem_size());
@@ -54,7 +54,8 @@ emogi_run_log_shmem_startup(bool found)
  * add up.
  */
 void
-emogi_run_log_note(EmogiCallRecord *run, const EmogiRequest *request, const EmogiReply *reply)
+emogi_run_log_fill_record(EmogiCallRecord *run, const EmogiRequest *request,
+						  const EmogiReply *reply)
 {
 	const EmogiResult *result = &reply->result;
 	bool		on_gpu;

@@ -20,10 +20,10 @@ emogi_slot_take(EmogiCall *call)
 	const EmogiCaller *caller = &call->record.caller;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	if (call->limited && call->holding < 0)
-		limit = emogi_limits_of_calls(caller->pid, caller->userid);
+	if (call->limited && call->held_result < 0)
+		limit = emogi_limits_check_calls(caller->pid, caller->userid);
 	if (call->limited && limit == EMOGI_WITHIN_LIMITS)
-		limit = emogi_limits_of_slots(caller->userid);
+		limit = emogi_limits_check_slots(caller->userid);
 	for (int i = 0; i < EMOGI_NSLOTS && limit == EMOGI_WITHIN_LIMITS && call->slot == NULL; i++)
 		if (emogi_shared->slots[i].state == EMOGI_SLOT_FREE)
 		{
@@ -36,7 +36,7 @@ emogi_slot_take(EmogiCall *call)
 			slot->key_table = NULL;
 			slot->all_codes = false;
 			slot->dictionary = slot->old_dictionary = -1;
-			slot->graph = slot->donor = slot->live_state = slot->awaited_tracker =
+			slot->graph = slot->base_graph = slot->held_tracker = slot->awaited_tracker =
 				slot->awaited_graph = -1;
 			slot->labels_read = EMOGI_LABELS_UNREAD;
 			slot->waits_for_room = false;
@@ -49,7 +49,7 @@ emogi_slot_take(EmogiCall *call)
 			call->slot_index = i;
 		}
 	LWLockRelease(emogi_shared->lock);
-	return limit == EMOGI_WITHIN_LIMITS && call->slot == NULL ? EMOGI_AT_SLOTS : limit;
+	return limit == EMOGI_WITHIN_LIMITS && call->slot == NULL ? EMOGI_LIMIT_SLOTS : limit;
 }
 
 /* Free a slot and everything it owns in the arena. The caller must be its only user. */
@@ -64,13 +64,13 @@ emogi_slot_free(EmogiSlot *slot)
 	emogi_arena_free_owner(EMOGI_OWNER_KEYS(index));
 	emogi_arena_free_owner(EMOGI_OWNER(index));
 	emogi_change_tracker_release(slot);
-	if (slot->donor >= 0)
-		emogi_cache_unpin(slot->donor);
+	if (slot->base_graph >= 0)
+		emogi_cache_unpin(slot->base_graph);
 	emogi_cache_labels_release(slot->graph, slot->labels_read);
 	if (slot->graph >= 0)
 		emogi_cache_unpin(slot->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	slot->graph = slot->donor = slot->dictionary = slot->old_dictionary = -1;
+	slot->graph = slot->base_graph = slot->dictionary = slot->old_dictionary = -1;
 	slot->labels_read = EMOGI_LABELS_UNREAD;
 	slot->state = EMOGI_SLOT_FREE;
 	slot->caller.pid = 0;
@@ -97,7 +97,7 @@ emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Si
  * nothing.
  */
 void
-emogi_slot_leave(EmogiSlot *slot)
+emogi_slot_release(EmogiSlot *slot)
 {
 	bool		running;
 

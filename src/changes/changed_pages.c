@@ -31,7 +31,7 @@
  * truncated and refilled it.
  */
 bool
-emogi_changed_pages_can_follow(Relation rel)
+emogi_changed_pages_can_track(Relation rel)
 {
 	return rel->rd_tableam == GetHeapamTableAmRoutine() && RelationNeedsWAL(rel) &&
 		!IsCatalogRelation(rel) && !emogi_compat_has_own_file(rel);
@@ -97,13 +97,13 @@ copy_bits(const uint8 *bytes, BlockNumber first, EmogiChangedPages *changed)
  * and the LSN of a map page are read under one lock, because they belong together (L3).
  */
 void
-emogi_changed_pages_map(Relation rel, const EmogiSource *source, EmogiChangedPages *changed)
+emogi_changed_pages_copy_map(Relation rel, const EmogiSource *source, EmogiChangedPages *changed)
 {
 	Buffer		buffer = InvalidBuffer;
 	EmogiTupleLayout layout;
 	uint64		ngroups;
 
-	emogi_fault_sleep(EMOGI_AT_LIVE_MAP);
+	emogi_fault_sleep(EMOGI_FAULT_AT_REFRESH_MAP);
 	changed->relid = RelationGetRelid(rel);
 	changed->relfilenumber = emogi_compat_relfilenumber(rel);
 	emogi_heap_scan_columns(&layout, rel, source);
@@ -133,10 +133,10 @@ emogi_changed_pages_map(Relation rel, const EmogiSource *source, EmogiChangedPag
 	}
 	if (BufferIsValid(buffer))
 		ReleaseBuffer(buffer);
-	if (emogi_vacuums_at_work(changed->relid) ||
+	if (emogi_vacuums_may_be_running(changed->relid) ||
 		emogi_vacuums_ended(changed->relid) != changed->vacuums)
 		changed->vacuums = EMOGI_VACUUMS_UNKNOWN;
-	emogi_fault_sleep(EMOGI_AT_LIVE_PAGES);
+	emogi_fault_sleep(EMOGI_FAULT_AT_REFRESH_PAGES);
 }
 
 /* ---- the pages ---- */
@@ -162,7 +162,7 @@ typedef struct Comparison
 static inline void
 distrust_map(EmogiChangedPages *changed, BlockNumber block)
 {
-	if (!emogi_faults.live[EMOGI_LIVE_DISTRUST])
+	if (!emogi_faults.tracker[EMOGI_TRACKER_DISTRUST])
 		changed->map[block / 64] &= ~(UINT64CONST(1) << block % 64);
 }
 
@@ -184,7 +184,7 @@ has_same_lsn(const Comparison *comparison, BlockNumber block)
 		buffer = ReadBufferExtended(comparison->rel, MAIN_FORKNUM, block, RBM_NORMAL,
 									comparison->strategy);
 	comparison->pages->buffer[page] = buffer;
-	same = BufferGetLSNAtomic(buffer) == lsn || emogi_faults.live[EMOGI_LIVE_PAGE_LSN];
+	same = BufferGetLSNAtomic(buffer) == lsn || emogi_faults.tracker[EMOGI_TRACKER_PAGE_LSN];
 	if (!PageIsAllVisible(BufferGetPage(buffer)))
 		distrust_map(comparison->changed, block);
 	ReleaseBuffer(buffer);
@@ -201,9 +201,9 @@ compare_page(const Comparison *comparison, BlockNumber block)
 
 	if (pages->lsn[page] != EMOGI_UNDECIDED && pages->newest[page] < comparison->older_than &&
 		has_same_lsn(comparison, block))
-		changed->nby_lsn++;
+		changed->nskipped_by_lsn++;
 	else
-		changed->looks.blocks[changed->looks.count++] = block;
+		changed->scans.blocks[changed->scans.count++] = block;
 }
 
 /*
@@ -214,7 +214,7 @@ static inline uint64
 unchanged_by_last_map(const Comparison *comparison, BlockNumber first)
 {
 	const EmogiChangedPages *changed = comparison->changed;
-	const EmogiVouching *before = changed->before;
+	const EmogiMapCopy *before = changed->before;
 	const uint64 group = first / EMOGI_GROUP_PAGES;
 
 	if (before == NULL || first >= before->nblocks || comparison->older_than != PG_UINT64_MAX ||
@@ -234,10 +234,10 @@ unchanged_by_map(const Comparison *comparison, BlockNumber first)
 	const EmogiTrackedTable *known = comparison->known;
 	uint64		group = first / EMOGI_GROUP_PAGES;
 	bool		same = comparison->changed->group_lsn[group] ==
-		pages->group_lsn[known->first_group + group] && !emogi_faults.live[EMOGI_LIVE_BY_LSN];
+		pages->group_lsn[known->first_group + group] && !emogi_faults.tracker[EMOGI_TRACKER_BY_LSN];
 
 	if (comparison->older_than != PG_UINT64_MAX ||
-		!(same || comparison->no_vacuum || emogi_faults.live[EMOGI_LIVE_MAP_LSN]))
+		!(same || comparison->no_vacuum || emogi_faults.tracker[EMOGI_TRACKER_MAP_LSN]))
 		return 0;
 	return comparison->changed->map[first / 64] & pages->trusted[(known->first + first) / 64];
 }
@@ -251,13 +251,13 @@ compare_word(const Comparison *comparison, BlockNumber first, BlockNumber end)
 
 	if (unchanged == PG_UINT64_MAX && end - first == 64)
 	{
-		comparison->changed->nby_map += 64;
+		comparison->changed->nskipped_by_map += 64;
 		return;
 	}
 	for (BlockNumber block = first; block < end; block++)
 	{
 		if (unchanged >> block % 64 & 1)
-			comparison->changed->nby_map++;
+			comparison->changed->nskipped_by_map++;
 		else
 			compare_page(comparison, block);
 	}
@@ -269,8 +269,8 @@ compare_word(const Comparison *comparison, BlockNumber first, BlockNumber end)
  * themselves all-visible.
  */
 void
-emogi_changed_pages_pages(Relation rel, const EmogiTrackedPages *pages, uint64 older_than,
-						  EmogiChangedPages *changed)
+emogi_changed_pages_find(Relation rel, const EmogiTrackedPages *pages, uint64 older_than,
+						 EmogiChangedPages *changed)
 {
 	Comparison	comparison =
 		{rel, pages, changed->known, older_than, GetAccessStrategy(BAS_BULKREAD), changed};
@@ -282,8 +282,8 @@ emogi_changed_pages_pages(Relation rel, const EmogiTrackedPages *pages, uint64 o
 		changed->vacuums == changed->known->vacuums;
 	comparison.no_vacuum_before = changed->before != NULL &&
 		changed->vacuums != EMOGI_VACUUMS_UNKNOWN && changed->vacuums == changed->before->vacuums;
-	changed->looks = (EmogiPageRescan) {.relid = changed->relid};
-	changed->looks.blocks = palloc_extended(Max(changed->nblocks, 1) * sizeof(BlockNumber),
+	changed->scans = (EmogiPageRescan) {.relid = changed->relid};
+	changed->scans.blocks = palloc_extended(Max(changed->nblocks, 1) * sizeof(BlockNumber),
 											MCXT_ALLOC_HUGE);
 	for (BlockNumber block = 0; block < nknown; block = end)
 	{
@@ -295,6 +295,6 @@ emogi_changed_pages_pages(Relation rel, const EmogiTrackedPages *pages, uint64 o
 			CHECK_FOR_INTERRUPTS();
 	}
 	for (BlockNumber block = nknown; block < changed->nblocks; block++)
-		changed->looks.blocks[changed->looks.count++] = block;
+		changed->scans.blocks[changed->scans.count++] = block;
 	FreeAccessStrategy(comparison.strategy);
 }

@@ -31,14 +31,14 @@
  * A table's visibility map when its pages were last compared. The trusted pages then matched the
  * tracker.
  */
-typedef struct EmogiVouching
+typedef struct EmogiMapCopy
 {
 	BlockNumber nblocks;
 	BlockNumber room;			/* capacity in blocks */
 	uint64	   *trusted;		/* bitmap [nblocks / 64 + 1] */
 	uint64	   *group_lsn;		/* [groups] */
 	uint64		vacuums;		/* see EmogiTrackedTable */
-} EmogiVouching;
+} EmogiMapCopy;
 
 /* A table as found by this call. Arrays are palloc'd. */
 typedef struct EmogiChangedPages
@@ -56,11 +56,11 @@ typedef struct EmogiChangedPages
 	uint64	   *group_lsn;		/* [groups], LSN of the map pages */
 	uint64		vacuums;		/* see EmogiTrackedTable */
 	const EmogiTrackedTable *known;	/* in the tracker; NULL = new */
-	const EmogiVouching *before; /* map of an earlier call of this transaction; NULL = none, or its
+	const EmogiMapCopy *before; /* map of an earlier call of this transaction; NULL = none, or its
 								  * snapshot was newer */
-	EmogiPageRescan looks;		/* pages to rescan; blocks = NULL: all pages */
-	uint64		nby_map;		/* pages skipped by the map */
-	uint64		nby_lsn;		/* pages skipped by their LSN */
+	EmogiPageRescan scans;		/* pages to rescan; blocks = NULL: all pages */
+	uint64		nskipped_by_map;	/* pages skipped by the map */
+	uint64		nskipped_by_lsn;	/* pages skipped by their LSN */
 } EmogiChangedPages;
 
 /* Heap pages covered by a page of the visibility map, at 2 bits each. */
@@ -72,11 +72,11 @@ emogi_changed_pages_groups(BlockNumber nblocks)
 	return ((uint64) nblocks + EMOGI_GROUP_PAGES - 1) / EMOGI_GROUP_PAGES;
 }
 
-extern bool emogi_changed_pages_can_follow(Relation rel);
-extern void emogi_changed_pages_map(Relation rel, const EmogiSource *source,
-									EmogiChangedPages *changed);
-extern void emogi_changed_pages_pages(Relation rel, const EmogiTrackedPages *pages,
-									  uint64 older_than, EmogiChangedPages *changed);
+extern bool emogi_changed_pages_can_track(Relation rel);
+extern void emogi_changed_pages_copy_map(Relation rel, const EmogiSource *source,
+										 EmogiChangedPages *changed);
+extern void emogi_changed_pages_find(Relation rel, const EmogiTrackedPages *pages,
+									 uint64 older_than, EmogiChangedPages *changed);
 
 /* ---- tracker_diff.c: what has changed on these pages ---- */
 
@@ -90,13 +90,13 @@ typedef struct EmogiChanges
 	EmogiEdgeChange *changes;	/* [room]; NULL = none yet */
 } EmogiChanges;
 
-extern bool emogi_tracker_diff_pages(const EmogiChangeTracker *state,
-									 const EmogiChangedPages *discoveries, int nleaves,
+extern bool emogi_tracker_diff_pages(const EmogiChangeTracker *tracker,
+									 const EmogiChangedPages *changed_tables, int nleaves,
 									 uint64 max_changes, EmogiChanges *changes);
-extern void emogi_tracker_diff_look(EmogiChanges *changes, const EmogiChangeTracker *state,
+extern void emogi_tracker_diff_page(EmogiChanges *changes, const EmogiChangeTracker *tracker,
 									const EmogiTrackedTable *known, BlockNumber block,
 									EmogiPageScan *scan);
-extern void emogi_tracker_diff_looks(EmogiChanges *changes, bool weighted, const void *before,
+extern void emogi_tracker_diff_scans(EmogiChanges *changes, bool weighted, const void *before,
 									 int nbefore, const EmogiPageScan *scan);
 extern void emogi_tracker_diff_net(EmogiChanges *changes);
 extern void emogi_tracker_diff_add(EmogiChanges *changes, const EmogiEdgeChange *more,
@@ -108,8 +108,8 @@ extern EmogiWeightedEdge emogi_tracker_diff_edge(const void *edges, uint64 i, bo
 /* A store in preparation, with all memory allocated. */
 typedef struct EmogiTrackerStore
 {
-	EmogiChangeTracker *state;
-	const EmogiChangedPages *discoveries;
+	EmogiChangeTracker *tracker;
+	const EmogiChangedPages *changed_tables;
 	int			nleaves;
 	bool		keeps_pages;	/* all pages of the tracker remain */
 	void	   *pages_memory;	/* NULL = the existing block is large enough */
@@ -122,15 +122,15 @@ typedef struct EmogiTrackerStore
 	uint64		log_room;
 } EmogiTrackerStore;
 
-extern bool emogi_tracker_store_fits(const EmogiChangeTracker *state,
-									 const EmogiChangedPages *discoveries, int nleaves,
+extern bool emogi_tracker_store_fits(const EmogiChangeTracker *tracker,
+									 const EmogiChangedPages *changed_tables, int nleaves,
 									 bool weighted);
-extern void emogi_tracker_store_prepare(EmogiCall *call, EmogiChangeTracker *state,
-										const EmogiChangedPages *discoveries, int nleaves,
+extern void emogi_tracker_store_prepare(EmogiCall *call, EmogiChangeTracker *tracker,
+										const EmogiChangedPages *changed_tables, int nleaves,
 										uint64 nchanges, EmogiTrackerStore *store);
 extern void emogi_tracker_store(EmogiTrackerStore *store, const EmogiTransactionSnapshot *base,
 								const EmogiChanges *changes);
-extern EmogiCooRun *emogi_tracker_store_runs(EmogiCall *call, const EmogiChangeTracker *state,
+extern EmogiCooRun *emogi_tracker_store_runs(EmogiCall *call, const EmogiChangeTracker *tracker,
 											 uint64 *nruns);
 
 /* ---- own_changes.c: changes of the current transaction, kept between its calls ---- */
@@ -145,7 +145,7 @@ typedef enum EmogiRefreshOutcome
 	EMOGI_REFRESH_STORED,		/* the snapshot saw other edges, and the tracker has them now */
 	EMOGI_REFRESH_PRIVATE,		/* the snapshot sees other edges, which must not be stored: the
 								 * transaction's own changes, or it is older than the base */
-	EMOGI_REFRESH_HOPELESS		/* a rebuild is cheaper, or the tracker cannot hold the changes */
+	EMOGI_REFRESH_REBUILD		/* a rebuild is cheaper, or the tracker cannot hold the changes */
 } EmogiRefreshOutcome;
 
 typedef struct EmogiRefresh
@@ -163,17 +163,17 @@ typedef struct EmogiRefresh
 } EmogiRefresh;
 
 /* own_changes.c, own_overlay.c */
-extern void emogi_own_changes_vouch(const EmogiOwnChanges *own, EmogiChangedPages *changed,
-									int table);
-extern EmogiOwnChanges *emogi_own_changes_find(const EmogiChangeTracker *state,
+extern void emogi_own_changes_use_map_copy(const EmogiOwnChanges *own, EmogiChangedPages *changed,
+										   int table);
+extern EmogiOwnChanges *emogi_own_changes_find(const EmogiChangeTracker *tracker,
 											   const EmogiTransactionSnapshot *xids, bool *older);
-extern bool emogi_own_changes_reuse(EmogiOwnChanges *own, const EmogiChangeTracker *state,
-									EmogiChangedPages *discoveries, int nleaves, uint64 *count);
-extern void emogi_own_changes_take(EmogiOwnChanges *own, const EmogiChangeTracker *state,
-								   const EmogiChangedPages *discoveries, int nleaves,
-								   const EmogiTransactionSnapshot *xids, EmogiRefresh *refresh);
-extern EmogiOwnChanges *emogi_own_changes_keep(const EmogiChangeTracker *state,
-											   const EmogiChangedPages *discoveries, int nleaves,
+extern bool emogi_own_changes_reuse(EmogiOwnChanges *own, const EmogiChangeTracker *tracker,
+									EmogiChangedPages *changed_tables, int nleaves, uint64 *count);
+extern void emogi_own_changes_update(EmogiOwnChanges *own, const EmogiChangeTracker *tracker,
+									 const EmogiChangedPages *changed_tables, int nleaves,
+									 const EmogiTransactionSnapshot *xids, EmogiRefresh *refresh);
+extern EmogiOwnChanges *emogi_own_changes_keep(const EmogiChangeTracker *tracker,
+											   const EmogiChangedPages *changed_tables, int nleaves,
 											   const EmogiTransactionSnapshot *xids,
 											   const EmogiRefresh *refresh);
 extern EmogiOverlay *emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
@@ -188,7 +188,7 @@ extern EmogiOverlay *emogi_logged_overlay(const EmogiChangeTracker *tracker, con
 
 extern void emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids,
 								  int nleaves, const EmogiTransactionSnapshot *xids,
-								  EmogiWeights weights, EmogiChangeTracker *state,
+								  EmogiWeights weights, EmogiChangeTracker *tracker,
 								  EmogiRefresh *refresh);
 extern uint64 emogi_tracker_refresh_pages(const Oid *relids, int nleaves);
 
@@ -196,19 +196,19 @@ extern uint64 emogi_tracker_refresh_pages(const Oid *relids, int nleaves);
 
 typedef struct EmogiTrackerCreation
 {
-	EmogiChangeTracker *state;
+	EmogiChangeTracker *tracker;
 	int			nleaves;
-	EmogiChangedPages *discoveries;	/* [nleaves] */
-	EmogiPageScans *notes;		/* [nleaves] */
-	EmogiPageScan *looks;		/* of all tables, in the arena */
-	Size		looks_bytes;
+	EmogiChangedPages *changed_tables;	/* [nleaves] */
+	EmogiPageScans *page_scans;	/* [nleaves] */
+	EmogiPageScan *scans;		/* of all tables, in the arena */
+	Size		page_scans_bytes;
 	bool		own;			/* the current transaction has changed a page */
 	bool		own_unseen;		/* the scan's snapshot does not see own changes, which are
 								 * allowed then */
 } EmogiTrackerCreation;
 
 extern void emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source,
-									   EmogiChangeTracker *state, const Oid *relids, int nleaves,
+									   EmogiChangeTracker *tracker, const Oid *relids, int nleaves,
 									   EmogiTrackerCreation *creation);
 extern void emogi_tracker_create_cancel(EmogiTrackerCreation *creation);
 extern bool emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation,

@@ -40,5 +40,5 @@ emogi_logged_overlay(const EmogiChangeTracker *tracker, const EmogiCall *call, u
 	overlay->tracker = tracker->id;
 	overlay->nchanges = nlogged;
 	overlay->user = grown ? call : NULL;
-	return grown ? &overlay->growing.patch : NULL;
+	return grown ? &overlay->growing.overlay : NULL;
 }

@@ -43,8 +43,8 @@ static uint64 nuses;
 static bool
 has_user(const EmogiOwnChanges *own)
 {
-	for (int i = 0; i < EMOGI_OWN_PATCHES; i++)
-		if (own->patches[i].user != NULL && emogi_call_is_active(own->patches[i].user))
+	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)
+		if (own->overlays[i].user != NULL && emogi_call_is_active(own->overlays[i].user))
 			return true;
 	return false;
 }
@@ -70,7 +70,7 @@ static void
 at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
 						 void *arg)
 {
-	if (event != SUBXACT_EVENT_ABORT_SUB || emogi_faults.live[EMOGI_LIVE_OWN_ROLLBACK])
+	if (event != SUBXACT_EVENT_ABORT_SUB || emogi_faults.tracker[EMOGI_TRACKER_OWN_ROLLBACK])
 		return;
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] != NULL)
@@ -105,7 +105,7 @@ find_free(void)
 
 /* Start to keep the changes relative to a tracker. */
 static EmogiOwnChanges *
-begin(const EmogiChangeTracker *state, int nleaves)
+begin(const EmogiChangeTracker *tracker, int nleaves)
 {
 	static bool is_registered = false;
 	const int	place = find_free();
@@ -120,16 +120,16 @@ begin(const EmogiChangeTracker *state, int nleaves)
 	*callback = (MemoryContextCallback) {.func = forget,.arg = own};
 	MemoryContextRegisterResetCallback(context, callback);
 	own->context = context;
-	own->state_id = state->id;
-	own->version = state->version;
-	own->edge_bytes = state->coo.weight_type != EMOGI_WEIGHT_NONE ?
+	own->state_id = tracker->id;
+	own->version = tracker->version;
+	own->edge_bytes = tracker->coo.weight_type != EMOGI_WEIGHT_NONE ?
 		sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge);
 	own->nleaves = nleaves;
 	own->leaves = MemoryContextAllocZero(context, Max(nleaves, 1) * sizeof(EmogiOwnLeaf));
 	own->xids.running = MemoryContextAlloc(context, (EMOGI_MAX_RUNNING + 1) * sizeof(uint64));
 	own->changes.context = context;
-	own->misfits = state->misfits;
-	own->nedges = state->nedges;
+	own->misfits = tracker->misfits;
+	own->nedges = tracker->nedges;
 	own->broken = true;
 	kept[place] = own;
 	return own;
@@ -165,7 +165,7 @@ note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids)
  * changes that have become useless.
  */
 EmogiOwnChanges *
-emogi_own_changes_find(const EmogiChangeTracker *state, const EmogiTransactionSnapshot *xids,
+emogi_own_changes_find(const EmogiChangeTracker *tracker, const EmogiTransactionSnapshot *xids,
 					   bool *older)
 {
 	*older = false;
@@ -173,19 +173,19 @@ emogi_own_changes_find(const EmogiChangeTracker *state, const EmogiTransactionSn
 	{
 		EmogiOwnChanges *own = kept[i];
 
-		if (own == NULL || own->state_id != state->id)
+		if (own == NULL || own->state_id != tracker->id)
 			continue;
-		if (own->broken || own->version != state->version)
+		if (own->broken || own->version != tracker->version)
 		{
 			drop(own);
 			return NULL;
 		}
 		*older = (GetActiveSnapshot()->curcid < own->command &&
-				  !emogi_faults.live[EMOGI_LIVE_OWN_COMMAND]) ||
+				  !emogi_faults.tracker[EMOGI_TRACKER_OWN_COMMAND]) ||
 			!emogi_transaction_snapshot_contain(xids, &own->xids);
 		if (*older)
 			return NULL;
-		if (!same_visibility(&own->xids, xids) && !emogi_faults.live[EMOGI_LIVE_OWN_OTHERS])
+		if (!same_visibility(&own->xids, xids) && !emogi_faults.tracker[EMOGI_TRACKER_OWN_OTHERS])
 			own->others++;
 		own->used = ++nuses;
 		return own;
@@ -223,22 +223,22 @@ may_keep(const EmogiOwnChanges *own, Relation rel, EmogiOwnPage *page, CommandId
 	if (page->undecided && page->others != own->others)
 		return false;
 	if (page->own && page->last_command >= page->command && command != page->command &&
-		!emogi_faults.live[EMOGI_LIVE_OWN_COMMAND])
+		!emogi_faults.tracker[EMOGI_TRACKER_OWN_COMMAND])
 		return false;
 	return has_same_lsn(rel, page);
 }
 
 /* Return true if all kept pages are among the pages of a table to be rescanned. */
 static bool
-are_listed(const EmogiOwnLeaf *table, const EmogiPageRescan *looks)
+are_listed(const EmogiOwnLeaf *table, const EmogiPageRescan *scans)
 {
 	uint64		at = 0;
 
 	for (int i = 0; i < table->npages; i++)
 	{
-		while (at < looks->count && looks->blocks[at] < table->pages[i].block)
+		while (at < scans->count && scans->blocks[at] < table->pages[i].block)
 			at++;
-		if (at == looks->count || looks->blocks[at] != table->pages[i].block)
+		if (at == scans->count || scans->blocks[at] != table->pages[i].block)
 			return false;
 	}
 	return true;
@@ -252,12 +252,12 @@ static bool
 are_regrown(const EmogiOwnLeaf *table, const EmogiChangedPages *changed)
 {
 	const BlockNumber end = Min(changed->known->nblocks, changed->nblocks);
-	const EmogiPageRescan *looks = &changed->looks;
+	const EmogiPageRescan *scans = &changed->scans;
 	uint64		count = 0;
 
-	for (uint64 i = looks->count; table->gone < end && i > 0 && looks->blocks[i - 1] >= table->gone;
+	for (uint64 i = scans->count; table->gone < end && i > 0 && scans->blocks[i - 1] >= table->gone;
 		 i--)
-		count += looks->blocks[i - 1] < end;
+		count += scans->blocks[i - 1] < end;
 	return table->gone >= end || count == end - table->gone;
 }
 
@@ -265,25 +265,25 @@ are_regrown(const EmogiOwnLeaf *table, const EmogiChangedPages *changed)
 static void
 skip_unchanged(const EmogiOwnChanges *own, EmogiOwnLeaf *table, EmogiChangedPages *changed)
 {
-	EmogiPageRescan *looks = &changed->looks;
+	EmogiPageRescan *scans = &changed->scans;
 	const CommandId command = GetActiveSnapshot()->curcid;
 	Relation	rel = relation_open(changed->relid, NoLock);
 	uint64		count = 0;
 	int			at = 0;
 
-	for (uint64 i = 0; i < looks->count; i++)
+	for (uint64 i = 0; i < scans->count; i++)
 	{
-		const BlockNumber block = looks->blocks[i];
+		const BlockNumber block = scans->blocks[i];
 
 		while (at < table->npages && table->pages[at].block < block)
 			at++;
 		if (at < table->npages && table->pages[at].block == block &&
 			may_keep(own, rel, &table->pages[at], command))
-			changed->nby_lsn++;
+			changed->nskipped_by_lsn++;
 		else
-			looks->blocks[count++] = block;
+			scans->blocks[count++] = block;
 	}
-	looks->count = count;
+	scans->count = count;
 	relation_close(rel, NoLock);
 }
 
@@ -292,15 +292,15 @@ skip_unchanged(const EmogiOwnChanges *own, EmogiOwnLeaf *table, EmogiChangedPage
  * remain. Return false, and drop the kept changes, if they do not belong to these tables (O4).
  */
 bool
-emogi_own_changes_reuse(EmogiOwnChanges *own, const EmogiChangeTracker *state,
+emogi_own_changes_reuse(EmogiOwnChanges *own, const EmogiChangeTracker *tracker,
 						EmogiChangedPages *changed_pages, int nleaves, uint64 *count)
 {
-	bool		fits = own->nleaves == nleaves && state->pages.nleaves == nleaves;
+	bool		fits = own->nleaves == nleaves && tracker->pages.nleaves == nleaves;
 
 	for (int i = 0; fits && i < nleaves; i++)
-		fits = changed_pages[i].known == &state->pages.leaves[i] &&
+		fits = changed_pages[i].known == &tracker->pages.leaves[i] &&
 			changed_pages[i].nblocks >= Min(own->leaves[i].gone, changed_pages[i].known->nblocks) &&
-			are_listed(&own->leaves[i], &changed_pages[i].looks) &&
+			are_listed(&own->leaves[i], &changed_pages[i].scans) &&
 			are_regrown(&own->leaves[i], &changed_pages[i]);
 	if (!fits)
 	{
@@ -311,7 +311,7 @@ emogi_own_changes_reuse(EmogiOwnChanges *own, const EmogiChangeTracker *state,
 	for (int i = 0; i < nleaves; i++)
 	{
 		skip_unchanged(own, &own->leaves[i], &changed_pages[i]);
-		*count += changed_pages[i].looks.count;
+		*count += changed_pages[i].scans.count;
 	}
 	return true;
 }
@@ -385,67 +385,67 @@ sum_up(EmogiOwnChanges *own, uint64 first)
 static void
 keep_map(EmogiOwnChanges *own, EmogiOwnLeaf *table, const EmogiChangedPages *changed)
 {
-	EmogiVouching *vouching = &table->vouching;
+	EmogiMapCopy *map_copy = &table->map_copy;
 	const BlockNumber nblocks = changed->nblocks;
 
-	if (nblocks > vouching->room || vouching->trusted == NULL)
+	if (nblocks > map_copy->room || map_copy->trusted == NULL)
 	{
-		vouching->room = nblocks + nblocks / 8 + 64;
-		if (vouching->trusted != NULL)
+		map_copy->room = nblocks + nblocks / 8 + 64;
+		if (map_copy->trusted != NULL)
 		{
-			pfree(vouching->trusted);
-			pfree(vouching->group_lsn);
+			pfree(map_copy->trusted);
+			pfree(map_copy->group_lsn);
 		}
-		vouching->trusted = MemoryContextAllocHuge(own->context,
-												   (vouching->room / 64 + 1) * sizeof(uint64));
-		vouching->group_lsn = MemoryContextAllocHuge(own->context,
-													 (emogi_changed_pages_groups(vouching->room) +
+		map_copy->trusted = MemoryContextAllocHuge(own->context,
+												   (map_copy->room / 64 + 1) * sizeof(uint64));
+		map_copy->group_lsn = MemoryContextAllocHuge(own->context,
+													 (emogi_changed_pages_groups(map_copy->room) +
 													  1) * sizeof(uint64));
 	}
-	vouching->nblocks = nblocks;
-	vouching->vacuums = changed->vacuums;
-	memcpy(vouching->trusted, changed->map, (nblocks / 64 + 1) * sizeof(uint64));
-	memcpy(vouching->group_lsn, changed->group_lsn,
+	map_copy->nblocks = nblocks;
+	map_copy->vacuums = changed->vacuums;
+	memcpy(map_copy->trusted, changed->map, (nblocks / 64 + 1) * sizeof(uint64));
+	memcpy(map_copy->group_lsn, changed->group_lsn,
 		   emogi_changed_pages_groups(nblocks) * sizeof(uint64));
 	for (int i = 0; i < table->npages; i++)
-		vouching->trusted[table->pages[i].block / 64] &=
+		map_copy->trusted[table->pages[i].block / 64] &=
 			~(UINT64CONST(1) << table->pages[i].block % 64);
 }
 
 /* Let the pages of a table be compared with its map of the last call, too. */
 void
-emogi_own_changes_vouch(const EmogiOwnChanges *own, EmogiChangedPages *changed, int table)
+emogi_own_changes_use_map_copy(const EmogiOwnChanges *own, EmogiChangedPages *changed, int table)
 {
 	if (table < own->nleaves && changed->known != NULL &&
 		own->leaves[table].relid == changed->relid)
-		changed->before = &own->leaves[table].vouching;
+		changed->before = &own->leaves[table].map_copy;
 }
 
 /* Take over the scanned pages of a table. diffs: also append what has changed. */
 static void
-take_table(EmogiOwnChanges *own, const EmogiChangeTracker *state, EmogiOwnLeaf *table,
+take_table(EmogiOwnChanges *own, const EmogiChangeTracker *tracker, EmogiOwnLeaf *table,
 		   const EmogiChangedPages *changed, bool diffs)
 {
 	const EmogiTrackedTable *known = changed->known;
 	const bool	weighted = own->edge_bytes == sizeof(EmogiWeightedEdge);
 	int			at = 0;
 
-	for (uint64 i = 0; i < changed->looks.count; i++)
+	for (uint64 i = 0; i < changed->scans.count; i++)
 	{
-		EmogiPageScan *scan = &changed->looks.looks[i];
-		const BlockNumber block = changed->looks.blocks[i];
+		EmogiPageScan *scan = &changed->scans.scans[i];
+		const BlockNumber block = changed->scans.blocks[i];
 		bool		is_new;
 		EmogiOwnPage *page = open_page(own, table, &at, block, &is_new);
 
 		if (diffs && is_new && block < table->gone)
 		{
-			emogi_tracker_diff_look(&own->changes, state, known, block, scan);
+			emogi_tracker_diff_page(&own->changes, tracker, known, block, scan);
 			own->nskipped -= block < known->nblocks ?
-				state->pages.nskipped[known->first + block] : 0;
+				tracker->pages.nskipped[known->first + block] : 0;
 		}
 		else if (diffs)
 		{
-			emogi_tracker_diff_looks(&own->changes, weighted, page->edges, page->nedges, scan);
+			emogi_tracker_diff_scans(&own->changes, weighted, page->edges, page->nedges, scan);
 			own->nskipped -= page->nskipped;
 		}
 		if (diffs)
@@ -485,10 +485,10 @@ net_changes(EmogiOwnChanges *own, uint64 first)
 	memmove(&netted.changes[netted.count], &netted.changes[first], nnew * sizeof(EmogiEdgeChange));
 	own->nnet = netted.count;
 	own->changes.count = netted.count + nnew;
-	for (int i = 0; i < EMOGI_OWN_PATCHES; i++)
+	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)
 	{
-		own->patches[i].broken |= own->patches[i].nchanges != first || netted.count < first / 2;
-		own->patches[i].nchanges = netted.count;
+		own->overlays[i].broken |= own->overlays[i].nchanges != first || netted.count < first / 2;
+		own->overlays[i].nchanges = netted.count;
 	}
 }
 
@@ -498,9 +498,9 @@ net_changes(EmogiOwnChanges *own, uint64 first)
  * Take over the scans of a call, after emogi_own_changes_reuse, and report what the snapshot sees.
  */
 void
-emogi_own_changes_take(EmogiOwnChanges *own, const EmogiChangeTracker *state,
-					   const EmogiChangedPages *changed_pages, int nleaves,
-					   const EmogiTransactionSnapshot *xids, EmogiRefresh *refresh)
+emogi_own_changes_update(EmogiOwnChanges *own, const EmogiChangeTracker *tracker,
+						 const EmogiChangedPages *changed_pages, int nleaves,
+						 const EmogiTransactionSnapshot *xids, EmogiRefresh *refresh)
 {
 	const uint64 first = own->changes.count;
 	uint64		npages = 0;
@@ -509,7 +509,7 @@ emogi_own_changes_take(EmogiOwnChanges *own, const EmogiChangeTracker *state,
 	own->broken = true;
 	for (int i = 0; i < nleaves; i++)
 	{
-		take_table(own, state, &own->leaves[i], &changed_pages[i], true);
+		take_table(own, tracker, &own->leaves[i], &changed_pages[i], true);
 		keep_map(own, &own->leaves[i], &changed_pages[i]);
 		npages += own->leaves[i].npages;
 	}
@@ -535,28 +535,29 @@ emogi_own_changes_take(EmogiOwnChanges *own, const EmogiChangeTracker *state,
  * the transaction; return NULL if they are too many.
  */
 EmogiOwnChanges *
-emogi_own_changes_keep(const EmogiChangeTracker *state, const EmogiChangedPages *changed_pages,
+emogi_own_changes_keep(const EmogiChangeTracker *tracker, const EmogiChangedPages *changed_pages,
 					   int nleaves, const EmogiTransactionSnapshot *xids,
 					   const EmogiRefresh *refresh)
 {
 	EmogiOwnChanges *own;
 	uint64		npages = 0;
-	bool		fits = state->pages.nleaves == nleaves && refresh->changes.count <= MAX_CHANGES / 2;
+	bool        fits = tracker->pages.nleaves == nleaves &&
+		refresh->changes.count <= MAX_CHANGES / 2;
 
 	for (int i = 0; fits && i < nleaves; i++)
 	{
-		fits = changed_pages[i].known == &state->pages.leaves[i];
-		npages += changed_pages[i].looks.count;
+		fits = changed_pages[i].known == &tracker->pages.leaves[i];
+		npages += changed_pages[i].scans.count;
 	}
 	if (!fits || npages > MAX_PAGES)
 		return NULL;
-	own = begin(state, nleaves);
+	own = begin(tracker, nleaves);
 	for (int i = 0; i < nleaves; i++)
 	{
 		own->leaves[i].relid = changed_pages[i].relid;
 		own->leaves[i].gone = changed_pages[i].nblocks < changed_pages[i].known->nblocks ?
 			changed_pages[i].nblocks : InvalidBlockNumber;
-		take_table(own, state, &own->leaves[i], &changed_pages[i], false);
+		take_table(own, tracker, &own->leaves[i], &changed_pages[i], false);
 		keep_map(own, &own->leaves[i], &changed_pages[i]);
 	}
 	emogi_tracker_diff_add(&own->changes, refresh->changes.changes, refresh->changes.count);

@@ -9,7 +9,7 @@
 #include "changes/kept_overlay.h"
 
 /* Maximum number of overlays of one tracker's changes: one per graph and direction. */
-#define EMOGI_OWN_PATCHES 4
+#define EMOGI_MAX_OWN_OVERLAYS 4
 
 /* A page that differs or may differ from the tracker's. */
 typedef struct EmogiOwnPage
@@ -34,7 +34,7 @@ typedef struct EmogiOwnLeaf
 	EmogiOwnPage *pages;		/* [npages], ascending */
 	int			npages;
 	int			room;
-	EmogiVouching vouching;		/* of the last call */
+	EmogiMapCopy map_copy;		/* of the last call */
 	BlockNumber gone;			/* the tracker's pages from here on were truncated, and are among
 								 * the changes */
 } EmogiOwnLeaf;
@@ -59,7 +59,7 @@ struct EmogiOwnChanges
 	EmogiMisfitCounts misfits;	/* of all weights that the snapshot sees */
 	uint64		nedges;			/* edges that the snapshot sees */
 	uint64		nskipped;		/* rows with a NULL endpoint that the snapshot sees */
-	EmogiKeptOverlay patches[EMOGI_OWN_PATCHES];
+	EmogiKeptOverlay overlays[EMOGI_MAX_OWN_OVERLAYS];
 };
 
 #endif							/* EMOGI_OWN_CHANGES_H */

@@ -15,22 +15,22 @@ emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
 				  const EmogiGraph *shown, EmogiDirection direction, const EmogiEdgeChange *logged,
 				  uint64 nlogged)
 {
-	EmogiKeptOverlay *patch = emogi_kept_overlay_find(own->patches, EMOGI_OWN_PATCHES, call, graph,
-													  shown, direction);
+	EmogiKeptOverlay *overlay = emogi_kept_overlay_find(own->overlays, EMOGI_MAX_OWN_OVERLAYS, call,
+														graph, shown, direction);
 	bool		grown = true;
 
-	if (patch == NULL)
+	if (overlay == NULL)
 		return NULL;
-	if (!emogi_kept_overlay_matches(patch, graph, shown, direction))
+	if (!emogi_kept_overlay_matches(overlay, graph, shown, direction))
 	{
-		emogi_kept_overlay_begin(patch, own->context, graph, shown, direction);
-		grown = emogi_kept_overlay_grow(patch, logged, nlogged);
+		emogi_kept_overlay_begin(overlay, own->context, graph, shown, direction);
+		grown = emogi_kept_overlay_grow(overlay, logged, nlogged);
 	}
-	grown = grown && emogi_kept_overlay_grow(patch, own->changes.changes + patch->nchanges,
-											 own->changes.count - patch->nchanges);
-	patch->nchanges = own->changes.count;
-	patch->user = grown ? call : NULL;
-	return grown ? &patch->growing.patch : NULL;
+	grown = grown && emogi_kept_overlay_grow(overlay, own->changes.changes + overlay->nchanges,
+											 own->changes.count - overlay->nchanges);
+	overlay->nchanges = own->changes.count;
+	overlay->user = grown ? call : NULL;
+	return grown ? &overlay->growing.overlay : NULL;
 }
 
 /* Return how many of the changes the best overlay of a graph lacks; PG_UINT64_MAX = there is none. */
@@ -39,8 +39,8 @@ emogi_own_overlay_missing(const EmogiOwnChanges *own, uint64 graph)
 {
 	uint64		missing = PG_UINT64_MAX;
 
-	for (int i = 0; i < EMOGI_OWN_PATCHES; i++)
-		if (own->patches[i].graph == graph && !own->patches[i].broken)
-			missing = Min(missing, own->changes.count - own->patches[i].nchanges);
+	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)
+		if (own->overlays[i].graph == graph && !own->overlays[i].broken)
+			missing = Min(missing, own->changes.count - own->overlays[i].nchanges);
 	return missing;
 }

@@ -19,37 +19,37 @@
 
 /*
  * Read the number of blocks and the visibility map of each table, and let the scan that follows
- * record its findings in `notes`. Raises 53200.
+ * record its findings in `page_scans`. Raises 53200.
  */
 void
-emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source, EmogiChangeTracker *state,
+emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source, EmogiChangeTracker *tracker,
 						   const Oid *relids, int nleaves, EmogiTrackerCreation *creation)
 {
 	uint64		npages = 0;
-	EmogiPageScan *looks;
+	EmogiPageScan *scans;
 
 	memset(creation, 0, sizeof *creation);
-	creation->state = state;
+	creation->tracker = tracker;
 	creation->nleaves = nleaves;
-	creation->discoveries = palloc0(nleaves * sizeof(EmogiChangedPages));
-	creation->notes = palloc0(nleaves * sizeof(EmogiPageScans));
+	creation->changed_tables = palloc0(nleaves * sizeof(EmogiChangedPages));
+	creation->page_scans = palloc0(nleaves * sizeof(EmogiPageScans));
 	for (int i = 0; i < nleaves; i++)
 	{
 		Relation	rel = relation_open(relids[i], NoLock);
 
-		emogi_changed_pages_map(rel, source, &creation->discoveries[i]);
+		emogi_changed_pages_copy_map(rel, source, &creation->changed_tables[i]);
 		relation_close(rel, NoLock);
-		npages += creation->discoveries[i].nblocks;
+		npages += creation->changed_tables[i].nblocks;
 	}
-	creation->looks_bytes = Max(npages, 1) * sizeof(EmogiPageScan);
-	creation->looks = looks = emogi_call_alloc(call, creation->looks_bytes);
+	creation->page_scans_bytes = Max(npages, 1) * sizeof(EmogiPageScan);
+	creation->scans = scans = emogi_call_alloc(call, creation->page_scans_bytes);
 	for (int i = 0; i < nleaves; i++)
 	{
-		EmogiChangedPages *changed = &creation->discoveries[i];
+		EmogiChangedPages *changed = &creation->changed_tables[i];
 
-		creation->notes[i] = (EmogiPageScans) {looks, changed->nblocks};
-		changed->looks = (EmogiPageRescan) {changed->relid, changed->nblocks, NULL, looks};
-		looks += changed->nblocks;
+		creation->page_scans[i] = (EmogiPageScans) {scans, changed->nblocks};
+		changed->scans = (EmogiPageRescan) {changed->relid, changed->nblocks, NULL, scans};
+		scans += changed->nblocks;
 	}
 }
 
@@ -59,20 +59,20 @@ emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source, EmogiChan
 static bool
 check_scans(EmogiChangedPages *changed, bool own_unseen)
 {
-	EmogiPageRescan *looks = &changed->looks;
+	EmogiPageRescan *scans = &changed->scans;
 
-	looks->blocks = palloc_extended(Max(looks->count, 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
-	for (BlockNumber block = 0; block < looks->count; block++)
+	scans->blocks = palloc_extended(Max(scans->count, 1) * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
+	for (BlockNumber block = 0; block < scans->count; block++)
 	{
-		const EmogiPageScan *scan = &looks->looks[block];
+		const EmogiPageScan *scan = &scans->scans[block];
 
-		if (!scan->looked)
-			elog(ERROR, "page %u of relation %u was not read", block, looks->relid);
+		if (!scan->scanned)
+			elog(ERROR, "page %u of relation %u was not read", block, scans->relid);
 		if (scan->own && !own_unseen)
 			return false;
 		if (!scan->all_visible)
 			changed->map[block / 64] &= ~(UINT64CONST(1) << block % 64);
-		looks->blocks[block] = block;
+		scans->blocks[block] = block;
 	}
 	return true;
 }
@@ -93,7 +93,7 @@ pack_edges(EmogiCall *call, EmogiTrackerStore *storing)
 	request->coo = storing->coo;
 	reply = emogi_call_request(call);
 	storing->coo = reply->coo;
-	storing->state->misfits = reply->misfits;
+	storing->tracker->misfits = reply->misfits;
 	storing->packed = true;
 	pfree((void *) edges.chunks);
 }
@@ -118,21 +118,22 @@ has_room(EmogiCall *call)
 static bool
 make_state(EmogiCall *call, EmogiTrackerCreation *creation, const EmogiTransactionSnapshot *xids)
 {
-	EmogiChangeTracker *state = creation->state;
+	EmogiChangeTracker *tracker = creation->tracker;
 	EmogiChanges none = {call};
 	EmogiTrackerStore storing;
 
 	for (int i = 0; i < creation->nleaves; i++)
-		creation->own |= !check_scans(&creation->discoveries[i], creation->own_unseen);
+		creation->own |= !check_scans(&creation->changed_tables[i], creation->own_unseen);
 	if (creation->own || !has_room(call))
 		return false;
-	emogi_tracker_store_prepare(call, state, creation->discoveries, creation->nleaves, 0, &storing);
+	emogi_tracker_store_prepare(call, tracker, creation->changed_tables, creation->nleaves, 0,
+								&storing);
 	pack_edges(call, &storing);
 	emogi_tracker_store(&storing, xids, &none);
 	emogi_dictionaries_share(call->slot->dictionary);
 	emogi_cache_lock();
-	state->dictionary = emogi_dictionaries_use(call->slot->dictionary);
-	state->phase = EMOGI_LIVE_READY;
+	tracker->dictionary = emogi_dictionaries_use(call->slot->dictionary);
+	tracker->phase = EMOGI_TRACKER_READY;
 	emogi_cache_unlock();
 	return true;
 }
@@ -141,7 +142,7 @@ make_state(EmogiCall *call, EmogiTrackerCreation *creation, const EmogiTransacti
 void
 emogi_tracker_create_cancel(EmogiTrackerCreation *creation)
 {
-	emogi_arena_free(creation->looks, creation->looks_bytes);
+	emogi_arena_free(creation->scans, creation->page_scans_bytes);
 }
 
 /*
@@ -154,6 +155,6 @@ emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation,
 {
 	bool		made = make_state(call, creation, xids);
 
-	emogi_arena_free(creation->looks, creation->looks_bytes);
+	emogi_arena_free(creation->scans, creation->page_scans_bytes);
 	return made;
 }

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 
 /* Number of edges that the diff looks ahead to resynchronize two lists. */
-#define AHEAD 16
+#define RESYNC_LOOKAHEAD 16
 
 /* Minimum capacity in memory of the backend. */
 #define MIN_CHANGES 64
@@ -208,14 +208,14 @@ is_same(const PageEdges *edges, int before, int now)
 
 /*
  * Find where the lists agree again after they differ at (before, now): after *ngone removed or
- * *ncame inserted edges. Return false if that is not within AHEAD edges; the two edges are then one
- * removed and one inserted.
+ * *ncame inserted edges. Return false if that is not within RESYNC_LOOKAHEAD edges; the two edges
+ * are then one removed and one inserted.
  */
 static bool
 resync(const PageEdges *edges, int before, int now, int *ngone, int *ncame)
 {
 	*ngone = *ncame = 0;
-	for (int ahead = 1; ahead <= AHEAD; ahead++)
+	for (int ahead = 1; ahead <= RESYNC_LOOKAHEAD; ahead++)
 	{
 		if (before + ahead < edges->nbefore && now < edges->nnow &&
 			is_same(edges, before + ahead, now))
@@ -307,7 +307,7 @@ diff_page(EmogiChanges *changes, const EmogiCoo *coo, uint64 place, int nbefore,
  * costs one comparison of its edges.
  */
 void
-emogi_tracker_diff_looks(EmogiChanges *changes, bool weighted, const void *before, int nbefore,
+emogi_tracker_diff_scans(EmogiChanges *changes, bool weighted, const void *before, int nbefore,
 						 const EmogiPageScan *scan)
 {
 	PageEdges	edges = {NULL, 0, before, nbefore, scan->edges, scan->nedges, weighted};
@@ -323,26 +323,27 @@ emogi_tracker_diff_looks(EmogiChanges *changes, bool weighted, const void *befor
 
 /* Append the changes of a page since a tracker's base snapshot. */
 void
-emogi_tracker_diff_look(EmogiChanges *changes, const EmogiChangeTracker *state,
+emogi_tracker_diff_page(EmogiChanges *changes, const EmogiChangeTracker *tracker,
 						const EmogiTrackedTable *known, BlockNumber block, EmogiPageScan *scan)
 {
 	const bool	was_there = known != NULL && block < known->nblocks;
 	const uint64 page = was_there ? known->first + block : 0;
 
-	diff_page(changes, &state->coo, was_there ? state->pages.place[page] : 0,
-			  was_there ? state->pages.nedges[page] : 0, scan);
+	diff_page(changes, &tracker->coo, was_there ? tracker->pages.place[page] : 0,
+			  was_there ? tracker->pages.nedges[page] : 0, scan);
 }
 
 /* Append the edges of a table's known pages from `first` on as removed. */
 static void
-remove_pages(EmogiChanges *changes, const EmogiChangeTracker *state, const EmogiTrackedTable *table,
-			 BlockNumber first)
+remove_pages(EmogiChanges *changes, const EmogiChangeTracker *tracker,
+			 const EmogiTrackedTable *table, BlockNumber first)
 {
 	for (BlockNumber block = first; block < table->nblocks; block++)
 	{
 		uint64		page = table->first + block;
 
-		diff_page(changes, &state->coo, state->pages.place[page], state->pages.nedges[page], NULL);
+		diff_page(changes, &tracker->coo, tracker->pages.place[page], tracker->pages.nedges[page],
+				  NULL);
 		if (block % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
@@ -350,20 +351,20 @@ remove_pages(EmogiChanges *changes, const EmogiChangeTracker *state, const Emogi
 
 /* Append the changes of a table, until there are more than max. */
 static void
-diff_table(EmogiChanges *changes, const EmogiChangeTracker *state, const EmogiChangedPages *changed,
-		   uint64 max)
+diff_table(EmogiChanges *changes, const EmogiChangeTracker *tracker,
+		   const EmogiChangedPages *changed, uint64 max)
 {
 	const EmogiTrackedTable *known = changed->known;
 
-	for (uint64 i = 0; i < changed->looks.count && changes->count <= max; i++)
+	for (uint64 i = 0; i < changed->scans.count && changes->count <= max; i++)
 	{
-		emogi_tracker_diff_look(changes, state, known, changed->looks.blocks[i],
-								&changed->looks.looks[i]);
+		emogi_tracker_diff_page(changes, tracker, known, changed->scans.blocks[i],
+								&changed->scans.scans[i]);
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	if (known != NULL)
-		remove_pages(changes, state, known, changed->nblocks);
+		remove_pages(changes, tracker, known, changed->nblocks);
 }
 
 /*
@@ -371,20 +372,20 @@ diff_table(EmogiChanges *changes, const EmogiChangeTracker *state, const EmogiCh
  * than max. Raises 53200.
  */
 bool
-emogi_tracker_diff_pages(const EmogiChangeTracker *state, const EmogiChangedPages *changed_pages,
+emogi_tracker_diff_pages(const EmogiChangeTracker *tracker, const EmogiChangedPages *changed_pages,
 						 int nleaves, uint64 max, EmogiChanges *changes)
 {
-	bool	   *is_there = palloc0(Max(state->pages.nleaves, 1) * sizeof(bool));
+	bool	   *is_there = palloc0(Max(tracker->pages.nleaves, 1) * sizeof(bool));
 
 	for (int i = 0; i < nleaves; i++)
 	{
-		diff_table(changes, state, &changed_pages[i], max);
+		diff_table(changes, tracker, &changed_pages[i], max);
 		if (changed_pages[i].known != NULL)
-			is_there[changed_pages[i].known - state->pages.leaves] = true;
+			is_there[changed_pages[i].known - tracker->pages.leaves] = true;
 	}
-	for (int i = 0; i < state->pages.nleaves; i++)
+	for (int i = 0; i < tracker->pages.nleaves; i++)
 		if (!is_there[i])
-			remove_pages(changes, state, &state->pages.leaves[i], 0);
+			remove_pages(changes, tracker, &tracker->pages.leaves[i], 0);
 	pfree(is_there);
 	if (changes->count > max)
 		return false;

@@ -16,11 +16,11 @@
 #include "base/arena.h"
 
 /*
- * A rebuild is cheaper if more than 1 / HOPELESS_PAGES of the pages plus FEW_PAGES are new or gone,
- * or more than 1 / HOPELESS_CHANGES of the edges plus FEW_CHANGES have changed.
+ * A rebuild is cheaper if more than 1 / REBUILD_PAGES of the pages plus FEW_PAGES are new or gone,
+ * or more than 1 / REBUILD_CHANGES of the edges plus FEW_CHANGES have changed.
  */
-#define HOPELESS_PAGES 4
-#define HOPELESS_CHANGES 8
+#define REBUILD_PAGES 4
+#define REBUILD_CHANGES 8
 #define FEW_PAGES 64
 #define FEW_CHANGES 65536
 
@@ -48,7 +48,7 @@ is_same(const EmogiTrackedTable *table, const EmogiChangedPages *changed)
 		table->dst == changed->dst && table->weight == changed->weight &&
 		table->reverse == changed->reverse &&
 		(memcmp(table->filter, changed->filter, sizeof table->filter) == 0 ||
-		 emogi_faults.tree[EMOGI_TREE_PLACES]);
+		 emogi_faults.analysis[EMOGI_ANALYSIS_COLUMNS]);
 }
 
 /*
@@ -74,7 +74,7 @@ find_table(const EmogiTrackedPages *pages, const EmogiChangedPages *changed, int
 
 /* Find the pages of all tables that must be rescanned; return their number. */
 static uint64
-find_changed_pages(const EmogiChangeTracker *state, const EmogiSource *source, const Oid *relids,
+find_changed_pages(const EmogiChangeTracker *tracker, const EmogiSource *source, const Oid *relids,
 				   int nleaves, uint64 older_than, const EmogiOwnChanges *own,
 				   EmogiChangedPages *changed_pages)
 {
@@ -85,20 +85,20 @@ find_changed_pages(const EmogiChangeTracker *state, const EmogiSource *source, c
 		EmogiChangedPages *changed = &changed_pages[i];
 		Relation	rel = relation_open(relids[i], NoLock);
 
-		emogi_changed_pages_map(rel, source, changed);
-		changed->known = find_table(&state->pages, changed, i);
+		emogi_changed_pages_copy_map(rel, source, changed);
+		changed->known = find_table(&tracker->pages, changed, i);
 		if (own != NULL)
-			emogi_own_changes_vouch(own, changed, i);
-		emogi_changed_pages_pages(rel, &state->pages, older_than, changed);
+			emogi_own_changes_use_map_copy(own, changed, i);
+		emogi_changed_pages_find(rel, &tracker->pages, older_than, changed);
 		relation_close(rel, NoLock);
-		count += changed->looks.count;
+		count += changed->scans.count;
 	}
 	return count;
 }
 
 /* Return true if so many pages are new or gone that a rebuild is cheaper. */
 static bool
-is_hopeless(const EmogiChangeTracker *state, const EmogiChangedPages *changed_pages, int nleaves)
+is_hopeless(const EmogiChangeTracker *tracker, const EmogiChangedPages *changed_pages, int nleaves)
 {
 	uint64		npages = 0;
 	uint64		nkept = 0;
@@ -110,9 +110,9 @@ is_hopeless(const EmogiChangeTracker *state, const EmogiChangedPages *changed_pa
 		if (changed_pages[i].known != NULL)
 			nkept += Min(changed_pages[i].known->nblocks, changed_pages[i].nblocks);
 	}
-	for (int i = 0; i < state->pages.nleaves; i++)
-		nbefore += state->pages.leaves[i].nblocks;
-	return npages - nkept + nbefore - nkept > npages / HOPELESS_PAGES + FEW_PAGES;
+	for (int i = 0; i < tracker->pages.nleaves; i++)
+		nbefore += tracker->pages.leaves[i].nblocks;
+	return npages - nkept + nbefore - nkept > npages / REBUILD_PAGES + FEW_PAGES;
 }
 
 /*
@@ -124,17 +124,17 @@ share_lists(EmogiCall *call, EmogiChangedPages *changed_pages, int nleaves, uint
 {
 	bool		shared = emogi_heap_scan_workers(count) > 0;
 	Size		bytes = Max(count, 1) * sizeof(EmogiPageScan);
-	EmogiPageScan *looks = shared ?
+	EmogiPageScan *scans = shared ?
 		emogi_call_alloc(call, bytes) : palloc_extended(bytes, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	BlockNumber *blocks = shared ?
 		emogi_call_alloc_any(call, Max(count, 1) * sizeof(BlockNumber)) : NULL;
 
 	for (int i = 0; i < nleaves; i++)
 	{
-		EmogiPageRescan *list = &changed_pages[i].looks;
+		EmogiPageRescan *list = &changed_pages[i].scans;
 
-		list->looks = looks;
-		looks += list->count;
+		list->scans = scans;
+		scans += list->count;
 		if (!shared)
 			continue;
 		memcpy(blocks, list->blocks, list->count * sizeof(BlockNumber));
@@ -152,22 +152,22 @@ static bool
 rescan(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *changed_pages, int nleaves,
 	   uint64 count, EmogiWeights weights, int dictionary)
 {
-	EmogiPageRescan *looks = palloc(nleaves * sizeof(EmogiPageRescan));
+	EmogiPageRescan *scans = palloc(nleaves * sizeof(EmogiPageRescan));
 	bool		own = false;
 
 	share_lists(call, changed_pages, nleaves, count);
 	for (int i = 0; i < nleaves; i++)
-		looks[i] = changed_pages[i].looks;
-	emogi_page_rescan_take(call, source, looks, nleaves, weights, dictionary);
-	pfree(looks);
+		scans[i] = changed_pages[i].scans;
+	emogi_page_rescan_run(call, source, scans, nleaves, weights, dictionary);
+	pfree(scans);
 	for (int i = 0; i < nleaves; i++)
-		for (uint64 k = 0; k < changed_pages[i].looks.count; k++)
+		for (uint64 k = 0; k < changed_pages[i].scans.count; k++)
 		{
-			const EmogiPageScan *seen = &changed_pages[i].looks.looks[k];
-			BlockNumber block = changed_pages[i].looks.blocks[k];
+			const EmogiPageScan *seen = &changed_pages[i].scans.scans[k];
+			BlockNumber block = changed_pages[i].scans.blocks[k];
 
 			own |= seen->own;
-			if (!seen->all_visible && !emogi_faults.live[EMOGI_LIVE_DISTRUST])
+			if (!seen->all_visible && !emogi_faults.tracker[EMOGI_TRACKER_DISTRUST])
 				changed_pages[i].map[block / 64] &= ~(UINT64CONST(1) << block % 64);
 		}
 	return own;
@@ -175,44 +175,44 @@ rescan(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *changed_pa
 
 /* Count the rows with a NULL endpoint that the snapshot sees in a table. */
 static uint64
-count_skipped(const EmogiChangeTracker *state, const EmogiChangedPages *changed)
+count_skipped(const EmogiChangeTracker *tracker, const EmogiChangedPages *changed)
 {
 	uint64		nskipped = 0;
 	uint64		k = 0;
 
-	if (state->nskipped == 0)
+	if (tracker->nskipped == 0)
 	{
-		for (; k < changed->looks.count; k++)
-			nskipped += changed->looks.looks[k].nskipped;
+		for (; k < changed->scans.count; k++)
+			nskipped += changed->scans.scans[k].nskipped;
 		return nskipped;
 	}
 	for (BlockNumber block = 0; block < changed->nblocks; block++)
-		if (k < changed->looks.count && changed->looks.blocks[k] == block)
-			nskipped += changed->looks.looks[k++].nskipped;
+		if (k < changed->scans.count && changed->scans.blocks[k] == block)
+			nskipped += changed->scans.scans[k++].nskipped;
 		else
-			nskipped += state->pages.nskipped[changed->known->first + block];
+			nskipped += tracker->pages.nskipped[changed->known->first + block];
 	return nskipped;
 }
 
 /* Compute the totals of what the snapshot sees. */
 static void
-sum_up(const EmogiChangeTracker *state, const EmogiChangedPages *changed_pages, int nleaves,
+sum_up(const EmogiChangeTracker *tracker, const EmogiChangedPages *changed_pages, int nleaves,
 	   EmogiRefresh *refresh)
 {
-	EmogiMisfitCounts misfits = state->misfits;
+	EmogiMisfitCounts misfits = tracker->misfits;
 
-	refresh->nedges = state->nedges;
+	refresh->nedges = tracker->nedges;
 	for (uint64 i = 0; i < refresh->changes.count; i++)
 	{
 		const EmogiEdgeChange *change = &refresh->changes.changes[i];
 
 		refresh->nedges += change->times;
-		if (state->coo.weight_type != EMOGI_WEIGHT_NONE)
+		if (tracker->coo.weight_type != EMOGI_WEIGHT_NONE)
 			emogi_misfits_count(&misfits, change->weight, change->times);
 	}
 	refresh->weight_misfits = emogi_misfits_of(&misfits);
 	for (int i = 0; i < nleaves; i++)
-		refresh->nskipped += count_skipped(state, &changed_pages[i]);
+		refresh->nskipped += count_skipped(tracker, &changed_pages[i]);
 }
 
 /* Count the pages scanned and skipped, for emogi_runs. */
@@ -221,23 +221,23 @@ count_scans(EmogiCall *call, const EmogiChangedPages *changed_pages, int nleaves
 {
 	for (int i = 0; i < nleaves; i++)
 	{
-		call->record.nlooked += changed_pages[i].looks.count;
-		call->record.nby_map += changed_pages[i].nby_map;
-		call->record.nby_lsn += changed_pages[i].nby_lsn;
+		call->record.nrescanned += changed_pages[i].scans.count;
+		call->record.nskipped_by_map += changed_pages[i].nskipped_by_map;
+		call->record.nskipped_by_lsn += changed_pages[i].nskipped_by_lsn;
 	}
 }
 
 /* Store the changes, unless the tracker cannot hold them. Raises 53200. */
 static EmogiRefreshOutcome
-store(EmogiCall *call, EmogiChangeTracker *state, const EmogiChangedPages *changed_pages,
+store(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *changed_pages,
 	  int nleaves, const EmogiTransactionSnapshot *xids, const EmogiChanges *changes)
 {
 	EmogiTrackerStore storing;
 
-	if (!emogi_tracker_store_fits(state, changed_pages, nleaves,
-								  state->coo.weight_type != EMOGI_WEIGHT_NONE))
-		return EMOGI_REFRESH_HOPELESS;
-	emogi_tracker_store_prepare(call, state, changed_pages, nleaves, changes->count, &storing);
+	if (!emogi_tracker_store_fits(tracker, changed_pages, nleaves,
+								  tracker->coo.weight_type != EMOGI_WEIGHT_NONE))
+		return EMOGI_REFRESH_REBUILD;
+	emogi_tracker_store_prepare(call, tracker, changed_pages, nleaves, changes->count, &storing);
 	emogi_tracker_store(&storing, xids, changes);
 	return changes->count > 0 ? EMOGI_REFRESH_STORED : EMOGI_REFRESH_UNCHANGED;
 }
@@ -247,37 +247,37 @@ store(EmogiCall *call, EmogiChangeTracker *state, const EmogiChangedPages *chang
  * 53200.
  */
 static EmogiRefreshOutcome
-compare(EmogiCall *call, EmogiChangeTracker *state, const EmogiChangedPages *changed_pages,
+compare(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *changed_pages,
 		int nleaves, const EmogiTransactionSnapshot *xids, bool contains, EmogiRefresh *refresh)
 {
 	EmogiChanges *changes = &refresh->changes;
 
 	refresh->newer = contains && !refresh->own;
 	if (call->slot->out_of_codes ||
-		!emogi_tracker_diff_pages(state, changed_pages, nleaves,
-								  state->nedges / HOPELESS_CHANGES + FEW_CHANGES, changes))
-		return EMOGI_REFRESH_HOPELESS;
-	sum_up(state, changed_pages, nleaves, refresh);
+		!emogi_tracker_diff_pages(tracker, changed_pages, nleaves,
+								  tracker->nedges / REBUILD_CHANGES + FEW_CHANGES, changes))
+		return EMOGI_REFRESH_REBUILD;
+	sum_up(tracker, changed_pages, nleaves, refresh);
 	/* a call that has tried with an overlay refreshes once more, and finds less or the same */
 	call->record.nchanges = Max(call->record.nchanges, changes->count);
 	if (refresh->newer)
-		return store(call, state, changed_pages, nleaves, xids, changes);
-	return changes->count > 0 || refresh->nskipped != state->nskipped ?
+		return store(call, tracker, changed_pages, nleaves, xids, changes);
+	return changes->count > 0 || refresh->nskipped != tracker->nskipped ?
 		EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
 }
 
 /* Merge the rescanned pages into the kept changes of the current transaction. */
 static EmogiRefreshOutcome
-compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *state,
+compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *tracker,
 			const EmogiChangedPages *changed_pages, int nleaves,
 			const EmogiTransactionSnapshot *xids, EmogiRefresh *refresh)
 {
 	refresh->newer = false;
 	if (call->slot->out_of_codes)
-		return EMOGI_REFRESH_HOPELESS;
-	emogi_own_changes_take(own, state, changed_pages, nleaves, xids, refresh);
+		return EMOGI_REFRESH_REBUILD;
+	emogi_own_changes_update(own, tracker, changed_pages, nleaves, xids, refresh);
 	call->record.nchanges = Max(call->record.nchanges, refresh->changes.count);
-	return refresh->changes.count > 0 || refresh->nskipped != state->nskipped ?
+	return refresh->changes.count > 0 || refresh->nskipped != tracker->nskipped ?
 		EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
 }
 
@@ -292,11 +292,11 @@ compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *sta
 void
 emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int nleaves,
 					  const EmogiTransactionSnapshot *xids, EmogiWeights weights,
-					  EmogiChangeTracker *state, EmogiRefresh *refresh)
+					  EmogiChangeTracker *tracker, EmogiRefresh *refresh)
 {
-	bool		contains = emogi_transaction_snapshot_contain(xids, &state->base) ||
-		emogi_faults.live[EMOGI_LIVE_CONTAINS];
-	bool		forward = contains || emogi_faults.live[EMOGI_LIVE_NEWEST];
+	bool		contains = emogi_transaction_snapshot_contain(xids, &tracker->base) ||
+		emogi_faults.tracker[EMOGI_TRACKER_CONTAINS];
+	bool		forward = contains || emogi_faults.tracker[EMOGI_TRACKER_NEWEST];
 	EmogiChangedPages *changed_pages = palloc0(nleaves * sizeof(EmogiChangedPages));
 	EmogiOwnChanges *own;
 	bool		older;
@@ -304,41 +304,42 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 
 	memset(refresh, 0, sizeof *refresh);
 	refresh->changes.call = call;
-	refresh->outcome = EMOGI_REFRESH_HOPELESS;
-	if (state->base.recovery != xids->recovery)
+	refresh->outcome = EMOGI_REFRESH_REBUILD;
+	if (tracker->base.recovery != xids->recovery)
 	{
 		refresh->newer = true;	/* from before a promotion: rebuild */
 		return;
 	}
 	refresh->newer = contains;
-	refresh->old_position = state->position;
+	refresh->old_position = tracker->position;
 	if (!contains && emogi_compat_snapshots_age())
 		return;
-	if (state->dictionary < 0 && source->key.class != EMOGI_KEY_INTEGER)
+	if (tracker->dictionary < 0 && source->key.class != EMOGI_KEY_INTEGER)
 		return;					/* created while the table was empty */
-	own = emogi_own_changes_find(state, xids, &older);
-	count = find_changed_pages(state, source, relids, nleaves, forward ? PG_UINT64_MAX : xids->xmin,
-							   own, changed_pages);
-	if (own != NULL && !emogi_own_changes_reuse(own, state, changed_pages, nleaves, &count))
+	own = emogi_own_changes_find(tracker, xids, &older);
+	count = find_changed_pages(tracker, source, relids, nleaves, forward ? PG_UINT64_MAX :
+							   xids->xmin, own, changed_pages);
+	if (own != NULL && !emogi_own_changes_reuse(own, tracker, changed_pages, nleaves, &count))
 		own = NULL;
-	if (own == NULL && is_hopeless(state, changed_pages, nleaves))
+	if (own == NULL && is_hopeless(tracker, changed_pages, nleaves))
 		return;
-	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
+	if (emogi_faults.tracker[EMOGI_TRACKER_SNAPSHOT])
 		PushActiveSnapshot(GetLatestSnapshot());
-	refresh->own = rescan(call, source, changed_pages, nleaves, count, weights, state->dictionary);
-	if (emogi_faults.live[EMOGI_LIVE_SNAPSHOT])
+	refresh->own = rescan(call, source, changed_pages, nleaves, count, weights,
+						  tracker->dictionary);
+	if (emogi_faults.tracker[EMOGI_TRACKER_SNAPSHOT])
 		PopActiveSnapshot();
 	count_scans(call, changed_pages, nleaves);
 	if (!emogi_analysis_filter_is_current(source))
 		refresh->newer = false;	/* no reason to rebuild the tracker */
 	else if (own != NULL)
-		refresh->outcome = compare_own(call, own, state, changed_pages, nleaves, xids, refresh);
+		refresh->outcome = compare_own(call, own, tracker, changed_pages, nleaves, xids, refresh);
 	else
 	{
-		refresh->outcome = compare(call, state, changed_pages, nleaves, xids, contains, refresh);
-		if (refresh->own && contains && !older && refresh->outcome != EMOGI_REFRESH_HOPELESS)
+		refresh->outcome = compare(call, tracker, changed_pages, nleaves, xids, contains, refresh);
+		if (refresh->own && contains && !older && refresh->outcome != EMOGI_REFRESH_REBUILD)
 			refresh->own_changes =
-				emogi_own_changes_keep(state, changed_pages, nleaves, xids, refresh);
+				emogi_own_changes_keep(tracker, changed_pages, nleaves, xids, refresh);
 	}
 	emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
 	pg_atomic_write_u64(&call->slot->nskipped, 0);

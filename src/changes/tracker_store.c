@@ -24,19 +24,19 @@
 
 /* Return true if the COO's format can hold all edges that were found. */
 bool
-emogi_tracker_store_fits(const EmogiChangeTracker *state, const EmogiChangedPages *discoveries,
+emogi_tracker_store_fits(const EmogiChangeTracker *tracker, const EmogiChangedPages *changed_tables,
 						 int nleaves, bool weighted)
 {
 	for (int i = 0; i < nleaves; i++)
-		for (uint64 k = 0; k < discoveries[i].looks.count; k++)
+		for (uint64 k = 0; k < changed_tables[i].scans.count; k++)
 		{
-			const EmogiPageScan *scan = &discoveries[i].looks.looks[k];
+			const EmogiPageScan *scan = &changed_tables[i].scans.scans[k];
 
 			for (int j = 0; j < scan->nedges && !scan->same; j++)
 			{
 				EmogiWeightedEdge edge = emogi_tracker_diff_edge(scan->edges, j, weighted);
 
-				if (!emogi_coo_holds(&state->coo, edge.src, edge.dst, edge.weight))
+				if (!emogi_coo_holds(&tracker->coo, edge.src, edge.dst, edge.weight))
 					return false;
 			}
 		}
@@ -52,13 +52,13 @@ room_for(BlockNumber nblocks)
 
 /* Return true if the existing block has page slots for all tables. */
 static bool
-has_places(const EmogiChangeTracker *state, const EmogiChangedPages *discoveries, int nleaves)
+has_places(const EmogiChangeTracker *tracker, const EmogiChangedPages *changed_tables, int nleaves)
 {
-	if (state->pages.nleaves != nleaves)
+	if (tracker->pages.nleaves != nleaves)
 		return false;
 	for (int i = 0; i < nleaves; i++)
-		if (discoveries[i].known != &state->pages.leaves[i] ||
-			discoveries[i].nblocks > discoveries[i].known->room)
+		if (changed_tables[i].known != &tracker->pages.leaves[i] ||
+			changed_tables[i].nblocks > changed_tables[i].known->room)
 			return false;
 	return true;
 }
@@ -73,8 +73,8 @@ prepare_pages(EmogiCall *call, EmogiTrackerStore *store)
 
 	for (int i = 0; i < store->nleaves; i++)
 	{
-		npages += room_for(store->discoveries[i].nblocks);
-		ngroups += emogi_changed_pages_groups(room_for(store->discoveries[i].nblocks));
+		npages += room_for(store->changed_tables[i].nblocks);
+		ngroups += emogi_changed_pages_groups(room_for(store->changed_tables[i].nblocks));
 	}
 	bytes = emogi_change_tracker_pages_bytes(store->nleaves, npages, ngroups);
 	store->pages_memory = emogi_call_alloc(call, bytes);
@@ -86,20 +86,20 @@ prepare_pages(EmogiCall *call, EmogiTrackerStore *store)
 static uint64
 count_appended(const EmogiTrackerStore *store)
 {
-	const EmogiTrackedPages *pages = &store->state->pages;
+	const EmogiTrackedPages *pages = &store->tracker->pages;
 	uint64		appended = 0;
 
 	for (int i = 0; i < store->nleaves; i++)
 	{
-		const EmogiChangedPages *changed = &store->discoveries[i];
+		const EmogiChangedPages *changed = &store->changed_tables[i];
 		const EmogiTrackedTable *known = changed->known;
 
-		for (uint64 k = 0; k < changed->looks.count; k++)
+		for (uint64 k = 0; k < changed->scans.count; k++)
 		{
-			BlockNumber block = changed->looks.blocks[k];
+			BlockNumber block = changed->scans.blocks[k];
 			bool		was_there = known != NULL && block < known->nblocks;
 			int			before = was_there ? pages->nedges[known->first + block] : 0;
-			int			now = changed->looks.looks[k].nedges;
+			int			now = changed->scans.scans[k].nedges;
 
 			appended += now > before ? now : 0;
 		}
@@ -111,22 +111,22 @@ count_appended(const EmogiTrackerStore *store)
 static uint64
 count_edges(const EmogiTrackerStore *store)
 {
-	const EmogiTrackedPages *pages = &store->state->pages;
+	const EmogiTrackedPages *pages = &store->tracker->pages;
 	uint64		nedges = 0;
 
 	for (int i = 0; i < store->nleaves; i++)
 	{
-		const EmogiChangedPages *changed = &store->discoveries[i];
+		const EmogiChangedPages *changed = &store->changed_tables[i];
 		const EmogiTrackedTable *known = changed->known;
 
 		for (BlockNumber block = 0; known != NULL && block < Min(known->nblocks, changed->nblocks);
 			 block++)
 			nedges += pages->nedges[known->first + block];
-		for (uint64 k = 0; k < changed->looks.count; k++)
+		for (uint64 k = 0; k < changed->scans.count; k++)
 		{
-			BlockNumber block = changed->looks.blocks[k];
+			BlockNumber block = changed->scans.blocks[k];
 
-			nedges += changed->looks.looks[k].nedges;
+			nedges += changed->scans.scans[k].nedges;
 			if (known != NULL && block < known->nblocks)
 				nedges -= pages->nedges[known->first + block];
 		}
@@ -138,7 +138,7 @@ count_edges(const EmogiTrackerStore *store)
 static void
 prepare_coo(EmogiCall *call, EmogiTrackerStore *store)
 {
-	const EmogiCoo *coo = &store->state->coo;
+	const EmogiCoo *coo = &store->tracker->coo;
 	uint64		nedges;
 
 	if (coo->used + count_appended(store) <= coo->room)
@@ -153,13 +153,13 @@ prepare_coo(EmogiCall *call, EmogiTrackerStore *store)
 
 /* Return true if all tables are the tracker's, and none has lost pages. */
 static bool
-keeps_pages(const EmogiChangeTracker *state, const EmogiChangedPages *discoveries, int nleaves)
+keeps_pages(const EmogiChangeTracker *tracker, const EmogiChangedPages *changed_tables, int nleaves)
 {
-	if (state->pages.nleaves != nleaves)
+	if (tracker->pages.nleaves != nleaves)
 		return false;
 	for (int i = 0; i < nleaves; i++)
-		if (discoveries[i].known != &state->pages.leaves[i] ||
-			discoveries[i].nblocks < discoveries[i].known->nblocks)
+		if (changed_tables[i].known != &tracker->pages.leaves[i] ||
+			changed_tables[i].nblocks < changed_tables[i].known->nblocks)
 			return false;
 	return true;
 }
@@ -168,14 +168,14 @@ keeps_pages(const EmogiChangeTracker *state, const EmogiChangedPages *discoverie
 static void
 prepare_log(EmogiCall *call, EmogiTrackerStore *store, uint64 nchanges)
 {
-	const EmogiChangeTracker *state = store->state;
-	uint64		max = Max(state->nedges / LOG_SHARE, LOG_MIN);
-	uint64		needed = state->position - state->log_start + nchanges;
+	const EmogiChangeTracker *tracker = store->tracker;
+	uint64		max = Max(tracker->nedges / LOG_SHARE, LOG_MIN);
+	uint64		needed = tracker->position - tracker->log_start + nchanges;
 
-	store->log_room = state->log_room;
-	if (needed <= state->log_room || state->log_room >= max)
+	store->log_room = tracker->log_room;
+	if (needed <= tracker->log_room || tracker->log_room >= max)
 		return;
-	store->log_room = Min(Max(needed, 2 * state->log_room), max);
+	store->log_room = Min(Max(needed, 2 * tracker->log_room), max);
 	store->log_memory = emogi_call_alloc_any(call, store->log_room * sizeof(EmogiEdgeChange));
 }
 
@@ -184,19 +184,19 @@ prepare_log(EmogiCall *call, EmogiTrackerStore *store, uint64 nchanges)
  * format.
  */
 void
-emogi_tracker_store_prepare(EmogiCall *call, EmogiChangeTracker *state,
-							const EmogiChangedPages *discoveries, int nleaves, uint64 nchanges,
+emogi_tracker_store_prepare(EmogiCall *call, EmogiChangeTracker *tracker,
+							const EmogiChangedPages *changed_tables, int nleaves, uint64 nchanges,
 							EmogiTrackerStore *store)
 {
 	memset(store, 0, sizeof *store);
-	store->state = state;
-	store->discoveries = discoveries;
+	store->tracker = tracker;
+	store->changed_tables = changed_tables;
 	store->nleaves = nleaves;
-	store->keeps_pages = state->phase == EMOGI_LIVE_READY &&
-		keeps_pages(state, discoveries, nleaves);
-	if (!has_places(state, discoveries, nleaves))
+	store->keeps_pages = tracker->phase == EMOGI_TRACKER_READY &&
+		keeps_pages(tracker, changed_tables, nleaves);
+	if (!has_places(tracker, changed_tables, nleaves))
 		prepare_pages(call, store);
-	if (state->phase == EMOGI_LIVE_READY)
+	if (tracker->phase == EMOGI_TRACKER_READY)
 		prepare_coo(call, store);
 	prepare_log(call, store, nchanges);
 }
@@ -226,14 +226,14 @@ copy_pages(EmogiTrackedPages *to, const EmogiTrackedTable *table, const EmogiTra
 static void
 replace_pages(EmogiTrackerStore *store)
 {
-	EmogiChangeTracker *state = store->state;
+	EmogiChangeTracker *tracker = store->tracker;
 	EmogiTrackedPages *to = &store->pages;
 	uint64		page = 0;
 	uint64		group = 0;
 
 	for (int i = 0; i < store->nleaves; i++)
 	{
-		const EmogiChangedPages *changed = &store->discoveries[i];
+		const EmogiChangedPages *changed = &store->changed_tables[i];
 		EmogiTrackedTable *table = &to->leaves[i];
 
 		table->relid = changed->relid;
@@ -245,15 +245,15 @@ replace_pages(EmogiTrackerStore *store)
 		page += table->room;
 		group += emogi_changed_pages_groups(table->room);
 		if (changed->known != NULL)
-			copy_pages(to, table, &state->pages, changed->known, table->nblocks);
+			copy_pages(to, table, &tracker->pages, changed->known, table->nblocks);
 	}
-	emogi_change_tracker_drop(state, &state->pages_block);
-	emogi_change_tracker_keep(state, &state->pages_block, store->pages_memory,
+	emogi_change_tracker_drop(tracker, &tracker->pages_block);
+	emogi_change_tracker_keep(tracker, &tracker->pages_block, store->pages_memory,
 							  emogi_change_tracker_pages_bytes(to->nleaves, to->npages,
 															   to->ngroups));
-	emogi_change_tracker_view_pages(&state->pages, state->pages_block.start, to->nleaves,
+	emogi_change_tracker_view_pages(&tracker->pages, tracker->pages_block.start, to->nleaves,
 									to->npages, to->ngroups);
-	state->base.running = state->pages.running;
+	tracker->base.running = tracker->pages.running;
 }
 
 /* Get the place in the COO that the first edge of a page scan was packed to. */
@@ -269,15 +269,15 @@ packed_place(const EmogiPageScan *scan, bool weighted)
 
 /* Write the edges of a page to the COO, at their old place if they fit. */
 static void
-put_edges(EmogiChangeTracker *state, uint64 page, const EmogiPageScan *scan, bool at_end)
+put_edges(EmogiChangeTracker *tracker, uint64 page, const EmogiPageScan *scan, bool at_end)
 {
-	EmogiCoo   *coo = &state->coo;
+	EmogiCoo   *coo = &tracker->coo;
 
 	if (scan->same && !at_end)
 		return;
-	if (at_end || scan->nedges > state->pages.nedges[page])
+	if (at_end || scan->nedges > tracker->pages.nedges[page])
 	{
-		state->pages.place[page] = coo->used;
+		tracker->pages.place[page] = coo->used;
 		coo->used += scan->nedges;
 	}
 	for (int i = 0; i < scan->nedges; i++)
@@ -285,17 +285,17 @@ put_edges(EmogiChangeTracker *state, uint64 page, const EmogiPageScan *scan, boo
 		EmogiWeightedEdge edge =
 			emogi_tracker_diff_edge(scan->edges, i, coo->weight_type != EMOGI_WEIGHT_NONE);
 
-		emogi_coo_put(coo, state->pages.place[page] + i, edge.src, edge.dst, edge.weight);
+		emogi_coo_put(coo, tracker->pages.place[page] + i, edge.src, edge.dst, edge.weight);
 	}
 }
 
 /* Copy the edges of an unchanged page to the end of the new COO. */
 static void
-copy_edges(EmogiChangeTracker *state, uint64 page, const EmogiCoo *old)
+copy_edges(EmogiChangeTracker *tracker, uint64 page, const EmogiCoo *old)
 {
-	EmogiCoo   *coo = &state->coo;
-	uint64		from = state->pages.place[page];
-	uint64		n = state->pages.nedges[page];
+	EmogiCoo   *coo = &tracker->coo;
+	uint64		from = tracker->pages.place[page];
+	uint64		n = tracker->pages.nedges[page];
 	Size		pair = 2 * coo->key_bytes;
 	Size		weight = emogi_weight_bytes(coo->weight_type);
 
@@ -303,21 +303,21 @@ copy_edges(EmogiChangeTracker *state, uint64 page, const EmogiCoo *old)
 	if (weight > 0)
 		memcpy((char *) coo->weights + coo->used * weight,
 			   (const char *) old->weights + from * weight, n * weight);
-	state->pages.place[page] = coo->used;
+	tracker->pages.place[page] = coo->used;
 	coo->used += n;
 }
 
 /* Replace what a page has contributed to the tracker's totals, if it was there. */
 static void
-replace_totals(EmogiChangeTracker *state, uint64 page, bool was_there, const EmogiPageScan *scan)
+replace_totals(EmogiChangeTracker *tracker, uint64 page, bool was_there, const EmogiPageScan *scan)
 {
 	if (was_there)
 	{
-		state->nedges -= state->pages.nedges[page];
-		state->nskipped -= state->pages.nskipped[page];
+		tracker->nedges -= tracker->pages.nedges[page];
+		tracker->nskipped -= tracker->pages.nskipped[page];
 	}
-	state->nedges += scan->nedges;
-	state->nskipped += scan->nskipped;
+	tracker->nedges += scan->nedges;
+	tracker->nskipped += scan->nskipped;
 }
 
 /* Store the properties of a page except its edges. */
@@ -338,30 +338,30 @@ set_page(EmogiTrackedPages *pages, uint64 page, const EmogiPageScan *scan)
 static void
 store_leaf(const EmogiTrackerStore *store, int i, const EmogiCoo *old)
 {
-	EmogiChangeTracker *state = store->state;
-	const EmogiChangedPages *changed = &store->discoveries[i];
-	EmogiTrackedTable *table = &state->pages.leaves[i];
-	const EmogiPageRescan *looks = &changed->looks;
+	EmogiChangeTracker *tracker = store->tracker;
+	const EmogiChangedPages *changed = &store->changed_tables[i];
+	EmogiTrackedTable *table = &tracker->pages.leaves[i];
+	const EmogiPageRescan *scans = &changed->scans;
 	BlockNumber next = 0;		/* first page not copied yet */
 
-	for (uint64 k = 0; k <= looks->count; k++)
+	for (uint64 k = 0; k <= scans->count; k++)
 	{
-		BlockNumber block = k < looks->count ? looks->blocks[k] : changed->nblocks;
+		BlockNumber block = k < scans->count ? scans->blocks[k] : changed->nblocks;
 		uint64		page = table->first + block;
 
 		for (; old != NULL && next < block; next++)
-			copy_edges(state, table->first + next, old);
+			copy_edges(tracker, table->first + next, old);
 		next = block + 1;
-		if (k == looks->count)
+		if (k == scans->count)
 			break;
 		if (store->keeps_pages)
-			replace_totals(state, page, block < table->nblocks, &looks->looks[k]);
+			replace_totals(tracker, page, block < table->nblocks, &scans->scans[k]);
 		if (store->packed)
-			state->pages.place[page] =
-				packed_place(&looks->looks[k], state->coo.weight_type != EMOGI_WEIGHT_NONE);
+			tracker->pages.place[page] =
+				packed_place(&scans->scans[k], tracker->coo.weight_type != EMOGI_WEIGHT_NONE);
 		else
-			put_edges(state, page, &looks->looks[k], old != NULL || block >= table->nblocks);
-		set_page(&state->pages, page, &looks->looks[k]);
+			put_edges(tracker, page, &scans->scans[k], old != NULL || block >= table->nblocks);
+		set_page(&tracker->pages, page, &scans->scans[k]);
 	}
 	table->relfilenumber = changed->relfilenumber;
 	table->src = changed->src;
@@ -371,9 +371,9 @@ store_leaf(const EmogiTrackerStore *store, int i, const EmogiCoo *old)
 	memcpy(table->filter, changed->filter, sizeof table->filter);
 	table->vacuums = changed->vacuums;
 	table->nblocks = changed->nblocks;
-	memcpy(&state->pages.group_lsn[table->first_group], changed->group_lsn,
+	memcpy(&tracker->pages.group_lsn[table->first_group], changed->group_lsn,
 		   emogi_changed_pages_groups(changed->nblocks) * sizeof(uint64));
-	memcpy(&state->pages.trusted[table->first / 64], changed->map,
+	memcpy(&tracker->pages.trusted[table->first / 64], changed->map,
 		   (changed->nblocks + 63) / 64 * sizeof(uint64));
 }
 
@@ -381,86 +381,86 @@ store_leaf(const EmogiTrackerStore *store, int i, const EmogiCoo *old)
 static void
 store_leaves(EmogiTrackerStore *store)
 {
-	EmogiChangeTracker *state = store->state;
-	EmogiCoo	old = state->coo;
-	EmogiTrackedBlock old_block = state->coo_block;
+	EmogiChangeTracker *tracker = store->tracker;
+	EmogiCoo	old = tracker->coo;
+	EmogiTrackedBlock old_block = tracker->coo_block;
 	bool		renewed = store->coo_memory != NULL;
 
 	if (renewed)
 	{
-		emogi_change_tracker_keep(state, &state->coo_block, store->coo_memory,
+		emogi_change_tracker_keep(tracker, &tracker->coo_block, store->coo_memory,
 								  emogi_coo_bytes(&store->coo));
-		state->coo = store->coo;
-		emogi_coo_view(&state->coo, state->coo_block.start);
+		tracker->coo = store->coo;
+		emogi_coo_view(&tracker->coo, tracker->coo_block.start);
 	}
 	for (int i = 0; i < store->nleaves; i++)
 	{
-		EmogiTrackedTable *table = &state->pages.leaves[i];
+		EmogiTrackedTable *table = &tracker->pages.leaves[i];
 
-		table->nblocks = Min(table->nblocks, store->discoveries[i].nblocks);
+		table->nblocks = Min(table->nblocks, store->changed_tables[i].nblocks);
 		store_leaf(store, i, renewed && !store->packed ? &old : NULL);
 	}
 	if (renewed)
-		emogi_change_tracker_drop(state, &old_block);
+		emogi_change_tracker_drop(tracker, &old_block);
 }
 
 /* Append changes to the log, dropping the oldest if there is no room. */
 static void
 append_log(EmogiTrackerStore *store, const EmogiChanges *changes)
 {
-	EmogiChangeTracker *state = store->state;
-	uint64		kept = state->position - state->log_start;
+	EmogiChangeTracker *tracker = store->tracker;
+	uint64		kept = tracker->position - tracker->log_start;
 
 	if (store->log_memory != NULL)
 	{
-		EmogiTrackedBlock old = state->log_block;
+		EmogiTrackedBlock old = tracker->log_block;
 
 		if (kept > 0)
-			memcpy(store->log_memory, state->log, kept * sizeof(EmogiEdgeChange));
-		emogi_change_tracker_keep(state, &state->log_block, store->log_memory,
+			memcpy(store->log_memory, tracker->log, kept * sizeof(EmogiEdgeChange));
+		emogi_change_tracker_keep(tracker, &tracker->log_block, store->log_memory,
 								  store->log_room * sizeof(EmogiEdgeChange));
-		emogi_change_tracker_drop(state, &old);
-		state->log = state->log_block.start;
-		state->log_room = store->log_room;
+		emogi_change_tracker_drop(tracker, &old);
+		tracker->log = tracker->log_block.start;
+		tracker->log_room = store->log_room;
 	}
-	state->position += changes->count;
+	tracker->position += changes->count;
 	if (changes->count > 0)
-		state->npatched = 0;
-	if (changes->count > state->log_room)
+		tracker->noverlays = 0;
+	if (changes->count > tracker->log_room)
 	{
-		state->log_start = state->position;
+		tracker->log_start = tracker->position;
 		return;
 	}
-	if (kept + changes->count > state->log_room)
+	if (kept + changes->count > tracker->log_room)
 	{
-		uint64		keep = Min(kept, state->log_room - changes->count) / 2;
+		uint64		keep = Min(kept, tracker->log_room - changes->count) / 2;
 
-		memmove(state->log, state->log + kept - keep, keep * sizeof(EmogiEdgeChange));
+		memmove(tracker->log, tracker->log + kept - keep, keep * sizeof(EmogiEdgeChange));
 		kept = keep;
 	}
 	if (changes->count > 0)
-		memcpy(state->log + kept, changes->changes, changes->count * sizeof(EmogiEdgeChange));
-	state->log_start = state->position - changes->count - kept;
+		memcpy(tracker->log + kept, changes->changes, changes->count * sizeof(EmogiEdgeChange));
+	tracker->log_start = tracker->position - changes->count - kept;
 }
 
 /* Recompute the tracker's totals from the changes and, unless keeps_pages, from all pages. */
 static void
-sum_up(EmogiChangeTracker *state, const EmogiChanges *changes, bool keeps_pages)
+sum_up(EmogiChangeTracker *tracker, const EmogiChanges *changes, bool keeps_pages)
 {
-	const EmogiTrackedPages *pages = &state->pages;
+	const EmogiTrackedPages *pages = &tracker->pages;
 
-	if (state->coo.weight_type != EMOGI_WEIGHT_NONE)
+	if (tracker->coo.weight_type != EMOGI_WEIGHT_NONE)
 		for (uint64 i = 0; i < changes->count; i++)
-			emogi_misfits_count(&state->misfits, changes->changes[i].weight,
+			emogi_misfits_count(&tracker->misfits, changes->changes[i].weight,
 								changes->changes[i].times);
 	if (keeps_pages)
 		return;					/* replace_totals has done so page by page */
-	state->nedges = state->nskipped = 0;
+	tracker->nedges = tracker->nskipped = 0;
 	for (int i = 0; i < pages->nleaves; i++)
 		for (BlockNumber block = 0; block < pages->leaves[i].nblocks; block++)
 		{
-			state->nedges += pages->nedges[pages->leaves[i].first + block];
-			state->nskipped += pages->nskipped[pages->leaves[i].first + block];
+			tracker->nedges += pages->nedges[pages->leaves[i].first + block];
+			tracker->nskipped += pages->nskipped[pages->leaves[i].first + block];
 		}
 }
 
@@ -472,27 +472,27 @@ void
 emogi_tracker_store(EmogiTrackerStore *store, const EmogiTransactionSnapshot *base,
 					const EmogiChanges *changes)
 {
-	EmogiChangeTracker *state = store->state;
+	EmogiChangeTracker *tracker = store->tracker;
 
-	emogi_fault_sleep(EMOGI_AT_LIVE_STORE);
-	state->broken = true;
-	state->version++;
+	emogi_fault_sleep(EMOGI_FAULT_AT_REFRESH_STORE);
+	tracker->broken = true;
+	tracker->version++;
 	if (store->pages_memory != NULL)
 		replace_pages(store);
 	store_leaves(store);
 	append_log(store, changes);
-	sum_up(state, changes, store->keeps_pages);
-	state->base = *base;
-	state->base.running = state->pages.running;
-	memcpy(state->base.running, base->running, base->nrunning * sizeof(uint64));
-	state->broken = false;
+	sum_up(tracker, changes, store->keeps_pages);
+	tracker->base = *base;
+	tracker->base.running = tracker->pages.running;
+	memcpy(tracker->base.running, base->running, base->nrunning * sizeof(uint64));
+	tracker->broken = false;
 }
 
 /* List the places of all pages' edges in the COO, in memory of the call. Raises 53200. */
 EmogiCooRun *
-emogi_tracker_store_runs(EmogiCall *call, const EmogiChangeTracker *state, uint64 *nruns)
+emogi_tracker_store_runs(EmogiCall *call, const EmogiChangeTracker *tracker, uint64 *nruns)
 {
-	const EmogiTrackedPages *pages = &state->pages;
+	const EmogiTrackedPages *pages = &tracker->pages;
 	EmogiCooRun *runs = emogi_call_alloc_any(call, Max(pages->npages, 1) * sizeof(EmogiCooRun));
 
 	*nruns = 0;

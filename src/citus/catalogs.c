@@ -2,8 +2,8 @@
  * catalogs.c: access to the catalogs of Citus.
  *
  * They are read like system catalogs, without privilege checks: all but pg_dist_authinfo are public
- * anyway, and from that one a role only gets its own row (login.c). Columns are found by name,
- * because their positions differ between versions.
+ * anyway, and from that one a role only gets its own row (citus_conninfo.c). Columns are found by
+ * name, because their positions differ between versions.
  */
 #include "postgres.h"
 

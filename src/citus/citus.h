@@ -4,7 +4,7 @@
  * catalogs.c      reads the catalogs of Citus (catalogs.h)
  * citus_tables.c  which tables are Citus tables
  * shards.c        where their rows are
- * login.c         the options with which Citus connects to a node
+ * citus_conninfo.c         the options with which Citus connects to a node
  *
  * The heap of a Citus table is empty; its rows are in shards, which are tables on this server or on
  * others. Without the extension, these functions only cost a syscache lookup.
@@ -44,9 +44,9 @@ typedef struct EmogiCitusShard
 } EmogiCitusShard;
 
 extern bool emogi_citus_list_shards(List *relids, List **shards);
-extern bool emogi_citus_is_seen(Oid relid, Snapshot snapshot);
+extern bool emogi_citus_snapshot_sees_shards(Oid relid, Snapshot snapshot);
 
-/* ---- login.c ---- */
+/* ---- citus_conninfo.c ---- */
 
 extern bool emogi_citus_is_loaded(void);
 extern bool emogi_citus_is_inside(void);

@@ -299,7 +299,7 @@ describe(Oid relid, Snapshot snapshot)
  * empty shard if it was created later.
  */
 bool
-emogi_citus_is_seen(Oid relid, Snapshot snapshot)
+emogi_citus_snapshot_sees_shards(Oid relid, Snapshot snapshot)
 {
 	Snapshot	newest;
 	bool		is_seen;

@@ -21,24 +21,24 @@ struct EmogiTupleLayout;
 
 extern EmogiKeyType emogi_sink_check_query(const char *query, bool wants_weight);
 extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights,
-							 bool careful);
-extern void emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *tree,
-									  EmogiWeights weights, bool careful);
+							 bool secure_hash);
+extern void emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *analysis,
+									  EmogiWeights weights, bool secure_hash);
 
 /* ---- sink_keys.c ---- */
 
 extern void emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights,
-							 int dictionary, bool careful);
+							 int dictionary, bool secure_hash);
 
 /* ---- heap_scan.c: tables to edges ---- */
 
 extern bool emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves);
-extern bool emogi_heap_scan_possible(const EmogiSource *source, List **leaves);
+extern bool emogi_heap_scan_lock_heaps(const EmogiSource *source, List **leaves);
 extern void emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves,
-								const struct EmogiPageScans *notes);
+								const struct EmogiPageScans *page_scans);
 extern void emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves,
-								   EmogiWeights weights, bool careful,
-								   const struct EmogiPageScans *notes);
+								   EmogiWeights weights, bool secure_hash,
+								   const struct EmogiPageScans *page_scans);
 extern int	emogi_heap_scan_workers(uint64 pages);
 extern void emogi_heap_scan_columns(struct EmogiTupleLayout *layout, Relation leaf,
 									const EmogiSource *source);
@@ -51,11 +51,11 @@ typedef struct EmogiPageRescan
 	Oid			relid;
 	uint64		count;
 	BlockNumber *blocks;		/* [count], ascending */
-	struct EmogiPageScan *looks;	/* [count], initially zero */
+	struct EmogiPageScan *scans;	/* [count], initially zero */
 } EmogiPageRescan;
 
-extern void emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source,
-								   const EmogiPageRescan *leaves, int nleaves, EmogiWeights weights,
-								   int dictionary);
+extern void emogi_page_rescan_run(EmogiCall *call, const EmogiSource *source,
+								  const EmogiPageRescan *leaves, int nleaves, EmogiWeights weights,
+								  int dictionary);
 
 #endif							/* EMOGI_EDGES_H */

@@ -43,7 +43,7 @@ typedef struct LeafScan
 {
 	Oid			relid;
 	EmogiTupleLayout layout;
-	EmogiPageScans notes;
+	EmogiPageScans page_scans;
 	Size		offset;			/* of its shared scan, within the memory of all */
 } LeafScan;
 
@@ -86,7 +86,7 @@ scan_leaves(const LeafScans *scans, const EmogiRowFilterPlan *filter, shm_toc *t
 		TableScanDesc scan = table_beginscan_parallel(rel, shared);
 
 		CHECK_FOR_INTERRUPTS();	/* a leaf without pages has no other check */
-		emogi_pages_read(scan, &leaf->layout, filter, &sink, &leaf->notes);
+		emogi_pages_read(scan, &leaf->layout, filter, &sink, &leaf->page_scans);
 		table_endscan(scan);
 		table_close(rel, NoLock);
 		if (toc == NULL)
@@ -183,7 +183,7 @@ emogi_heap_scan_list(const EmogiSource *source, List *relids, List **leaves)
 
 /* Lock and list the heaps that currently hold a relation's rows; return false as above. */
 bool
-emogi_heap_scan_possible(const EmogiSource *source, List **leaves)
+emogi_heap_scan_lock_heaps(const EmogiSource *source, List **leaves)
 {
 	return emogi_heap_scan_list(source, find_all_inheritors(source->relid, AccessShareLock, NULL),
 								leaves);
@@ -225,7 +225,7 @@ emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSour
  * read them.
  */
 static BlockNumber
-describe_leaves(const EmogiSource *source, List *leaves, const EmogiPageScans *notes,
+describe_leaves(const EmogiSource *source, List *leaves, const EmogiPageScans *page_scans,
 				LeafScans *scans)
 {
 	ColumnNames names = column_names(source);
@@ -241,8 +241,8 @@ describe_leaves(const EmogiSource *source, List *leaves, const EmogiPageScans *n
 		leaf->relid = lfirst_oid(cell);
 		rel = table_open(leaf->relid, NoLock);
 		find_columns(&leaf->layout, rel, &names);
-		if (notes != NULL)
-			leaf->notes = notes[scans->nleaves];
+		if (page_scans != NULL)
+			leaf->page_scans = page_scans[scans->nleaves];
 		scans->nleaves++;
 		pages += RelationGetNumberOfBlocks(rel);
 		local |= RelationUsesLocalBuffers(rel);
@@ -331,12 +331,12 @@ scan_in_parallel(LeafScans *scans, Size scans_bytes, const EmogiRowFilterPlan *f
 }
 
 /*
- * Add the edges of leaves of a source to a call's slot, where a sink has begun. notes: [leaves],
- * where to record the page scans of each; or NULL.
+ * Add the edges of leaves of a source to a call's slot, where a sink has begun. page_scans:
+ * [leaves], where to record the page scans of each; or NULL.
  */
 void
 emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves,
-					const EmogiPageScans *notes)
+					const EmogiPageScans *page_scans)
 {
 	Size		scans_bytes = offsetof(LeafScans, leaves) + list_length(leaves) * sizeof(LeafScan);
 	LeafScans  *scans = palloc0(scans_bytes);
@@ -346,7 +346,7 @@ emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves,
 
 	scans->token = call->slot->token;
 	scans->relid = source->relid;
-	pages = describe_leaves(source, leaves, notes, scans);
+	pages = describe_leaves(source, leaves, page_scans, scans);
 	nworkers = emogi_row_filter_may_share(source) ? emogi_heap_scan_workers(pages) : 0;
 	if (nworkers > 0)
 		scan_in_parallel(scans, scans_bytes, &filter, nworkers);
@@ -356,15 +356,15 @@ emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves,
 }
 
 /*
- * Fill a call's slot with the edges of all leaves of a source. careful: see emogi_sink_begin;
- * notes: as above.
+ * Fill a call's slot with the edges of all leaves of a source. secure_hash: see emogi_sink_begin;
+ * page_scans: as above.
  */
 void
 emogi_heap_scan_tables(EmogiCall *call, const EmogiSource *source, List *leaves,
-					   EmogiWeights weights, bool careful, const EmogiPageScans *notes)
+					   EmogiWeights weights, bool secure_hash, const EmogiPageScans *page_scans)
 {
 	emogi_sink_begin(call, &source->key,
 					 emogi_sink_weights(source->weight > 0, source->reverse > 0, weights), -1,
-					 careful);
-	emogi_heap_scan_add(call, source, leaves, notes);
+					 secure_hash);
+	emogi_heap_scan_add(call, source, leaves, page_scans);
 }

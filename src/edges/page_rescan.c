@@ -31,7 +31,7 @@
 /* The pages of one leaf. */
 typedef struct LeafRescan
 {
-	EmogiPageRescan	looks;
+	EmogiPageRescan	scans;
 	EmogiTupleLayout layout;
 	uint64		first;			/* number of its first page */
 } LeafRescan;
@@ -58,12 +58,12 @@ static void
 scan_leaf_pages(const LeafRescan *leaf, const EmogiRowFilterPlan *filter, uint64 first, uint64 end,
 				EmogiSink *sink)
 {
-	const EmogiPageRescan *looks = &leaf->looks;
+	const EmogiPageRescan *scans = &leaf->scans;
 	uint64		from = Max(first, leaf->first) - leaf->first;
-	uint64		to = Min(end, leaf->first + looks->count) - leaf->first;
-	Relation	rel = table_open(looks->relid, AccessShareLock);
+	uint64		to = Min(end, leaf->first + scans->count) - leaf->first;
+	Relation	rel = table_open(scans->relid, AccessShareLock);
 
-	emogi_pages_rescan(rel, &leaf->layout, filter, sink, looks->blocks + from, looks->looks + from,
+	emogi_pages_rescan(rel, &leaf->layout, filter, sink, scans->blocks + from, scans->scans + from,
 					   to - from);
 	table_close(rel, NoLock);
 }
@@ -94,7 +94,7 @@ scan_pages(Rescan *all, const EmogiRowFilterPlan *filter)
 	if (all->brief && all->count <= MAX_BRIEF)
 		sink.chunk = take_brief_chunk();
 	if (all->count < EMOGI_CHUNK_BYTES / PAGE_BYTES)
-		sink.most_bytes = offsetof(EmogiEdgeChunk, edges) + (all->count + 1) * PAGE_BYTES;
+		sink.max_bytes = offsetof(EmogiEdgeChunk, edges) + (all->count + 1) * PAGE_BYTES;
 	while ((first = pg_atomic_fetch_add_u64(&all->next, PIECE)) < all->count)
 	{
 		uint64		end = Min(first + PIECE, all->count);
@@ -103,7 +103,7 @@ scan_pages(Rescan *all, const EmogiRowFilterPlan *filter)
 		{
 			const LeafRescan *leaf = &all->leaves[i];
 
-			if (leaf->first < end && leaf->first + leaf->looks.count > first)
+			if (leaf->first < end && leaf->first + leaf->scans.count > first)
 				scan_leaf_pages(leaf, filter, first, end, &sink);
 		}
 	}
@@ -117,7 +117,7 @@ emogi_page_rescan_worker(dsm_segment *segment, shm_toc *toc)
 	EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, TOC_FILTER, true),
 													  all->relid);
 
-	filter.is_of_looks = true;
+	filter.is_rescan = true;
 	scan_pages(all, &filter);
 }
 
@@ -156,8 +156,8 @@ scan_in_parallel(const Rescan *all, Size bytes, const EmogiRowFilterPlan *filter
  * the next rescan. Raises the errors of emogi_heap_scan_tables.
  */
 void
-emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source, const EmogiPageRescan *leaves,
-					   int nleaves, EmogiWeights weights, int dictionary)
+emogi_page_rescan_run(EmogiCall *call, const EmogiSource *source, const EmogiPageRescan *leaves,
+					  int nleaves, EmogiWeights weights, int dictionary)
 {
 	Size		bytes = offsetof(Rescan, leaves) + nleaves * sizeof(LeafRescan);
 	Rescan   *all = palloc0(bytes);
@@ -171,7 +171,7 @@ emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source, const EmogiPa
 					 dictionary, false);
 	all->token = call->slot->token;
 	all->relid = source->relid;
-	filter.is_of_looks = true;
+	filter.is_rescan = true;
 	/* a condition might call emogi, and there is only one such chunk */
 	all->brief = filter.quals == NIL;
 	pg_atomic_init_u64(&all->next, 0);
@@ -185,7 +185,7 @@ emogi_page_rescan_take(EmogiCall *call, const EmogiSource *source, const EmogiPa
 		rel = table_open(leaves[i].relid, NoLock);
 		emogi_heap_scan_columns(&leaf->layout, rel, source);
 		table_close(rel, NoLock);
-		leaf->looks = leaves[i];
+		leaf->scans = leaves[i];
 		leaf->first = all->count;
 		all->count += leaves[i].count;
 		all->nleaves++;

@@ -31,7 +31,7 @@
 #include "base/compat.h"
 
 /* Number of pages to prefetch. */
-#define AHEAD_PAGES 16
+#define PREFETCH_PAGES 16
 
 /* ---- column offsets ---- */
 
@@ -256,8 +256,8 @@ reject_null_weight(TupleDesc desc, const EmogiTupleLayout *layout, const char *s
 	const char *forward_name = NameStr(TupleDescAttr(desc, layout->weight.attnum - 1)->attname);
 	const char *reverse_name = NameStr(TupleDescAttr(desc, layout->reverse.attnum - 1)->attname);
 
-	emogi_sink_refuse_null_way(src, dst, backward ? reverse_name : forward_name,
-							   backward ? forward_name : reverse_name, backward);
+	emogi_sink_refuse_null_direction(src, dst, backward ? reverse_name : forward_name,
+									 backward ? forward_name : reverse_name, backward);
 }
 
 /*
@@ -408,7 +408,8 @@ put_keyed_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayou
 
 		if (!(in_place ? get_datum(tuple, desc, &layout->src, &src) &&
 			  get_datum(tuple, desc, &layout->dst, &dst) :
-			  deform_keys(tuple, desc, layout, &src, &dst)) || emogi_sink_lacks_end(sink, src, dst))
+			  deform_keys(tuple, desc, layout, &src, &dst)) ||
+			  emogi_sink_is_null_row(sink, src, dst))
 			sink->nskipped++;
 		else if (layout->reverse.attnum > 0)
 			put_keyed_reversible(tuple, desc, layout, src, dst, sink);
@@ -586,7 +587,8 @@ read_page(const PageReader *reader, Buffer buffer, EmogiPageScan *page_scan)
  */
 void
 emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout,
-				 const EmogiRowFilterPlan *filter, EmogiSink *sink, const EmogiPageScans *notes)
+				 const EmogiRowFilterPlan *filter, EmogiSink *sink,
+				 const EmogiPageScans *page_scans)
 {
 	PageReader		reader = open_reader(scan->rs_rd, scan->rs_snapshot, layout, filter, sink);
 	Buffer		buffer;
@@ -596,19 +598,20 @@ emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout,
 		BlockNumber block = BufferGetBlockNumber(buffer);
 
 		read_page(&reader, buffer,
-				  notes->looks != NULL && block < notes->nblocks ? &notes->looks[block] : NULL);
+				  page_scans->scans != NULL && block < page_scans->nblocks ?
+				  &page_scans->scans[block] : NULL);
 		ReleaseBuffer(buffer);
 	}
 	close_reader(&reader);
 }
 
 /*
- * Put the edges of some pages of a table, as the active snapshot sees them, into a sink; looks[i]
+ * Put the edges of some pages of a table, as the active snapshot sees them, into a sink; scans[i]
  * is for blocks[i]. Raises the same.
  */
 void
 emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout, const EmogiRowFilterPlan *filter,
-				   EmogiSink *sink, const BlockNumber *blocks, EmogiPageScan *looks, uint64 count)
+				   EmogiSink *sink, const BlockNumber *blocks, EmogiPageScan *scans, uint64 count)
 {
 	PageReader		reader = open_reader(rel, GetActiveSnapshot(), layout, filter, sink);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
@@ -617,10 +620,10 @@ emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout, const EmogiRowF
 	{
 		Buffer		buffer;
 
-		if (i + AHEAD_PAGES < count)
-			PrefetchBuffer(rel, MAIN_FORKNUM, blocks[i + AHEAD_PAGES]);
+		if (i + PREFETCH_PAGES < count)
+			PrefetchBuffer(rel, MAIN_FORKNUM, blocks[i + PREFETCH_PAGES]);
 		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, blocks[i], RBM_NORMAL, strategy);
-		read_page(&reader, buffer, &looks[i]);
+		read_page(&reader, buffer, &scans[i]);
 		ReleaseBuffer(buffer);
 	}
 	FreeAccessStrategy(strategy);

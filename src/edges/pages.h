@@ -58,7 +58,7 @@ typedef struct EmogiPageScan
 	Buffer		buffer;			/* its buffer, probably still valid */
 	uint16		nedges;
 	uint16		nskipped;		/* rows with a NULL end */
-	bool		looked;
+	bool		scanned;
 	/* the page says that all snapshots see all rows, and this snapshot does */
 	bool		all_visible;
 	bool		own;			/* the caller's transaction has changed it */
@@ -73,12 +73,12 @@ typedef struct EmogiPageScan
 } EmogiPageScan;
 
 /*
- * Where a scan of a leaf records its results: looks[block] for each block < nblocks, initially
+ * Where a scan of a leaf records its results: scans[block] for each block < nblocks, initially
  * zero.
  */
 typedef struct EmogiPageScans
 {
-	EmogiPageScan  *looks;			/* NULL = record nothing */
+	EmogiPageScan  *scans;			/* NULL = record nothing */
 	BlockNumber nblocks;
 } EmogiPageScans;
 
@@ -86,10 +86,10 @@ extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNum
 							   AttrNumber dst, AttrNumber weight, AttrNumber reverse);
 extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout,
 							 const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
-							 const EmogiPageScans *notes);
+							 const EmogiPageScans *page_scans);
 extern void emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout,
 							   const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
-							   const BlockNumber *blocks, EmogiPageScan *looks, uint64 count);
+							   const BlockNumber *blocks, EmogiPageScan *scans, uint64 count);
 extern double emogi_pages_weight(Datum datum, Oid type);
 
 #endif							/* EMOGI_PAGES_H */

@@ -150,7 +150,7 @@ emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf)
 	MemoryContext context;
 	MemoryContext old;
 
-	if (plan->quals == NIL || (emogi_faults.tree[EMOGI_TREE_LOOKS] && plan->is_of_looks))
+	if (plan->quals == NIL || (emogi_faults.analysis[EMOGI_ANALYSIS_RESCANS] && plan->is_rescan))
 		return NULL;
 	context = AllocSetContextCreate(CurrentMemoryContext, "emogi conditions",
 									ALLOCSET_DEFAULT_SIZES);

@@ -11,7 +11,7 @@ typedef struct EmogiRowFilterPlan
 {
 	Oid			relid;			/* of the source */
 	List	   *quals;			/* see EmogiFilter; NIL = all rows are edges */
-	bool		is_of_looks;	/* used for a page rescan */
+	bool		is_rescan;		/* used for a page rescan */
 } EmogiRowFilterPlan;
 
 typedef struct EmogiRowFilter EmogiRowFilter;

@@ -74,7 +74,7 @@ open_slot(EmogiSink *sink, uint64 token, bool is_load)
 	int			pid = session_pid();
 
 	memset(sink, 0, sizeof *sink);
-	sink->most_bytes = EMOGI_CHUNK_BYTES;
+	sink->max_bytes = EMOGI_CHUNK_BYTES;
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	for (int i = 0; i < EMOGI_NSLOTS && sink->slot == NULL; i++)
 	{
@@ -124,7 +124,7 @@ emogi_sink_next_chunk(EmogiSink *sink)
 	int			index = (int) (sink->slot - emogi_shared->slots);
 	EmogiEdgeChunk *chunk = emogi_arena_alloc_any(EMOGI_OWNER_EDGES(index), EMOGI_CHUNK_BYTES);
 
-	if (!emogi_pool_populate(chunk, sink->most_bytes))
+	if (!emogi_pool_populate(chunk, sink->max_bytes))
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
@@ -135,7 +135,7 @@ emogi_sink_next_chunk(EmogiSink *sink)
 	chunk->min_key = PG_INT64_MAX;
 	chunk->max_key = PG_INT64_MIN;
 	chunk->weight_misfits = 0;
-	chunk->alone = sink->alone;
+	chunk->isolated = sink->isolated;
 	sink->chunk = chunk;
 	sink->slot->control.done += EMOGI_CHUNK_EDGES;
 }
@@ -198,8 +198,8 @@ named(const char *column, const char *name)
  * column `lacking`; that of the other direction is `other`.
  */
 void
-emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking, const char *other,
-						   bool back)
+emogi_sink_refuse_null_direction(const char *src, const char *dst, const char *lacking,
+								 const char *other, bool back)
 {
 	const char *filled = psprintf("coalesce(%s, -1) AS %s", quote_identifier(lacking),
 								  back ? "reverse_cost" : "cost");
@@ -233,15 +233,15 @@ emogi_sink_state(FunctionCallInfo fcinfo)
 
 /* Switch a sink to vertices, or back to edges: each kind has a chunk of its own. */
 void
-emogi_sink_turn(EmogiSink *sink, bool alone)
+emogi_sink_switch(EmogiSink *sink, bool isolated)
 {
-	if (sink->alone != alone)
+	if (sink->isolated != isolated)
 	{
 		EmogiEdgeChunk *chunk = sink->chunk;
 
 		sink->chunk = sink->other_chunk;
 		sink->other_chunk = chunk;
-		sink->alone = alone;
+		sink->isolated = isolated;
 	}
 }
 
@@ -283,9 +283,9 @@ process_row(FunctionCallInfo fcinfo, int vertex, int weight)
 		emogi_sink_open_load(sink, fcinfo, false, vertex > 0, weight > 0);
 	if (vertex > 0 && !PG_ARGISNULL(vertex))
 	{
-		emogi_sink_turn(sink, true);
+		emogi_sink_switch(sink, true);
 		emogi_sink_put_vertex(sink, PG_GETARG_INT64(vertex));
-		emogi_sink_turn(sink, false);
+		emogi_sink_switch(sink, false);
 	}
 	if (!PG_ARGISNULL(2) && !PG_ARGISNULL(3))
 		put_edge(sink, fcinfo, weight);
@@ -569,12 +569,12 @@ sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *
  * the caller's snapshot, read only, in parallel if the planner chooses so.
  */
 void
-emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool careful)
+emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights, bool secure_hash)
 {
 	const MemoryContext context = CurrentMemoryContext;
 	Oid			types[1] = {INT8OID};
 	EmogiEdgeColumns columns;
-	EmogiReading reading;
+	EmogiPreparedQuery reading;
 	char	   *sql;
 	char	   *rows;
 	bool		isnull;
@@ -583,7 +583,7 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 		elog(ERROR, "SPI_connect failed");
 	sql = sinking_query(call, source, &columns, &rows);
 	emogi_sink_begin(call, &columns.key, emogi_sink_weights(columns.weight > 0, columns.both_ways,
-															weights), -1, careful);
+															weights), -1, secure_hash);
 	reading = emogi_snapshot_open(sql, 1, types, CURSOR_OPT_PARALLEL_OK);
 	if (reads_citus(reading.plan))
 		sink_in_two_steps(call, &columns, rows, types);
@@ -614,7 +614,7 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
  */
 void
 emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *analysis, EmogiWeights weights,
-						  bool careful)
+						  bool secure_hash)
 {
 	StringInfoData select;
 	int64		nskipped;
@@ -624,7 +624,7 @@ emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *analysis, EmogiWe
 	emogi_sink_begin(call, &analysis->columns.key,
 					 emogi_sink_weights(analysis->columns.weight > 0, analysis->columns.both_ways,
 										weights),
-					 -1, careful);
+					 -1, secure_hash);
 	nskipped = emogi_analysis_run(analysis, select.data, begin_load(call, &analysis->columns));
 	end_load(call);
 	pg_atomic_fetch_add_u64(&call->slot->nskipped, (uint64) nskipped);

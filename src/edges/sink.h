@@ -14,9 +14,9 @@ typedef struct EmogiSink
 	EmogiSlot  *slot;
 	EmogiWeights weights;		/* the slot's */
 	EmogiEdgeChunk *chunk;		/* NULL before the first edge */
-	bool		alone;			/* receives vertices, not edges; see emogi_sink_turn */
+	bool		isolated;		/* receives vertices, not edges; see emogi_sink_switch */
 	EmogiEdgeChunk *other_chunk;	/* of the other kind */
-	Size		most_bytes;		/* maximum part of a chunk that will be filled, and so is populated;
+	Size		max_bytes;		/* maximum part of a chunk that will be filled, and so is populated;
 								 * EMOGI_CHUNK_BYTES if unknown */
 	uint64		nedges;
 	uint64		nskipped;		/* rows with a NULL end */
@@ -30,7 +30,8 @@ typedef struct EmogiSink
 	Size		batch_bytes;
 	EmogiKeyBytes batch[EMOGI_KEYS_IN_FLIGHT];	/* [nbatch], source and target alternating */
 	double		batch_weights[EMOGI_KEYS_IN_FLIGHT / 2];
-	bool		batch_alone[EMOGI_KEYS_IN_FLIGHT / 2];	/* a vertex, as both of its ends, instead of
+	bool		batch_is_vertex[EMOGI_KEYS_IN_FLIGHT / 2];	/* a vertex, as both of its ends,
+															 * instead of
 														 * an edge */
 	MemoryContext scrap;		/* for key bytes whose Datums are freed before the batch is put;
 								 * NULL = they are not */
@@ -41,14 +42,14 @@ extern void emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool 
 								 bool weighted);
 extern void emogi_sink_refuse_caller(void);
 extern void emogi_sink_next_chunk(EmogiSink *sink);
-extern void emogi_sink_turn(EmogiSink *sink, bool alone);
+extern void emogi_sink_switch(EmogiSink *sink, bool isolated);
 extern void emogi_sink_put_vertex(EmogiSink *sink, int64 vertex);
 extern EmogiSink *emogi_sink_state(FunctionCallInfo fcinfo);
 extern void emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst,
 									 double weight);
 extern void emogi_sink_refuse_null_weight(const char *src, const char *dst);
-extern void emogi_sink_refuse_null_way(const char *src, const char *dst, const char *lacking,
-									   const char *other, bool back);
+extern void emogi_sink_refuse_null_direction(const char *src, const char *dst, const char *lacking,
+											 const char *other, bool back);
 
 /* sink_errors.c */
 extern void emogi_sink_rethrow(MemoryContext context, const char *sql, const char *rows);
@@ -56,7 +57,7 @@ extern void emogi_sink_rethrow(MemoryContext context, const char *sql, const cha
 /* sink_keys.c */
 extern void emogi_sink_open_keys(EmogiSink *sink);
 extern void emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight);
-extern bool emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst);
+extern bool emogi_sink_is_null_row(EmogiSink *sink, Datum src, Datum dst);
 extern void emogi_sink_flush(EmogiSink *sink);
 extern void emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst);
 extern char *emogi_sink_key_text(const EmogiSink *sink, Datum key);

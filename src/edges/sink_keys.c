@@ -23,12 +23,12 @@
 
 /*
  * Start to collect edges in a call's slot, whose ends have keys of this type. dictionary: index of
- * the dictionary with their codes; -1 = it is built later. careful: use a hash that no choice of
- * keys can make slow.
+ * the dictionary with their codes; -1 = it is built later. secure_hash: use a hash that no choice
+ * of keys can make slow.
  */
 void
 emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights, int dictionary,
-				 bool careful)
+				 bool secure_hash)
 {
 	EmogiSlot  *slot = call->slot;
 	uint64		words[4];
@@ -51,7 +51,7 @@ emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights
 				 errmsg("could not generate random numbers")));
 	slot->key_table = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index),
 											emogi_key_table_bytes());
-	emogi_key_table_init(slot->key_table, words, careful);
+	emogi_key_table_init(slot->key_table, words, secure_hash);
 }
 
 /* Allocate memory for the keys that a process finds; an EmogiKeyAlloc. Raises 53200. */
@@ -127,7 +127,7 @@ add_key(EmogiSink *sink, EmogiKeyBytes key)
 
 	if (code == EMOGI_NO_CODE &&
 		(emogi_dictionary_room_bytes(sink->dictionary) == 0 ||
-		 emogi_dictionaries_give_room(sink->slot->dictionary)))
+		 emogi_dictionaries_allocate_room(sink->slot->dictionary)))
 		code = emogi_dictionary_add(sink->dictionary, key, emogi_key_coder_compare, &sink->coder);
 	if (code != EMOGI_NO_CODE)
 		return code;
@@ -160,8 +160,8 @@ emogi_sink_flush(EmogiSink *sink)
 		wanted = number_keys(sink, ends);
 	for (int i = 0; i < sink->nbatch && wanted; i += 2)
 	{
-		emogi_sink_turn(sink, sink->batch_alone[i / 2]);
-		if (sink->alone)
+		emogi_sink_switch(sink, sink->batch_is_vertex[i / 2]);
+		if (sink->isolated)
 			emogi_sink_put_vertex(sink, ends[i]);
 		else if (sink->weights == EMOGI_WEIGHTS_UNUSED)
 			emogi_sink_put(sink, ends[i], ends[i + 1]);
@@ -190,15 +190,15 @@ encode(EmogiSink *sink, Datum key, bool is_temporary)
  * Append the two ends of an edge, or a vertex twice, to a sink's batch, and flush it if it is full.
  */
 static void
-put_ends(EmogiSink *sink, Datum src, Datum dst, double weight, bool alone)
+put_ends(EmogiSink *sink, Datum src, Datum dst, double weight, bool isolated)
 {
 	const bool	is_temporary = sink->scrap != NULL;
 
 	sink->batch[sink->nbatch] = encode(sink, src, is_temporary);
-	sink->batch[sink->nbatch + 1] = alone ? sink->batch[sink->nbatch] :
+	sink->batch[sink->nbatch + 1] = isolated ? sink->batch[sink->nbatch] :
 		encode(sink, dst, is_temporary);
 	sink->batch_weights[sink->nbatch / 2] = weight;
-	sink->batch_alone[sink->nbatch / 2] = alone;
+	sink->batch_is_vertex[sink->nbatch / 2] = isolated;
 	sink->batch_bytes += sink->batch[sink->nbatch].length + sink->batch[sink->nbatch + 1].length;
 	sink->nbatch += 2;
 	if (sink->nbatch < EMOGI_KEYS_IN_FLIGHT && sink->batch_bytes < EMOGI_MAX_KEY_BYTES)
@@ -228,7 +228,7 @@ emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
  * 42804.
  */
 bool
-emogi_sink_lacks_end(EmogiSink *sink, Datum src, Datum dst)
+emogi_sink_is_null_row(EmogiSink *sink, Datum src, Datum dst)
 {
 	return emogi_key_coder_has_null(&sink->coder, src) || emogi_key_coder_has_null(&sink->coder, dst);
 }

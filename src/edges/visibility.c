@@ -195,7 +195,7 @@ summarize_page(EmogiPageScan *page_scan, Page page, Snapshot snapshot, Buffer bu
 			add_tuple(&xacts, (HeapTupleHeader) PageGetItem(page, item));
 	}
 	page_scan->all_visible = PageIsAllVisible(page) && !xacts.undecided;
-	page_scan->looked = true;
+	page_scan->scanned = true;
 	page_scan->own = xacts.own;
 	page_scan->others = xacts.others;
 	page_scan->last_command = xacts.last_command;
@@ -203,15 +203,15 @@ summarize_page(EmogiPageScan *page_scan, Page page, Snapshot snapshot, Buffer bu
 	page_scan->newest = TransactionIdIsValid(xacts.highest) ?
 		emogi_transaction_snapshot_full(xacts.highest,
 										U64FromFullTransactionId(ReadNextFullTransactionId())) : 0;
-	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
+	if (emogi_faults.tracker[EMOGI_TRACKER_LSN_LOCKED])
 	{
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		emogi_fault_sleep(EMOGI_AT_LIVE_LOOK);
+		emogi_fault_sleep(EMOGI_FAULT_AT_PAGE_RESCANNED);
 	}
 	page_scan->page_lsn = BufferGetLSNAtomic(buffer);
-	page_scan->lsn = xacts.undecided && !emogi_faults.live[EMOGI_LIVE_UNDECIDED] ? EMOGI_UNDECIDED :
-		page_scan->page_lsn;
-	if (emogi_faults.live[EMOGI_LIVE_LSN_LOCKED])
+	page_scan->lsn = xacts.undecided && !emogi_faults.tracker[EMOGI_TRACKER_UNDECIDED] ?
+		EMOGI_UNDECIDED : page_scan->page_lsn;
+	if (emogi_faults.tracker[EMOGI_TRACKER_LSN_LOCKED])
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 

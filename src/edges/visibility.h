@@ -23,7 +23,7 @@ typedef struct EmogiVisiblePage
  * A page's first tuple is at its end and each next one below, an order that hardware prefetchers do
  * not predict well. Prefetching at this distance reduces the time to a tenth.
  */
-#define EMOGI_AHEAD_BYTES 512
+#define EMOGI_PREFETCH_BYTES 512
 
 /* Get one of the tuples of a page. */
 static inline HeapTupleHeader
@@ -31,7 +31,7 @@ emogi_visibility_tuple(EmogiVisiblePage *seen, int i)
 {
 	HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(seen->page, &seen->items[i]);
 
-	__builtin_prefetch((const char *) tuple - EMOGI_AHEAD_BYTES);
+	__builtin_prefetch((const char *) tuple - EMOGI_PREFETCH_BYTES);
 	return tuple;
 }
 

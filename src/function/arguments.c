@@ -67,7 +67,7 @@ emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the graph argument must not be NULL"),
-				 errhint(EMOGI_FORMS_HINT)));
+				 errhint(EMOGI_GRAPH_ARGUMENT_HINT)));
 	if (argument_type(fcinfo, 0) != REGCLASSOID)
 	{
 		graph->text = text_to_cstring(PG_GETARG_TEXT_PP(0));
@@ -118,13 +118,13 @@ emogi_arguments_direction_named(const char *text, EmogiDirection *direction)
 
 /* Return the direction argument; raises 22023. */
 EmogiDirection
-emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwise)
+emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection default_value)
 {
-	EmogiDirection direction = otherwise;
+	EmogiDirection direction = default_value;
 	char	   *name;
 
 	if (PG_ARGISNULL(n))
-		return otherwise;
+		return default_value;
 	name = text_to_cstring(PG_GETARG_TEXT_PP(n));
 	if (!emogi_arguments_direction_named(name, &direction))
 		ereport(ERROR,
@@ -138,12 +138,12 @@ emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection otherwi
 
 /* Return a number within the range of its parameter row; raises 22023, for NaN too. */
 static double
-number_argument(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, double otherwise)
+number_argument(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, double default_value)
 {
 	double		number;
 
 	if (PG_ARGISNULL(n))
-		return otherwise;
+		return default_value;
 	number = PG_GETARG_FLOAT8(n);
 	if (!(number >= row->min && number <= row->max))
 		ereport(ERROR,
@@ -158,13 +158,13 @@ number_argument(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, do
 
 /* Return an int of at least `min`, which is 0 or 1; raises 22023 with a hint. */
 static int64
-int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 min, const char *name,
+int_argument(FunctionCallInfo fcinfo, int n, int64 default_value, int32 min, const char *name,
 			 const char *hint)
 {
 	int32		number;
 
 	if (PG_ARGISNULL(n))
-		return otherwise;
+		return default_value;
 	number = PG_GETARG_INT32(n);
 	if (number < min)
 		ereport(ERROR,
@@ -177,15 +177,15 @@ int_argument(FunctionCallInfo fcinfo, int n, int64 otherwise, int32 min, const c
 
 /* Return a count of 1 or more; raises 22023 with a hint. */
 int64
-emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 otherwise, const char *name,
+emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 default_value, const char *name,
 					  const char *hint)
 {
-	return int_argument(fcinfo, n, otherwise, 1, name, hint);
+	return int_argument(fcinfo, n, default_value, 1, name, hint);
 }
 
 /* Read a numeric or boolean argument into its field of a query. */
 static void
-read_parameter(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, double otherwise,
+read_parameter(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, double default_value,
 			   EmogiQuery *query)
 {
 	void	   *field = (char *) query + row->offset;
@@ -193,30 +193,31 @@ read_parameter(FunctionCallInfo fcinfo, int n, const EmogiParameterRow *row, dou
 	switch (row->type)
 	{
 		case EMOGI_PARAMETER_INT:
-			*(int64_t *) field = int_argument(fcinfo, n, otherwise, row->min, row->name, row->hint);
+			*(int64_t *) field = int_argument(fcinfo, n, default_value, row->min, row->name,
+											  row->hint);
 			break;
 		case EMOGI_PARAMETER_BIGINT:
-			*(uint64_t *) field = PG_ARGISNULL(n) ? (uint64) otherwise :
+			*(uint64_t *) field = PG_ARGISNULL(n) ? (uint64) default_value :
 				(uint64) PG_GETARG_INT64(n);
 			break;
 		case EMOGI_PARAMETER_FLOAT8:
-			*(double *) field = number_argument(fcinfo, n, row, otherwise);
+			*(double *) field = number_argument(fcinfo, n, row, default_value);
 			break;
 		case EMOGI_PARAMETER_BOOLEAN:
-			*(bool *) field = PG_ARGISNULL(n) ? otherwise != 0 : PG_GETARG_BOOL(n);
+			*(bool *) field = PG_ARGISNULL(n) ? default_value != 0 : PG_GETARG_BOOL(n);
 			break;
 	}
 }
 
 /* Return the measure argument; raises 22023. */
 static EmogiMeasure
-measure_argument(FunctionCallInfo fcinfo, int n, EmogiMeasure otherwise)
+measure_argument(FunctionCallInfo fcinfo, int n, EmogiMeasure default_value)
 {
 	static const char *const names[] = {"jaccard", "overlap", "cosine"};
 	char	   *name;
 
 	if (PG_ARGISNULL(n))
-		return otherwise;
+		return default_value;
 	name = text_to_cstring(PG_GETARG_TEXT_PP(n));
 	for (int i = 0; i < (int) lengthof(names); i++)
 		if (pg_strcasecmp(name, names[i]) == 0)
@@ -262,17 +263,17 @@ read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 
 /* Read the array of target vertices. */
 static void
-read_goals(FunctionCallInfo fcinfo, int n, EmogiTask *task)
+read_target_array(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
-	task->has_goals = task->with_backward = true;	/* a contraction hierarchy needs both
+	task->has_target_array = task->with_backward = true;	/* a contraction hierarchy needs both
 													 * directions */
 	if (!PG_ARGISNULL(n))
-		task->goals = emogi_vertices_of_array(PG_GETARG_DATUM(n));
+		task->target_array = emogi_vertices_of_array(PG_GETARG_DATUM(n));
 }
 
 /* Read the two ends of a path, arguments 1 and 2. If either is NULL, there is no source. */
 void
-emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task)
+emogi_arguments_source_and_target(FunctionCallInfo fcinfo, EmogiTask *task)
 {
 	task->has_sources = task->last_is_target = task->has_targets = true;
 	note_type(fcinfo, 1, task);
@@ -292,10 +293,10 @@ emogi_arguments_source(FunctionCallInfo fcinfo, EmogiTask *task)
 
 /* Read the sources and targets of paths, arguments 1 and 2. */
 void
-emogi_arguments_sets(FunctionCallInfo fcinfo, EmogiTask *task)
+emogi_arguments_sources_and_targets(FunctionCallInfo fcinfo, EmogiTask *task)
 {
 	read_sources(fcinfo, 1, task);
-	read_goals(fcinfo, 2, task);
+	read_target_array(fcinfo, 2, task);
 }
 
 /*
@@ -332,7 +333,7 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 
 	if (row != NULL)
 	{
-		read_parameter(fcinfo, n, row, parameter->otherwise, &task->query);
+		read_parameter(fcinfo, n, row, parameter->default_value, &task->query);
 		return;
 	}
 	switch (parameter->kind)
@@ -341,7 +342,7 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			read_sources(fcinfo, n, task);
 			break;
 		case EMOGI_TARGETS:
-			read_goals(fcinfo, n, task);
+			read_target_array(fcinfo, n, task);
 			break;
 		case EMOGI_START:
 			task->start = start_argument(fcinfo, n);
@@ -355,14 +356,15 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 										  "'SELECT vertex, community FROM communities'.");
 			break;
 		case EMOGI_MEASURE:
-			task->query.measure = measure_argument(fcinfo, n, (EmogiMeasure) parameter->otherwise);
+			task->query.measure = measure_argument(fcinfo, n,
+												   (EmogiMeasure) parameter->default_value);
 			break;
 		case EMOGI_PAIRS:
 			task->pairs = PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
 			break;
 		case EMOGI_DIRECTION:
 			task->direction = emogi_arguments_direction(fcinfo, n,
-														(EmogiDirection) parameter->otherwise);
+														(EmogiDirection) parameter->default_value);
 			break;
 		default:
 			elog(ERROR, "parameter %d has neither a row nor a reader", (int) parameter->kind);

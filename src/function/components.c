@@ -53,7 +53,7 @@ look_up(const EmogiTask *task, const EmogiLocalComponents *components, int64 *id
 
 	for (uint64 i = 0; i < task->ntargets; i++)
 	{
-		const uint32 vertex = emogi_overlay_vertex(components->graph, components->patch,
+		const uint32 vertex = emogi_overlay_vertex(components->graph, components->overlay,
 												   task->targets[i]);
 
 		found[i] = vertex == EMOGI_NO_VERTEX ? EMOGI_NO_VERTEX :
@@ -61,7 +61,7 @@ look_up(const EmogiTask *task, const EmogiLocalComponents *components, int64 *id
 		if (vertex == EMOGI_NO_VERTEX)
 			continue;
 		ids[count++] = task->targets[i];
-		ids[count++] = emogi_overlay_key(components->graph, components->patch, found[i]);
+		ids[count++] = emogi_overlay_key(components->graph, components->overlay, found[i]);
 	}
 	qsort(ids, count, sizeof *ids, compare_ids);
 	for (uint64 i = 0; i < count; i++)
@@ -73,7 +73,7 @@ look_up(const EmogiTask *task, const EmogiLocalComponents *components, int64 *id
 	for (uint64 i = 0; i < task->ntargets; i++)
 		if (found[i] != EMOGI_NO_VERTEX)
 			result->columns[0].vertex[emogi_graph_vertex(graph, task->targets[i])] =
-				emogi_graph_vertex(graph, emogi_overlay_key(components->graph, components->patch,
+				emogi_graph_vertex(graph, emogi_overlay_key(components->graph, components->overlay,
 															found[i]));
 }
 
@@ -87,12 +87,12 @@ alloc_aligned(Size bytes)
 
 /* Answer for a task's targets; false if the graph has no component labels. */
 static bool
-answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph,
-			   EmogiResult *result)
+answer_targets(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
+			   EmogiGraph *graph, EmogiResult *result)
 {
 	const EmogiGraph whole = *graph;
-	EmogiLocalComponents components = {.graph = &whole,.patch = patch};
-	void	   *memory = alloc_aligned(emogi_local_components_bytes(patch));
+	EmogiLocalComponents components = {.graph = &whole,.overlay = overlay};
+	void	   *memory = alloc_aligned(emogi_local_components_bytes(overlay));
 	int64	   *ids = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *ids, MCXT_ALLOC_HUGE);
 	uint32	   *found = palloc_extended(Max(task->ntargets, 1) * sizeof *found, MCXT_ALLOC_HUGE);
 	uint32	   *component = palloc_extended(Max(task->ntargets, 1) * 2 * sizeof *component,
@@ -134,7 +134,7 @@ list_members(const EmogiTask *task, const EmogiLocalComponents *components, cons
 
 	for (uint64 i = 0; i < task->ncomponents && count <= room; i++)
 	{
-		const uint32 smallest = emogi_overlay_vertex(components->graph, components->patch,
+		const uint32 smallest = emogi_overlay_vertex(components->graph, components->overlay,
 													 task->components[i]);
 		uint64		nlisted;
 
@@ -142,12 +142,12 @@ list_members(const EmogiTask *task, const EmogiLocalComponents *components, cons
 			emogi_local_components_find(components, smallest) != smallest)
 			continue;
 		nlisted = emogi_local_search_components_list(components, next, smallest,
-													 emogi_cache_labels_stop, room - count,
+													 emogi_cache_labels_must_stop, room - count,
 													 vertices);
-		if (nlisted == PG_UINT64_MAX || emogi_cache_labels_stop())
+		if (nlisted == PG_UINT64_MAX || emogi_cache_labels_must_stop())
 			return PG_UINT64_MAX;
 		for (uint64 v = 0; v < nlisted && count + v < room; v++)
-			members[count + v] = (Member) {emogi_overlay_key(components->graph, components->patch,
+			members[count + v] = (Member) {emogi_overlay_key(components->graph, components->overlay,
 															 vertices[v]), task->components[i]};
 		count += nlisted;
 	}
@@ -175,15 +175,15 @@ set_members(Member *members, uint64 count, EmogiGraph *graph, EmogiResult *resul
  * without labels or member lists, or if there are too many vertices.
  */
 static bool
-find_members(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+find_members(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 			 const EmogiGraph *graph, Member **members, uint64 *count)
 {
 	const uint64 max_members = Max(graph->nvertices / MEMBERS_SHARE, INITIAL_ROOM);
-	void	   *memory = alloc_aligned(emogi_local_components_bytes(patch));
+	void	   *memory = alloc_aligned(emogi_local_components_bytes(overlay));
 
 	for (uint64 room = INITIAL_ROOM; room <= max_members; room = *count)
 	{
-		EmogiLocalComponents components = {.graph = graph,.patch = patch};
+		EmogiLocalComponents components = {.graph = graph,.overlay = overlay};
 		uint32	   *vertices = palloc_extended(room * sizeof *vertices, MCXT_ALLOC_HUGE);
 		const uint32 *next;
 
@@ -212,14 +212,14 @@ find_members(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
  * have too many vertices.
  */
 static bool
-answer_components(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+answer_components(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 				  EmogiGraph *graph, EmogiResult *result)
 {
 	Member	   *members;
 	uint64		count;
 
-	emogi_cache_labels_link(call->slot->graph);
-	if (!find_members(call, task, patch, graph, &members, &count))
+	emogi_cache_labels_add_members(call->slot->graph);
+	if (!find_members(call, task, overlay, graph, &members, &count))
 		return false;
 	set_members(members, count, graph, result);
 	call->rows_are_local = true;
@@ -238,7 +238,7 @@ answer_unchanged(EmogiCall *call, const EmogiTask *task, EmogiResult *result)
 	const uint32 *labels;
 
 	if (task->members != NULL)
-		emogi_cache_labels_link(graph);
+		emogi_cache_labels_add_members(graph);
 	labels = emogi_cache_labels_hold(graph, task->members, &call->slot->labels_read);
 	if (labels == NULL)
 		return false;
@@ -250,12 +250,12 @@ answer_unchanged(EmogiCall *call, const EmogiTask *task, EmogiResult *result)
  * Answer for all vertices; false without labels, or if interrupted by a cancel that was not raised.
  */
 static bool
-answer_all(EmogiCall *call, const EmogiOverlay *patch, EmogiGraph *graph, EmogiResult *result)
+answer_all(EmogiCall *call, const EmogiOverlay *overlay, EmogiGraph *graph, EmogiResult *result)
 {
-	EmogiLocalComponents components = {.graph = graph,.patch = patch};
-	const uint64 nnew = patch->nnew;
+	EmogiLocalComponents components = {.graph = graph,.overlay = overlay};
+	const uint64 nnew = overlay->nnew;
 	const uint64 nvertices = graph->nvertices + nnew;
-	void	   *memory = alloc_aligned(emogi_local_components_bytes(patch));
+	void	   *memory = alloc_aligned(emogi_local_components_bytes(overlay));
 	uint32	   *component = emogi_call_alloc_any(call, nvertices * sizeof *component);
 	int64	   *ids = nnew > 0 ? emogi_call_alloc_any(call, nvertices * sizeof *ids) : NULL;
 	bool		answered = false;
@@ -264,7 +264,7 @@ answer_all(EmogiCall *call, const EmogiOverlay *patch, EmogiGraph *graph, EmogiR
 	if (components.labels != NULL)
 	{
 		emogi_local_components_join(&components, memory);
-		answered = emogi_local_components_write(&components, emogi_cache_labels_stop, ids,
+		answered = emogi_local_components_write(&components, emogi_cache_labels_must_stop, ids,
 												component);
 		emogi_cache_labels_end(call->slot->graph);
 	}
@@ -283,14 +283,14 @@ answer_all(EmogiCall *call, const EmogiOverlay *patch, EmogiGraph *graph, EmogiR
 }
 
 /*
- * Run emogi_cc, if the call's graph has kept its components. patch: edges added since the graph was
- * built, NULL = none; none was deleted. *graph gets the vertices, ascending, and *result their
+ * Run emogi_cc, if the call's graph has kept its components. overlay: edges added since the graph
+ * was built, NULL = none; none was deleted. *graph gets the vertices, ascending, and *result their
  * components. If the task has targets or names components, only those, in the current memory
  * context; otherwise all, in the arena. Return false, with nothing changed, if the engine must run
  * it.
  */
 bool
-emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 					 EmogiGraph *graph, EmogiResult *result)
 {
 	const double start_ms = emogi_pool_now_ms();
@@ -300,15 +300,15 @@ emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay 
 	if (call->slot->graph < 0 || !emogi_cache_labels_exist(call->slot->graph))
 		return false;
 	if (task->has_targets && !task->is_shared)
-		answered = answer_targets(call, task, patch, graph, result);
+		answered = answer_targets(call, task, overlay, graph, result);
 	else
 		answered = (task->has_components && !task->is_shared &&
-					answer_components(call, task, patch, graph, result)) ||
-			(patch == NULL ? answer_unchanged(call, task, result) :
-			 answer_all(call, patch, graph, result));
+					answer_components(call, task, overlay, graph, result)) ||
+			(overlay == NULL ? answer_unchanged(call, task, result) :
+			 answer_all(call, overlay, graph, result));
 	if (!answered)
 		return false;
-	emogi_local_search_note_run(call, &before, graph->nvertices, 0,
-								patch != NULL ? patch->forward.nadded : 0, start_ms);
+	emogi_local_search_record_run(call, &before, graph->nvertices, 0,
+								  overlay != NULL ? overlay->forward.nadded : 0, start_ms);
 	return true;
 }

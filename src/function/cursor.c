@@ -22,12 +22,12 @@ clip(const EmogiRange *range, uint64 *first, uint64 *end)
 {
 	if (!range->given)
 		return;
-	if (range->least > range->most || range->most < 0)
+	if (range->min > range->max || range->max < 0)
 		*end = *first;
 	else
 	{
-		*first = Max(*first, (uint64) Max(range->least, 0));
-		*end = Min(*end, (uint64) range->most + 1);
+		*first = Max(*first, (uint64) Max(range->min, 0));
+		*end = Min(*end, (uint64) range->max + 1);
 	}
 }
 
@@ -97,7 +97,7 @@ is_out_of_range(const EmogiRowCursor *cursor)
 	const EmogiRange *range = &cursor->ranges[cursor->kind->element];
 
 	return range->given &&
-		((int64) cursor->element < range->least || (int64) cursor->element > range->most);
+		((int64) cursor->element < range->min || (int64) cursor->element > range->max);
 }
 
 /* Advance to the next element; return false if there is none. */
@@ -151,8 +151,9 @@ passes(const EmogiRowCursor *cursor)
 		const EmogiCell cell = cursor->cells[place];
 		const EmogiColumnType type = cursor->kind->columns[place].type;
 
-		if (type == EMOGI_FLOAT64 ? !(cell.real >= range->fleast && cell.real <= range->fmost) :
-			(cell.number < range->least || cell.number > range->most ||
+		if (type == EMOGI_FLOAT64 ? !(cell.real >= range->min_float &&
+									  cell.real <= range->max_float) :
+			(cell.number < range->min || cell.number > range->max ||
 			 (type == EMOGI_VERTEX && cell.number == EMOGI_NO_VERTEX)))
 			return false;
 	}
@@ -165,7 +166,7 @@ emogi_cursor_next(EmogiRowCursor *cursor)
 {
 	for (;;)
 	{
-		if (++cursor->nlooked % ROWS_PER_CHECK == 0)
+		if (++cursor->nvisited % ROWS_PER_CHECK == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (cursor->place < cursor->nplaces)
 		{
@@ -184,7 +185,7 @@ emogi_cursor_next(EmogiRowCursor *cursor)
 
 /* Put all rows of a call into its tuplestore, in order. */
 void
-emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form,
+emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiKeyIO *form,
 				 const EmogiRowKind *kind, const EmogiGraph *graph,
 				 const EmogiResult *result, const EmogiQuery *query)
 {
@@ -206,7 +207,7 @@ emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form,
 		for (int i = 0; i < rsinfo->setDesc->natts; i++)
 			values[i] = emogi_cursor_datum(&cursor, i, &nulls[i]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-		if (form->kind != EMOGI_FORM_INTEGER)
+		if (form->kind != EMOGI_KEY_IO_INTEGER)
 			MemoryContextReset(row_context);
 		call->record.nrows++;
 	}

@@ -1,7 +1,8 @@
 /*
  * cursor.h: iteration over rows that are not plain vertices: of community hierarchies
- * (communities.c), edges and blocks (edge_rows.c), pairs and random walks (pair_rows.c), and paths
- * (shortest_path.c); or vertices with columns that may be NULL, in search trees (search_trees.c)
+ * (hierarchy_rows.c), edges and blocks (edge_rows.c), pairs and random walks (pair_rows.c), and
+ * paths (shortest_path.c); or vertices with columns that may be NULL, in search trees
+ * (search_trees.c)
  *
  * A row is identified by two numbers: an element, and a place within the element. In a hierarchy
  * the element is a vertex, and the place a level. Elements and places ascend, so a condition on a
@@ -28,10 +29,10 @@ typedef union EmogiCell
 /* Whether rows with NULL are requested. */
 typedef enum EmogiNulls
 {
-	EMOGI_NULLS_TOO = 0,
+	EMOGI_NULLS_INCLUDED = 0,
 	EMOGI_NULLS_ONLY,
-	EMOGI_NULLS_NEVER,
-	EMOGI_NULLS_NONE			/* contradicting conditions: no row qualifies */
+	EMOGI_NULLS_EXCLUDED,
+	EMOGI_NULLS_CONTRADICTORY	/* contradicting conditions: no row qualifies */
 } EmogiNulls;
 
 typedef struct EmogiRowCursor EmogiRowCursor;
@@ -68,7 +69,7 @@ struct EmogiRowCursor
 {
 	/* source and selection of the rows, set by the caller */
 	const EmogiRowKind *kind;
-	EmogiForm  *form;
+	EmogiKeyIO  *form;
 	const EmogiGraph *graph;
 	const EmogiResult *result;
 	const EmogiQuery *query;	/* the engine's query, in memory that lives as long as the cursor */
@@ -97,7 +98,7 @@ struct EmogiRowCursor
 	uint64		element;
 	uint64		place;			/* within the element */
 	uint64		nplaces;
-	uint64		nlooked;		/* rows visited, for interrupts */
+	uint64		nvisited;		/* rows visited, for interrupts */
 	EmogiCell	cells[EMOGI_MAX_COLUMNS];
 };
 
@@ -106,16 +107,16 @@ struct EmogiRowCursor
 extern void emogi_cursor_begin(EmogiRowCursor *cursor);
 extern void emogi_cursor_rewind(EmogiRowCursor *cursor);
 extern bool emogi_cursor_next(EmogiRowCursor *cursor);
-extern void emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiForm *form,
+extern void emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiKeyIO *form,
 							 const EmogiRowKind *kind,
 							 const EmogiGraph *graph, const EmogiResult *result,
 							 const EmogiQuery *query);
 
-/* ---- kinds.c, and the kinds ---- */
+/* ---- row_kind.c, and the kinds ---- */
 
-extern const EmogiRowKind *emogi_kinds_find(const EmogiAlgorithmRow *function);
-extern const EmogiResultColumn *emogi_kinds_column(const EmogiAlgorithmRow *function, int place);
-extern int	emogi_kinds_key(const EmogiAlgorithmRow *function);
+extern const EmogiRowKind *emogi_row_kind_find(const EmogiAlgorithmRow *function);
+extern const EmogiResultColumn *emogi_row_kind_column(const EmogiAlgorithmRow *function, int place);
+extern int	emogi_row_kind_key(const EmogiAlgorithmRow *function);
 
 extern const EmogiRowKind emogi_hierarchy_rows;
 extern const EmogiRowKind emogi_weighted_edge_rows;
@@ -139,7 +140,7 @@ extern void emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *gra
  */
 extern const EmogiAlgorithmRow emogi_path_function;
 
-/* Get a column of the current row, valid as long as emogi_form_output says. */
+/* Get a column of the current row, valid as long as emogi_key_io_output says. */
 static inline Datum
 emogi_cursor_datum(const EmogiRowCursor *cursor, int place, bool *isnull)
 {
@@ -163,9 +164,9 @@ emogi_cursor_datum(const EmogiRowCursor *cursor, int place, bool *isnull)
 	*isnull = cell.number == EMOGI_NO_VERTEX;
 	if (*isnull)
 		return (Datum) 0;
-	if (likely(cursor->form->kind == EMOGI_FORM_INTEGER))
+	if (likely(cursor->form->kind == EMOGI_KEY_IO_INTEGER))
 		return Int64GetDatum(cursor->graph->ids[cell.number]);
-	return emogi_form_output(cursor->form, cursor->graph, cursor->graph->ids[cell.number]);
+	return emogi_key_io_output(cursor->form, cursor->graph, cursor->graph->ids[cell.number]);
 }
 
 #endif							/* EMOGI_CURSOR_H */

@@ -73,7 +73,7 @@ search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 sou
 
 	state->callback = (MemoryContextCallback) {.func = free_search,.arg = state};
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &state->callback);
-	require_ok(state, emogi_cycles_begin(paths->graph, paths->patch, source, max_length,
+	require_ok(state, emogi_cycles_begin(paths->graph, paths->overlay, source, max_length,
 										 task->direction == EMOGI_BOTH,
 										 emogi_limits_backend_bytes(), serve_interrupts,
 										 &state->cycles, &state->control, &state->error));
@@ -84,8 +84,8 @@ search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 sou
 			break;
 		emogi_path_steps_add(paths, cycle.vertices, cycle.length + 1, cycle.distance, false);
 	}
-	emogi_local_search_note_run(call, paths->graph, paths->nsteps, 0,
-								emogi_cycles_looked(state->cycles), start_ms);
+	emogi_local_search_record_run(call, paths->graph, paths->nsteps, 0,
+								  emogi_cycles_edges_scanned(state->cycles), start_ms);
 	free_search(state);
 	return cycle.length > 0;
 }
@@ -95,7 +95,7 @@ search(EmogiCall *call, const EmogiTask *task, EmogiPathSteps *paths, uint32 sou
  * graph. Raises 22023 for several sources.
  */
 static uint32
-find_source(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *graph)
+find_source(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
 {
 	if (task->nkeys != 1)
 		ereport(ERROR,
@@ -103,10 +103,10 @@ find_source(const EmogiTask *task, const EmogiOverlay *patch, const EmogiGraph *
 				 errmsg("cycles are searched through one vertex, not %llu",
 						(unsigned long long) task->nkeys),
 				 errhint("Give one source; for several use LATERAL.")));
-	if (emogi_local_search_has_vertex(graph, patch, task->keys[0]))
-		return emogi_overlay_vertex(graph, patch, task->keys[0]);
+	if (emogi_local_search_has_vertex(graph, overlay, task->keys[0]))
+		return emogi_overlay_vertex(graph, overlay, task->keys[0]);
 	emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0],
-							  EMOGI_TAKES_ONE);
+							  EMOGI_ARITY_ONE);
 	return EMOGI_NO_VERTEX;
 }
 
@@ -149,10 +149,10 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	task.with_backward = true;
 	task.collects = EMOGI_COLLECTS_CYCLES;
 	task.query.max_depth = (int64) max_length;
-	call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(), &view);
+	call = emogi_task_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(), &view);
 	if (call == NULL)
 		return (Datum) 0;
-	paths.patch = view.overlay;
+	paths.overlay = view.overlay;
 	source = find_source(&task, view.overlay, &view.graph);
 	old = emogi_path_steps_enter();
 	if (source != EMOGI_NO_VERTEX)

@@ -121,11 +121,11 @@ match_step(Match *match, int64 from, int64 to, double weight, const EdgeName *na
 static bool
 find_end(const Match *match, const TupleTableSlot *slot, int column, int64 *id)
 {
-	EmogiForm  *form = match->wanted->form;
+	EmogiKeyIO  *form = match->wanted->form;
 
 	if (slot->tts_isnull[column])
 		return false;
-	*id = emogi_form_find(form, match->wanted->graph, slot->tts_values[column]);
+	*id = emogi_key_io_find(form, match->wanted->graph, slot->tts_values[column]);
 	return form->coder.key.class == EMOGI_KEY_INTEGER || *id != EMOGI_NO_CODE;
 }
 

@@ -11,7 +11,7 @@
 /* Steps whose names are searched. */
 typedef struct EmogiEdgeMatch
 {
-	EmogiForm  *form;			/* form of the vertices of the graph */
+	EmogiKeyIO  *form;			/* form of the vertices of the graph */
 	const EmogiGraph *graph;
 	const int64 *from;			/* [count], ids of the graph */
 	const int64 *to;			/* [count] */

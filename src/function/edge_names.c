@@ -518,11 +518,11 @@ check_all_found(uint64 nfound, uint64 count)
 }
 
 /* Prepare the query for the names of steps, inside SPI. */
-static EmogiReading
+static EmogiPreparedQuery
 open_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 {
 	Oid			types[EMOGI_KEY_MAX_PARTS];
-	EmogiReading reading;
+	EmogiPreparedQuery reading;
 	const int	level = begin_settings(rows);
 
 	for (int i = 0; i < rows->nchoices; i++)
@@ -535,10 +535,10 @@ open_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 }
 
 /* Prepare it by index look-ups or by hashing, depending on the rows and their indexes. */
-static EmogiReading
+static EmogiPreparedQuery
 choose_query(Rows *rows, const EmogiEdgeMatch *wanted)
 {
-	EmogiReading reading;
+	EmogiPreparedQuery reading;
 
 	rows->by_hash = rows->count > 0 && (double) wanted->count * KEY_ROWS > rows->count;
 	reading = open_query(rows, wanted);
@@ -560,8 +560,8 @@ array_of(const EmogiEdgeMatch *wanted, const Choice *choice, const int64 *ends, 
 	char		align;
 
 	for (uint64 i = 0; i < count; i++)
-		elements[i] = choice->part < 0 ? emogi_form_key(wanted->form, wanted->graph, ends[i]) :
-			emogi_form_key_columns(wanted->form, wanted->graph, ends[i])[choice->part];
+		elements[i] = choice->part < 0 ? emogi_key_io_key(wanted->form, wanted->graph, ends[i]) :
+			emogi_key_io_key_columns(wanted->form, wanted->graph, ends[i])[choice->part];
 	get_typlenbyvalalign(choice->key.type, &length, &by_value, &align);
 	return PointerGetDatum(construct_array(elements, (int) count, choice->key.type, length,
 										   by_value, align));
@@ -571,7 +571,7 @@ array_of(const EmogiEdgeMatch *wanted, const Choice *choice, const int64 *ends, 
 static void
 run_query(Rows *rows, const EmogiEdgeMatch *wanted, MemoryContext context)
 {
-	const EmogiReading reading = choose_query(rows, wanted);
+	const EmogiPreparedQuery reading = choose_query(rows, wanted);
 	Datum		values[EMOGI_KEY_MAX_PARTS];
 	uint64		nends;
 	const int64 *ends = emogi_edge_match_ends(wanted, &nends);

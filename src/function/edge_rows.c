@@ -8,7 +8,7 @@
  */
 #include "postgres.h"
 
-#include "contract/blocks.h"
+#include "contract/biconnected.h"
 #include "miscadmin.h"
 
 #include "function/cursor.h"

@@ -17,7 +17,7 @@ enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 		elog(ERROR, "emogi_%s is not an SQL function", row->name);
 	if (row->shape == EMOGI_SHAPE_SCALAR)
 		return emogi_communities_total(fcinfo, algorithm);
-	return emogi_course_to_rows(fcinfo, algorithm, emogi_kinds_find(row));
+	return emogi_task_to_rows(fcinfo, algorithm, emogi_row_kind_find(row));
 }
 
 #define ENTRY(NAME, name, ...) \

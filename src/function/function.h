@@ -5,11 +5,11 @@
  *
  *   arguments.c     reads the SQL arguments into an EmogiTask
  *   vertices.c      looks up the given vertices in the graph once it is available
- *   course.c        runs the task: begins a call, acquires the graph (../acquire), runs it by the
+ *   task_run.c        runs the task: begins a call, acquires the graph (../acquire), runs it by the
  *                   answerer that ../answer chooses, and returns the result as rows
  *   task_request.c  turns the task into a request to the worker
- *   values.c        reads a query of start values or communities
- *   pairs.c         reads a query of pairs
+ *   start_values.c        reads a query of start values or communities
+ *   pair_query.c         reads a query of pairs
  *   refusal.c       reports why a graph has no answer
  *
  * Answerers other than the engine worker:
@@ -26,9 +26,9 @@
  * Paths: shortest_paths.c finds the paths of pairs, reachable.c whether paths exist, ranked_paths.c
  * many paths of one pair, cycles.c simple cycles. path_steps.c keeps the steps of all of these.
  *
- * Result rows that are not vertices are read by a cursor (cursor.h); kinds.c maps functions to row
- * kinds. Hierarchies are in communities.c (which also has the functions that return a number),
- * pairs
+ * Result rows that are not vertices are read by a cursor (cursor.h); row_kind.c maps functions to
+ * row kinds. Hierarchies are in hierarchy_rows.c (which also has the functions that return a
+ * number), pairs
  * and random walks in pair_rows.c, search trees in search_trees.c, edges and blocks with their
  * vertices in edge_rows.c, paths in shortest_path.c.
  */
@@ -42,33 +42,35 @@
 
 struct EmogiRowKind;			/* cursor.h */
 
-/* ---- values.c ---- */
+/* ---- start_values.c ---- */
 
-extern void emogi_values_check(const char *query, bool are_communities, const EmogiKeyType *key);
-extern void emogi_values_query(const EmogiGraph *graph, EmogiForm *form, const char *query,
-							   bool are_communities, double otherwise, double *values, bool *given);
+extern void emogi_start_values_check(const char *query, bool are_communities,
+									 const EmogiKeyType *key);
+extern void emogi_start_values_read(const EmogiGraph *graph, EmogiKeyIO *form, const char *query,
+									bool are_communities, double default_value, double *values,
+									bool *given);
 
-extern void emogi_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key);
+extern void emogi_start_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key);
 
-/* ---- pairs.c ---- */
+/* ---- pair_query.c ---- */
 
-extern void emogi_pairs_check(const char *query, const EmogiKeyType *key);
-extern uint64 emogi_pairs_most(void);
-extern uint32 *emogi_pairs_query(const EmogiGraph *graph, const EmogiOverlay *patch,
-								 EmogiForm *form, const char *query, uint64 *npairs);
-extern Datum *emogi_pairs_keys(const EmogiGraph *graph, const EmogiOverlay *patch, EmogiForm *form,
-							   const uint32 *numbers, uint64 npairs);
-extern uint64 emogi_pairs_renumber(const EmogiGraph *graph, EmogiForm *form, const Datum *keys,
-								   uint64 npairs, uint32 *numbers);
+extern void emogi_pair_query_check(const char *query, const EmogiKeyType *key);
+extern uint64 emogi_pair_query_max(void);
+extern uint32 *emogi_pair_query_read(const EmogiGraph *graph, const EmogiOverlay *overlay,
+									 EmogiKeyIO *form, const char *query, uint64 *npairs);
+extern Datum *emogi_pair_query_keys(const EmogiGraph *graph, const EmogiOverlay *overlay,
+									EmogiKeyIO *form, const uint32 *numbers, uint64 npairs);
+extern uint64 emogi_pair_query_renumber(const EmogiGraph *graph, EmogiKeyIO *form,
+										const Datum *keys, uint64 npairs, uint32 *numbers);
 
-/* ---- course.c ---- */
+/* ---- task_run.c ---- */
 
 /* Vertices as given by the caller. */
-typedef struct EmogiGiven
+typedef struct EmogiVertexDatums
 {
 	Datum	   *datums;			/* [count], no element is NULL */
 	uint64		count;
-} EmogiGiven;
+} EmogiVertexDatums;
 
 /* The parsed arguments of a SQL function, and what its condition asks for. */
 typedef struct EmogiTask
@@ -80,19 +82,19 @@ typedef struct EmogiTask
 	Oid			vertex_type;	/* declared type of the column `vertex` and of vertex arguments */
 	bool		has_sources;
 	bool		source_is_array;
-	EmogiGiven	sources;		/* as given; once `form` is set, keys of the graph's key type */
+	EmogiVertexDatums	sources;	/* as given; once `form` is set, keys of the graph's key type */
 	bool		last_is_target; /* the sources are the two ends of a path */
-	const char *further;		/* required arguments after the vertices, for a hint that shows
+	const char *further_arguments;	/* required arguments after the vertices, for a hint that shows
 								 * the call; NULL = none */
-	bool		has_goals;		/* the call has a separate array of targets */
-	EmogiGiven	goals;			/* as `sources` */
+	bool		has_target_array;	/* the call has a separate array of targets */
+	EmogiVertexDatums	target_array;	/* as `sources` */
 	bool		no_rows;		/* no rows are wanted: run for the errors only */
 	bool		names_edges;	/* edge names are wanted */
 	bool		has_targets;	/* only rows of `wanted` vertices are needed */
-	EmogiGiven	wanted;			/* as given in a condition */
+	EmogiVertexDatums	wanted;	/* as given in a condition */
 	bool		has_components; /* emogi_cc: only rows of the components `named` are needed; more
 								 * rows are allowed */
-	EmogiGiven	named;			/* as `wanted` */
+	EmogiVertexDatums	named;	/* as `wanted` */
 	const uint32 **members;		/* output: the members of the components, if the graph has kept
 								 * them and the result stays in shared memory; NULL = not wanted */
 	EmogiIndexSearchKind collects;	/* edges that suffice, see neighborhood_call.c, of at most
@@ -109,21 +111,21 @@ typedef struct EmogiTask
 	 * Return the aggregates wanted instead of rows, in the arena, or NULL if the graph rules them
 	 * out. The callback itself is NULL if all rows are wanted.
 	 */
-	const EmogiSummary *(*summarize) (void *arg, EmogiCall *call, EmogiForm *form);
+	const EmogiSummary *(*summarize) (void *arg, EmogiCall *call, EmogiKeyIO *form);
 	void	   *summarize_arg;
 	Oid		   *table;			/* output: the relation that is read, InvalidOid for a query;
 								 * NULL = not wanted */
 
 	/* the graph has only the edges near the given vertices; set by neighborhood_call.c */
 	bool		is_collected;
-	EmogiSource source;			/* the graph argument, once emogi_course_open has resolved it */
+	EmogiSource source;			/* the graph argument, once emogi_task_open has resolved it */
 
 	/* set by vertices.c once the graph is available */
-	EmogiForm  *form;			/* NULL = the key type is not known yet */
+	EmogiKeyIO  *form;			/* NULL = the key type is not known yet */
 	int64	   *keys;			/* [nkeys], the graph's ids of the sources; EMOGI_NO_CODE = not
 								 * in the graph */
 	uint64		nkeys;
-	int64	   *goal_keys;		/* [goals.count], ids of `goals` */
+	int64	   *target_array_ids;	/* [target_array.count], ids of `target_array` */
 	const int64 *targets;		/* [ntargets], ids of targets; those of a condition are ascending
 								 * and distinct */
 	uint64		ntargets;
@@ -131,7 +133,7 @@ typedef struct EmogiTask
 	uint64		ncomponents;
 } EmogiTask;
 
-extern void emogi_course_graph_key(const EmogiTask *task, EmogiGraphKey *key);
+extern void emogi_task_graph_key(const EmogiTask *task, EmogiGraphKey *key);
 /* A task on its way to an answer. */
 typedef struct EmogiCourse
 {
@@ -146,15 +148,15 @@ typedef struct EmogiCourse
 } EmogiCourse;
 
 extern void emogi_course_ask(const EmogiTask *task, EmogiQuestion *question);
-extern EmogiCall *emogi_course_open(Oid function, EmogiTask *task, bool accepts_overlay,
-									EmogiGraphView *view);
-extern void emogi_course_notice_sets(const EmogiTask *task, const EmogiOverlay *patch,
-									 const EmogiGraph *graph);
-extern bool emogi_course_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view);
-extern EmogiCall *emogi_course_run(Oid function, EmogiTask *task, EmogiGraph *graph,
-								   EmogiResult *result);
-extern Datum emogi_course_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm,
-								  const struct EmogiRowKind *kind);
+extern EmogiCall *emogi_task_open(Oid function, EmogiTask *task, bool accepts_overlay,
+								  EmogiGraphView *view);
+extern void emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay,
+								   const EmogiGraph *graph);
+extern bool emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view);
+extern EmogiCall *emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph,
+								 EmogiResult *result);
+extern Datum emogi_task_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm,
+								const struct EmogiRowKind *kind);
 
 /* ---- task_request.c ---- */
 
@@ -184,24 +186,24 @@ extern bool emogi_task_path_between(EmogiCall *call, const EmogiTask *task, cons
 /* ---- vertices.c ---- */
 
 /* How many vertices a function takes. */
-typedef enum EmogiTakes
+typedef enum EmogiVertexArity
 {
-	EMOGI_TAKES_MANY,			/* one source or an array */
-	EMOGI_TAKES_ONE,
-	EMOGI_TAKES_PAIR			/* one source and one target */
-} EmogiTakes;
+	EMOGI_ARITY_MANY,			/* one source or an array */
+	EMOGI_ARITY_ONE,
+	EMOGI_ARITY_PAIR			/* one source and one target */
+} EmogiVertexArity;
 
-extern EmogiGiven emogi_vertices_of_array(Datum array);
+extern EmogiVertexDatums emogi_vertices_of_array(Datum array);
 extern void emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key);
 extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph);
-extern int64 *emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given,
-								  uint64 *nfound);
+extern int64 *emogi_vertices_find_ids(EmogiKeyIO *form, const EmogiGraph *graph,
+									  const EmogiVertexDatums *given, uint64 *nfound);
 
-extern void emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key);
-extern bool emogi_vertices_refuse_array(const char *what, EmogiForm *form, const EmogiGraph *graph,
-										Datum key, EmogiTakes takes);
-extern void emogi_vertices_notice_end(const char *what, EmogiForm *form, const EmogiGraph *graph,
-									  Datum key, EmogiTakes takes);
+extern void emogi_vertices_notice_missing(const char *what, const EmogiKeyIO *form, Datum key);
+extern bool emogi_vertices_refuse_array(const char *what, EmogiKeyIO *form, const EmogiGraph *graph,
+										Datum key, EmogiVertexArity takes);
+extern void emogi_vertices_notice_end(const char *what, EmogiKeyIO *form, const EmogiGraph *graph,
+									  Datum key, EmogiVertexArity takes);
 extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v);
 
 /* ---- edge_names.c ---- */
@@ -227,17 +229,17 @@ typedef struct EmogiLocalPath
 	double	   *distance;		/* [length], from the source */
 } EmogiLocalPath;
 
-extern bool emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *patch,
+extern bool emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay,
 										  int64 key);
 extern bool emogi_local_search_run(EmogiCall *call, const EmogiTask *task,
-								   const EmogiOverlay *patch, uint64 max_edges,
+								   const EmogiOverlay *overlay, uint64 max_edges,
 								   EmogiGraph *graph, EmogiResult *result);
-extern void emogi_local_search_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached,
-										uint32 nlevels, uint64 edges_traversed, double start_ms);
+extern void emogi_local_search_record_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached,
+										  uint32 nlevels, uint64 edges_traversed, double start_ms);
 extern bool emogi_local_search_path(EmogiCall *call, const EmogiTask *task,
-									const EmogiOverlay *patch, const EmogiGraph *graph,
+									const EmogiOverlay *overlay, const EmogiGraph *graph,
 									uint64 max_edges, EmogiLocalPath *path);
-extern bool emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *patch,
+extern bool emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *overlay,
 											const EmogiGraph *graph, uint32 source, uint32 target,
 											const EmogiPathCost *max, EmogiLocalPath *path,
 											EmogiPathCost *cost);
@@ -245,10 +247,10 @@ extern bool emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay 
 /* ---- local_search_lists.c ---- */
 
 extern bool emogi_local_search_similar(EmogiCall *call, const EmogiTask *task,
-									   const EmogiOverlay *patch, EmogiGraph *graph,
+									   const EmogiOverlay *overlay, EmogiGraph *graph,
 									   EmogiResult *result);
 extern bool emogi_local_search_distances(EmogiCall *call, const EmogiTask *task,
-										 const EmogiOverlay *patch, EmogiGraph *graph,
+										 const EmogiOverlay *overlay, EmogiGraph *graph,
 										 EmogiResult *result);
 
 /* ---- task_pairs.c ---- */
@@ -259,7 +261,7 @@ typedef struct EmogiPairSearch
 	EmogiCall  *call;
 	const EmogiTask *task;
 	EmogiGraph	graph;			/* the call's graph */
-	const EmogiOverlay *patch;	/* changes since the graph was built: only the backend searches
+	const EmogiOverlay *overlay;	/* changes since the graph was built: only the backend searches
 								 * then; NULL = none */
 	bool		may_search;
 	bool		skips_backend;	/* the last search exceeded the backend's limit */
@@ -271,7 +273,7 @@ typedef struct EmogiPairSearch
 	EmogiPathCost left;			/* remaining budget of the run */
 	EmogiPathCost spent;
 	int			discount;		/* the next budget is divided by 2^discount, see
-								 * emogi_task_pairs_ran */
+								 * emogi_task_pairs_end_run */
 	bool		wants_paths;	/* false = only whether a path exists */
 	uint64		same_source;	/* remaining pairs of the group if they share the source,
 								 * otherwise 1 */
@@ -295,9 +297,9 @@ extern void emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 
 extern void emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_target);
 extern bool emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target,
 								  EmogiLocalPath *path);
-extern void emogi_task_pairs_ran(EmogiPairSearch *search, bool ran_batch);
+extern void emogi_task_pairs_end_run(EmogiPairSearch *search, bool ran_batch);
 extern void emogi_task_pairs_free(EmogiPairSearch *search);
-extern void emogi_task_pairs_note(const EmogiPairSearch *search);
+extern void emogi_task_pairs_record(const EmogiPairSearch *search);
 
 /* ---- hierarchy_search.c ---- */
 
@@ -318,10 +320,10 @@ extern bool emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *gra
 /* ---- index_search_call.c ---- */
 
 extern Datum *emogi_index_search_call_wanted(const EmogiTask *task, uint64 *count);
-extern EmogiIndexSearch emogi_index_search_call_walk(EmogiTask *task, Oid function);
-extern void emogi_index_search_call_take(EmogiCall *call, EmogiTask *task,
-										 const EmogiIndexSearch *walk, EmogiGraph *graph,
-										 EmogiResult *result);
+extern EmogiIndexSearch emogi_index_search_call_make(EmogiTask *task, Oid function);
+extern void emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task,
+											   const EmogiIndexSearch *walk, EmogiGraph *graph,
+											   EmogiResult *result);
 
 /* ---- neighborhood_call.c ---- */
 
@@ -339,11 +341,12 @@ extern void emogi_local_batch_sums(EmogiCall *call, const EmogiTask *task, const
 
 /* ---- components.c ---- */
 
-extern bool emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
-								 EmogiGraph *graph, EmogiResult *result);
+extern bool emogi_components_run(EmogiCall *call, const EmogiTask *task,
+								 const EmogiOverlay *overlay, EmogiGraph *graph,
+								 EmogiResult *result);
 extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
-/* ---- communities.c ---- */
+/* ---- hierarchy_rows.c ---- */
 
 extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
 
@@ -361,7 +364,7 @@ extern double emogi_path_run_cost(const EmogiListsView *lists, uint32 from, uint
 extern bool emogi_path_run_local(EmogiCourse *course);
 extern bool emogi_path_run_hierarchy(EmogiCourse *course);
 extern void emogi_path_run_engine(EmogiCourse *course);
-extern void emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay *patch,
+extern void emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay *overlay,
 									   const EmogiGraph *graph);
 
 /* ---- shortest_path.c ---- */
@@ -372,19 +375,19 @@ extern void emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task);
 
 /*
  * FuncExpr.location of a call whose column `edge` is not used, set by the planner hook
- * (scan_node/names.c).
+ * (scan_node/unused_names.c).
  */
 #define EMOGI_NAMES_UNUSED (-2)
 
 extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
 extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);
 extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n,
-												EmogiDirection otherwise);
-extern int64 emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 otherwise,
+												EmogiDirection default_value);
+extern int64 emogi_arguments_count(FunctionCallInfo fcinfo, int n, int64 default_value,
 								   const char *name, const char *hint);
-extern void emogi_arguments_ends(FunctionCallInfo fcinfo, EmogiTask *task);
+extern void emogi_arguments_source_and_target(FunctionCallInfo fcinfo, EmogiTask *task);
 extern void emogi_arguments_source(FunctionCallInfo fcinfo, EmogiTask *task);
-extern void emogi_arguments_sets(FunctionCallInfo fcinfo, EmogiTask *task);
+extern void emogi_arguments_sources_and_targets(FunctionCallInfo fcinfo, EmogiTask *task);
 extern void emogi_arguments_pairs(FunctionCallInfo fcinfo, int n, EmogiTask *task);
 extern void emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm,
 								  EmogiTask *task);

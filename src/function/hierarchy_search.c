@@ -2,8 +2,8 @@
  * hierarchy_search.c: shortest paths and distance matrices computed in the backend, with the
  * contraction hierarchy of a cached graph (cache/cache_contraction.c)
  *
- * If emogi.contraction_after leaves the construction of hierarchies to calls, it is done here. The
- * call that constructs one waits for it; later calls do not even need the worker.
+ * If emogi.contraction_min_calls leaves the construction of hierarchies to calls, it is done here.
+ * The call that constructs one waits for it; later calls do not even need the worker.
  */
 #include "postgres.h"
 
@@ -90,8 +90,8 @@ emogi_hierarchy_search_prepare(EmogiCall *call, const EmogiGraph *graph)
 		return;
 	status =
 		emogi_contraction_make(emogi_cache_contraction_graph(call->slot->graph, graph, &reversed),
-							   emogi_arena_budget_bytes() / EMOGI_MAKING_SHARE,
-							   emogi_cache_labels_stop, &made, &control, &error);
+							   emogi_arena_budget_bytes() / EMOGI_CONTRACTION_MEMORY_SHARE,
+							   emogi_cache_labels_must_stop, &made, &control, &error);
 	if (status == EMOGI_OK && made != NULL)
 		emogi_cache_contraction_keep(call->slot->graph, made);
 	if (status == EMOGI_CANCELED)
@@ -143,7 +143,7 @@ emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiG
 	emogi_cache_contraction_end(call->slot->graph);
 	if (status != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP)
 		return false;
-	emogi_local_search_note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
+	emogi_local_search_record_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
 	strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
 	copy_path(&answer, path);
 	emogi_path_search_free(&answer);
@@ -201,7 +201,7 @@ emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const Em
 	EmogiStatus status;
 	EmogiError	error;
 	double		start_ms;
-	uint64		looked;
+	uint64		nscanned;
 	bool		reversed;
 
 	if (!emogi_answer_can(EMOGI_ANSWERER_HIERARCHY, &question) || !is_cheaper(&question))
@@ -215,16 +215,17 @@ emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *graph, const Em
 	if (emogi_answer_sweeps(&question))
 		status = emogi_contraction_sweep(made, graph, reversed, query,
 										 emogi_answer_sweeping_threads(&question),
-										 emogi_cache_labels_stop,
-										 distance, &looked, &control, &error);
+										 emogi_cache_labels_must_stop,
+										 distance, &nscanned, &control, &error);
 	else
-		status = emogi_contraction_distances(made, graph, reversed, query, emogi_cache_labels_stop,
-											 distance, &looked, &control, &error);
+		status = emogi_contraction_distances(made, graph, reversed, query,
+											 emogi_cache_labels_must_stop, distance, &nscanned,
+											 &control, &error);
 	emogi_cache_contraction_end(call->slot->graph);
 	CHECK_FOR_INTERRUPTS();
 	if (status != EMOGI_OK)
 		return false;
-	emogi_local_search_note_run(call, graph, query->nsources, 0, looked, start_ms);
+	emogi_local_search_record_run(call, graph, query->nsources, 0, nscanned, start_ms);
 	strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
 	return true;
 }

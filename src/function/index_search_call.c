@@ -18,8 +18,8 @@ emogi_index_search_call_wanted(const EmogiTask *task, uint64 *count)
 
 	*count = 0;
 	for (uint64 i = 0; i < task->wanted.count; i++)
-		if (emogi_form_lookup_key(task->form, task->wanted.datums[i], &keys[*count]) &&
-			emogi_form_has(task->form, keys[*count]))
+		if (emogi_key_io_lookup_key(task->form, task->wanted.datums[i], &keys[*count]) &&
+			emogi_key_io_has(task->form, keys[*count]))
 			(*count)++;
 	return keys;
 }
@@ -47,10 +47,10 @@ describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 		.nsources = task->sources.count
 	};
 	for (uint64 i = 0; i < search->nsources; i++)
-		if (!emogi_form_has(task->form, search->sources[i]))
+		if (!emogi_key_io_has(task->form, search->sources[i]))
 			return false;
 	search->targeted = task->has_targets &&
-		emogi_form_can_lookup(&task->form->coder.key, task->form->type);
+		emogi_key_io_can_lookup(&task->form->coder.key, task->form->type);
 	if (search->targeted)
 		search->targets = emogi_index_search_call_wanted(task, &search->ntargets);
 	return true;
@@ -58,7 +58,7 @@ describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 
 /* Return an index search for a task, to be filled in by describe() once the key type is known. */
 EmogiIndexSearch
-emogi_index_search_call_walk(EmogiTask *task, Oid function)
+emogi_index_search_call_make(EmogiTask *task, Oid function)
 {
 	return (EmogiIndexSearch) {.describe = describe,.context = task,.function = function};
 }
@@ -68,8 +68,8 @@ emogi_index_search_call_walk(EmogiTask *task, Oid function)
  * fill in the call's record.
  */
 void
-emogi_index_search_call_take(EmogiCall *call, EmogiTask *task, const EmogiIndexSearch *search,
-							 EmogiGraph *graph, EmogiResult *result)
+emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task, const EmogiIndexSearch *search,
+								   EmogiGraph *graph, EmogiResult *result)
 {
 	EmogiCallRecord *record = &call->record;
 
@@ -77,7 +77,7 @@ emogi_index_search_call_take(EmogiCall *call, EmogiTask *task, const EmogiIndexS
 	strlcpy(record->engine, "backend", sizeof record->engine);
 	record->nreached = search->count;
 	record->nlevels = search->nlevels;
-	record->edges_traversed = search->nlooked;
+	record->edges_traversed = search->nscanned;
 	record->run_ms = search->run_ms;
 	*graph = (EmogiGraph) {.nvertices = search->count,.ids = search->ids};
 	result->columns[0].int32 = search->levels;

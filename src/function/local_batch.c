@@ -27,8 +27,8 @@ search(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const ui
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("%s", error.message)));
 	for (int i = 0; i < result->nsources && !result->too_deep; i++)
 		nreached += result->nreached[i];
-	emogi_local_search_note_run(call, graph, nreached, result->nlevels, result->edges_traversed,
-								start_ms);
+	emogi_local_search_record_run(call, graph, nreached, result->nlevels, result->edges_traversed,
+								  start_ms);
 }
 
 /* Run a BFS from each of the sources, as emogi_task_batch does. Raises 53200. */

@@ -34,7 +34,7 @@ finds_tree(EmogiAlgorithm algorithm)
 
 /* Look up the vertex numbers of keys; keys that are not in the graph are skipped. */
 static uint32 *
-find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *keys, uint64 nkeys,
+find_numbers(const EmogiGraph *graph, const EmogiOverlay *overlay, const int64 *keys, uint64 nkeys,
 			 uint64 *nnumbers)
 {
 	uint32	   *numbers = palloc(Max(nkeys, 1) * sizeof *numbers);
@@ -42,7 +42,7 @@ find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *ke
 	*nnumbers = 0;
 	for (uint64 i = 0; i < nkeys; i++)
 	{
-		uint32		number = emogi_overlay_vertex(graph, patch, keys[i]);
+		uint32		number = emogi_overlay_vertex(graph, overlay, keys[i]);
 
 		if (number != EMOGI_NO_VERTEX)
 			numbers[(*nnumbers)++] = number;
@@ -50,20 +50,20 @@ find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *ke
 	return numbers;
 }
 
-/* Is a vertex in the graph? patch: changes since the graph was built, NULL = none. */
+/* Is a vertex in the graph? overlay: changes since the graph was built, NULL = none. */
 bool
-emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *patch, int64 key)
+emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay, int64 key)
 {
-	const uint32 vertex = emogi_overlay_vertex(graph, patch, key);
+	const uint32 vertex = emogi_overlay_vertex(graph, overlay, key);
 
 	return vertex != EMOGI_NO_VERTEX &&
-		emogi_overlay_presence(graph, patch, vertex) != EMOGI_VERTEX_GONE;
+		emogi_overlay_presence(graph, overlay, vertex) != EMOGI_VERTEX_GONE;
 }
 
 /* Record in a call's record what the backend has done. */
 void
-emogi_local_search_note_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached,
-							uint32 nlevels, uint64 edges_traversed, double start_ms)
+emogi_local_search_record_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached,
+							  uint32 nlevels, uint64 edges_traversed, double start_ms)
 {
 	EmogiCallRecord *record = &call->record;
 
@@ -92,7 +92,7 @@ typedef struct TreePaths
  * reads rows does not need to know that there are no arrays over all vertices.
  */
 static void
-set_rows(const EmogiTask *task, const EmogiOverlay *patch, const EmogiLocalAnswer *answer,
+set_rows(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiLocalAnswer *answer,
 		 const TreePaths *tree, EmogiGraph *graph, EmogiResult *result)
 {
 	const bool	levels = emogi_algorithm_row(task->query.algorithm)->columns[0].type == EMOGI_INT32;
@@ -102,7 +102,7 @@ set_rows(const EmogiTask *task, const EmogiOverlay *patch, const EmogiLocalAnswe
 	result->columns[0].any = palloc(Max(count, 1) * sizeof(double));
 	for (uint64 i = 0; i < count; i++)
 	{
-		ids[i] = emogi_overlay_key(graph, patch, answer->vertices[i]);
+		ids[i] = emogi_overlay_key(graph, overlay, answer->vertices[i]);
 		if (levels)
 			result->columns[0].int32[i] = (int32) answer->values[i];
 		else
@@ -124,10 +124,10 @@ set_rows(const EmogiTask *task, const EmogiOverlay *patch, const EmogiLocalAnswe
  * engine/cpu/degree.c. Return the number of edges read.
  */
 static uint64
-set_degrees(const EmogiOverlay *patch, const EmogiLocalAnswer *answer, EmogiGraph *graph,
+set_degrees(const EmogiOverlay *overlay, const EmogiLocalAnswer *answer, EmogiGraph *graph,
 			EmogiResult *result)
 {
-	const EmogiListsView lists = emogi_lists_forward(graph, patch);
+	const EmogiListsView lists = emogi_lists_forward(graph, overlay);
 	const uint64 count = answer->count;
 	int64	   *ids = palloc(Max(count, 1) * sizeof *ids);
 	uint64		nentries = 0;
@@ -148,7 +148,7 @@ set_degrees(const EmogiOverlay *patch, const EmogiLocalAnswer *answer, EmogiGrap
 				strength += emogi_weight(graph->forward.weights, graph->weight_type, e);
 			nentries += degree;
 		}
-		ids[i] = emogi_overlay_key(graph, patch, answer->vertices[i]);
+		ids[i] = emogi_overlay_key(graph, overlay, answer->vertices[i]);
 		result->columns[0].int64[i] = (int64) degree;
 		result->columns[1].float64[i] = strength;
 	}
@@ -162,7 +162,7 @@ set_degrees(const EmogiOverlay *patch, const EmogiLocalAnswer *answer, EmogiGrap
  * overlay does not have, so return false then.
  */
 static bool
-run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, EmogiGraph *graph,
+run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay, EmogiGraph *graph,
 			EmogiResult *result)
 {
 	const EmogiGraph whole = *graph;
@@ -171,14 +171,14 @@ run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, E
 	EmogiLocalAnswer answer;
 	uint64		nentries;
 
-	if (patch != NULL && graph->weight_type != EMOGI_WEIGHT_NONE)
+	if (overlay != NULL && graph->weight_type != EMOGI_WEIGHT_NONE)
 		return false;
-	query.sources = find_numbers(graph, patch, task->targets, task->ntargets, &query.nsources);
-	if (emogi_local_search(graph, patch, &query, EMOGI_COST_LOCAL_MIN_EDGES,
+	query.sources = find_numbers(graph, overlay, task->targets, task->ntargets, &query.nsources);
+	if (emogi_local_search(graph, overlay, &query, EMOGI_COST_LOCAL_MIN_EDGES,
 						   &answer) != EMOGI_LOCAL_ANSWERED)
 		return false;
-	nentries = set_degrees(patch, &answer, graph, result);
-	emogi_local_search_note_run(call, &whole, answer.count, 1, nentries, start_ms);
+	nentries = set_degrees(overlay, &answer, graph, result);
+	emogi_local_search_record_run(call, &whole, answer.count, 1, nentries, start_ms);
 	emogi_local_search_free(&answer);
 	call->rows_are_local = true;
 	return true;
@@ -186,18 +186,18 @@ run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, E
 
 /* Search, and find the tree if wanted; false if that exceeds the limit. */
 static bool
-search(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *patch,
+search(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *overlay,
 	   const EmogiQuery *query, uint64 max_edges, EmogiLocalAnswer *answer, TreePaths *tree)
 {
 	uint64		edges_scanned;
 
-	if (emogi_local_search(graph, patch, query, max_edges, answer) != EMOGI_LOCAL_ANSWERED)
+	if (emogi_local_search(graph, overlay, query, max_edges, answer) != EMOGI_LOCAL_ANSWERED)
 		return false;
 	if (!finds_tree(task->query.algorithm))
 		return true;
 	tree->predecessor = palloc(Max(answer->count, 1) * sizeof(uint32));
 	tree->source = palloc(Max(answer->count, 1) * sizeof(uint32));
-	if (!emogi_local_trees(graph, patch, query, answer, tree->predecessor, tree->source,
+	if (!emogi_local_trees(graph, overlay, query, answer, tree->predecessor, tree->source,
 						   &edges_scanned))
 	{
 		emogi_local_search_free(answer);
@@ -211,11 +211,11 @@ search(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *patch
  * Run a task that a local search can answer, if it scans at most max_edges edges. *graph gets the
  * reached vertices, ascending, without adjacency lists, and *result their columns. Both are in the
  * current memory context, and the call then needs nothing in shared memory except a dictionary.
- * patch: changes since the graph was built, NULL = none. Return false, with nothing changed, if it
- * would scan more.
+ * overlay: changes since the graph was built, NULL = none. Return false, with nothing changed, if
+ * it would scan more.
  */
 bool
-emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 					   uint64 max_edges, EmogiGraph *graph, EmogiResult *result)
 {
 	EmogiQuery	query = task->query;
@@ -225,25 +225,26 @@ emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverla
 
 	if (task->query.algorithm == EMOGI_DEGREE)	/* its targets may have been left to the reader
 												 * of the rows */
-		return wants_degrees(task) && run_degrees(call, task, patch, graph, result);
+		return wants_degrees(task) && run_degrees(call, task, overlay, graph, result);
 	if (task->query.algorithm == EMOGI_SIMILARITY)
-		return emogi_local_search_similar(call, task, patch, graph, result);
+		return emogi_local_search_similar(call, task, overlay, graph, result);
 	if (task->query.algorithm == EMOGI_DISTANCE_MATRIX)
-		return emogi_local_search_distances(call, task, patch, graph, result);
-	query.sources = find_numbers(graph, patch, task->keys, task->nkeys, &query.nsources);
+		return emogi_local_search_distances(call, task, overlay, graph, result);
+	query.sources = find_numbers(graph, overlay, task->keys, task->nkeys, &query.nsources);
 	if (task->has_targets)
-		query.targets = find_numbers(graph, patch, task->targets, task->ntargets, &query.ntargets);
+		query.targets = find_numbers(graph, overlay, task->targets, task->ntargets,
+									 &query.ntargets);
 	if (task->has_targets && query.ntargets == 0)
 		query.nsources = 0;		/* no target is in the graph, so there are no rows */
 	if (finds_tree(query.algorithm))
 		query.ntargets = 0;		/* predecessors of equal length may not be settled when the
 								 * target is */
 	query.algorithm = emogi_answer_searching(query.algorithm);
-	if (!search(task, graph, patch, &query, max_edges, &answer, &tree))
+	if (!search(task, graph, overlay, &query, max_edges, &answer, &tree))
 		return false;
-	emogi_local_search_note_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed,
-								start_ms);
-	set_rows(task, patch, &answer, &tree, graph, result);
+	emogi_local_search_record_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed,
+								  start_ms);
+	set_rows(task, overlay, &answer, &tree, graph, result);
 	emogi_local_search_free(&answer);
 	call->rows_are_local = true;
 	return true;
@@ -252,12 +253,12 @@ emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverla
 /*
  * Find the path between two vertices of a graph within a cost, as emogi_path_search_within does.
  * EMOGI_NO_VERTEX stands for a vertex that is not in the graph. The path is in the current memory
- * context; length 0 = no path. patch: as above. *cost is set also if the function returns false.
+ * context; length 0 = no path. overlay: as above. *cost is set also if the function returns false.
  */
 bool
-emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *patch, const EmogiGraph *graph,
-								uint32 source, uint32 target, const EmogiPathCost *max,
-								EmogiLocalPath *path, EmogiPathCost *cost)
+emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *overlay,
+								const EmogiGraph *graph, uint32 source, uint32 target,
+								const EmogiPathCost *max, EmogiLocalPath *path, EmogiPathCost *cost)
 {
 	double		start_ms = emogi_pool_now_ms();
 	EmogiControl control = {0};
@@ -267,12 +268,12 @@ emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *patch, cons
 	EmogiStatus status = EMOGI_OK;
 
 	if (searches)
-		status = emogi_path_search_within(graph, patch, source, target, max->nedges, max->nvertices,
-										  &answer, &control, &error);
+		status = emogi_path_search_within(graph, overlay, source, target, max->nedges,
+										  max->nvertices, &answer, &control, &error);
 	*cost = (EmogiPathCost) {answer.edges_traversed, answer.vertices_settled};
 	if (status != EMOGI_OK || answer.outcome == EMOGI_PATH_GAVE_UP)
 		return false;
-	emogi_local_search_note_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
+	emogi_local_search_record_run(call, graph, answer.length, 0, answer.edges_traversed, start_ms);
 	path->length = answer.length;
 	path->vertices = palloc(Max(answer.length, 1) * sizeof *path->vertices);
 	path->distance = palloc(Max(answer.length, 1) * sizeof *path->distance);
@@ -290,7 +291,7 @@ emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *patch, cons
  * does not suffice.
  */
 bool
-emogi_local_search_path(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+emogi_local_search_path(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 						const EmogiGraph *graph, uint64 max_edges, EmogiLocalPath *path)
 {
 	const EmogiPathCost max = {max_edges, PG_UINT64_MAX};
@@ -298,9 +299,9 @@ emogi_local_search_path(EmogiCall *call, const EmogiTask *task, const EmogiOverl
 	uint32		target = EMOGI_NO_VERTEX;
 	EmogiPathCost cost;
 
-	if (emogi_local_search_has_vertex(graph, patch, task->keys[0]))
-		source = emogi_overlay_vertex(graph, patch, task->keys[0]);
-	if (emogi_local_search_has_vertex(graph, patch, task->targets[0]))
-		target = emogi_overlay_vertex(graph, patch, task->targets[0]);
-	return emogi_local_search_path_between(call, patch, graph, source, target, &max, path, &cost);
+	if (emogi_local_search_has_vertex(graph, overlay, task->keys[0]))
+		source = emogi_overlay_vertex(graph, overlay, task->keys[0]);
+	if (emogi_local_search_has_vertex(graph, overlay, task->targets[0]))
+		target = emogi_overlay_vertex(graph, overlay, task->targets[0]);
+	return emogi_local_search_path_between(call, overlay, graph, source, target, &max, path, &cost);
 }

@@ -26,7 +26,7 @@ typedef struct RowVertices
 								 * key and distinct once sorted */
 	uint64		count;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;
+	const EmogiOverlay *overlay;
 } RowVertices;
 
 /* Compare vertices by their keys; arg: RowVertices. */
@@ -39,7 +39,7 @@ compare_by_key(const void *a, const void *b, void *arg)
 
 	if (x == y)
 		return 0;
-	return emogi_overlay_before(row_vertices->graph, row_vertices->patch, x, y) ? -1 : 1;
+	return emogi_overlay_before(row_vertices->graph, row_vertices->overlay, x, y) ? -1 : 1;
 }
 
 /* Sort vertices by key and drop duplicates; return how many are left. */
@@ -67,7 +67,7 @@ set_row_graph(EmogiCall *call, const RowVertices *row_vertices, EmogiGraph *grap
 	int64	   *ids = palloc(Max(row_vertices->count, 1) * sizeof *ids);
 
 	for (uint64 i = 0; i < row_vertices->count; i++)
-		ids[i] = emogi_overlay_key(row_vertices->graph, row_vertices->patch,
+		ids[i] = emogi_overlay_key(row_vertices->graph, row_vertices->overlay,
 								   row_vertices->vertices[i]);
 	*graph = (EmogiGraph) {.nvertices = row_vertices->count,.ids = ids,
 						   .dictionary = graph->dictionary};
@@ -95,8 +95,8 @@ find_sorted(const RowVertices *row_vertices, const int64 *keys, uint64 nkeys, ui
 
 	*nfound = 0;
 	for (uint64 i = 0; i < nkeys; i++)
-		if (emogi_local_search_has_vertex(row_vertices->graph, row_vertices->patch, keys[i]))
-			found[(*nfound)++] = emogi_overlay_vertex(row_vertices->graph, row_vertices->patch,
+		if (emogi_local_search_has_vertex(row_vertices->graph, row_vertices->overlay, keys[i]))
+			found[(*nfound)++] = emogi_overlay_vertex(row_vertices->graph, row_vertices->overlay,
 													  keys[i]);
 	*nfound = sort_distinct(row_vertices, found, *nfound);
 	return found;
@@ -142,30 +142,32 @@ set_similar(RowVertices *row_vertices, const uint32 *targets, const EmogiLocalSi
  * graph has no changes, or if too many edges would be scanned.
  */
 bool
-emogi_local_search_similar(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+emogi_local_search_similar(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 						   EmogiGraph *graph, EmogiResult *result)
 {
 	const EmogiGraph whole = *graph;
 	const double start_ms = emogi_pool_now_ms();
-	RowVertices	row_vertices = {.graph = &whole,.patch = patch};
+	RowVertices	row_vertices = {.graph = &whole,.overlay = overlay};
 	EmogiLocalSimilar similar[EMOGI_COST_LOCAL_MAX_SIMILAR];
 	uint64		edges_scanned = 0;
 	uint64		nfound = 0;
 	uint64		ntargets;
 	uint32	   *targets;
 
-	if (patch == NULL || graph->backward.offsets == NULL || task->ntargets > EMOGI_COST_LOCAL_MAX_SIMILAR)
+	if (overlay == NULL || graph->backward.offsets == NULL ||
+		task->ntargets > EMOGI_COST_LOCAL_MAX_SIMILAR)
 		return false;
 	targets = find_sorted(&row_vertices, task->targets, task->ntargets, &ntargets);
-	while (nfound < ntargets && emogi_local_similarity(graph, patch, &task->query, targets[nfound],
-													   MAX_EDGES, &similar[nfound]))
+	while (nfound < ntargets && emogi_local_similarity(graph, overlay, &task->query,
+													   targets[nfound], MAX_EDGES,
+													   &similar[nfound]))
 		edges_scanned += similar[nfound++].edges_traversed;
 	if (nfound == ntargets)
 	{
 		call->slot->request.query = task->query;
 		set_similar(&row_vertices, targets, similar, ntargets, &call->slot->request.query, result);
 		set_row_graph(call, &row_vertices, graph);
-		emogi_local_search_note_run(call, &whole, ntargets, 1, edges_scanned, start_ms);
+		emogi_local_search_record_run(call, &whole, ntargets, 1, edges_scanned, start_ms);
 	}
 	for (uint64 i = 0; i < nfound; i++)
 		emogi_local_similarity_free(&similar[i]);
@@ -181,7 +183,7 @@ find_distance(EmogiCall *call, const RowVertices *row_vertices, uint32 source, u
 	EmogiLocalPath path;
 	EmogiPathCost cost;
 
-	if (!emogi_local_search_path_between(call, row_vertices->patch, row_vertices->graph, source,
+	if (!emogi_local_search_path_between(call, row_vertices->overlay, row_vertices->graph, source,
 										 target, &max, &path, &cost))
 		return false;
 	*distance = path.length > 0 ? path.distance[path.length - 1] : (double) INFINITY;
@@ -194,19 +196,20 @@ find_distance(EmogiCall *call, const RowVertices *row_vertices, uint32 source, u
  * Find the distances from a task's sources to its targets; false, with nothing changed, as above.
  */
 bool
-emogi_local_search_distances(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch,
+emogi_local_search_distances(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 							 EmogiGraph *graph, EmogiResult *result)
 {
 	const EmogiGraph whole = *graph;
-	RowVertices	row_vertices = {.graph = &whole,.patch = patch};
+	RowVertices	row_vertices = {.graph = &whole,.overlay = overlay};
 	EmogiQuery	query = task->query;
 	uint32	   *sources;
 	uint32	   *targets;
 
-	if (patch == NULL || graph->backward.offsets == NULL)
+	if (overlay == NULL || graph->backward.offsets == NULL)
 		return false;
 	sources = find_sorted(&row_vertices, task->keys, task->nkeys, &query.nsources);
-	targets = find_sorted(&row_vertices, task->goal_keys, task->goals.count, &query.ntargets);
+	targets = find_sorted(&row_vertices, task->target_array_ids, task->target_array.count,
+						  &query.ntargets);
 	result->columns[0].float64 = palloc(Max(query.nsources * query.ntargets, 1) * sizeof(double));
 	for (uint64 i = 0; i < query.nsources * query.ntargets; i++)
 	{

@@ -39,7 +39,7 @@ emogi_neighborhood_call_kind(const EmogiTask *task, int64 *max_depth)
 			*max_depth = hops_within(task->query.max_distance);
 			return task->has_sources && task->pairs == NULL ? EMOGI_COLLECTS_BALL : EMOGI_SEARCHES;
 		case EMOGI_DISTANCE_MATRIX:
-			return task->has_goals ? EMOGI_COLLECTS_PATHS : EMOGI_SEARCHES;
+			return task->has_target_array ? EMOGI_COLLECTS_PATHS : EMOGI_SEARCHES;
 		case EMOGI_DEGREE:
 			*max_depth = 1;
 			return task->has_targets ? EMOGI_COLLECTS_BALL : EMOGI_SEARCHES;
@@ -56,17 +56,17 @@ emogi_neighborhood_call_may_serve(const EmogiTask *task)
 {
 	int64		max_depth;
 
-	return emogi_enable_index_walk && emogi_engine != EMOGI_ENGINE_CUDA &&
+	return emogi_enable_index_search && emogi_engine != EMOGI_ENGINE_CUDA &&
 		emogi_papers_query().mapping == EMOGI_MAPPING_AUTO && !task->is_shared &&
 		emogi_neighborhood_call_kind(task, &max_depth) != EMOGI_SEARCHES;
 }
 
 /* Check whether all given vertices can be keys. */
 static bool
-can_be_keys(EmogiForm *form, const Datum *keys, uint64 count)
+can_be_keys(EmogiKeyIO *form, const Datum *keys, uint64 count)
 {
 	for (uint64 i = 0; i < count; i++)
-		if (!emogi_form_has(form, keys[i]))
+		if (!emogi_key_io_has(form, keys[i]))
 			return false;
 	return true;
 }
@@ -90,14 +90,14 @@ describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 		.coder = &task->form->coder,
 		.sources = task->sources.datums,
 		.nsources = task->sources.count,
-		.targets = task->goals.datums,
-		.ntargets = task->goals.count,
+		.targets = task->target_array.datums,
+		.ntargets = task->target_array.count,
 		.cost_before = task->collection_cost
 	};
 	search->kind = emogi_neighborhood_call_kind(task, &search->max_depth);
 	if (task->query.algorithm == EMOGI_DEGREE)
 	{
-		if (!emogi_form_can_lookup(key, task->form->type))
+		if (!emogi_key_io_can_lookup(key, task->form->type))
 			return false;
 		search->sources = emogi_index_search_call_wanted(task, &search->nsources);
 	}

@@ -28,17 +28,17 @@ serve_interrupts(void)
 
 /* Report an end of a path that is not in the graph; graph NULL = it has no edges. Raises 42804. */
 void
-emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay *patch,
+emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay *overlay,
 								const EmogiGraph *graph)
 {
 	if (task->sources.count == 0)
 		return;
-	if (graph == NULL || !emogi_local_search_has_vertex(graph, patch, task->keys[0]))
+	if (graph == NULL || !emogi_local_search_has_vertex(graph, overlay, task->keys[0]))
 		emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0],
-								  EMOGI_TAKES_PAIR);
-	else if (!emogi_local_search_has_vertex(graph, patch, task->targets[0]))
+								  EMOGI_ARITY_PAIR);
+	else if (!emogi_local_search_has_vertex(graph, overlay, task->targets[0]))
 		emogi_vertices_notice_end("target", task->form, graph, task->sources.datums[1],
-								  EMOGI_TAKES_PAIR);
+								  EMOGI_ARITY_PAIR);
 }
 
 /*
@@ -73,9 +73,9 @@ path_of_distances(EmogiCall *call, const EmogiTask *task, const EmogiGraph *grap
 double
 emogi_path_run_cost(const EmogiListsView *lists, uint32 from, uint32 to)
 {
-	EmogiPiece	whole;
+	EmogiListPiece	whole;
 	uint32		npieces;
-	const EmogiPiece *pieces = emogi_lists_pieces(lists, from, &whole, &npieces);
+	const EmogiListPiece *pieces = emogi_lists_pieces(lists, from, &whole, &npieces);
 	double		min_cost = (double) INFINITY;
 
 	if (lists->weight_type == EMOGI_WEIGHT_NONE)
@@ -106,14 +106,14 @@ find_names(const EmogiTask *task, const EmogiGraph *steps)
 
 /*
  * Replace *graph by the steps of a path, so that a row is a vertex of it, as in
- * local_search_call.c. Everything is in the current context. patch: changes since the graph was
+ * local_search_call.c. Everything is in the current context. overlay: changes since the graph was
  * built, NULL = none.
  */
 static void
-set_steps(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, const uint32 *path,
+set_steps(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay, const uint32 *path,
 		  const double *distance, uint64 length, EmogiGraph *graph, EmogiResult *result)
 {
-	const EmogiListsView lists = emogi_lists_forward(graph, patch);
+	const EmogiListsView lists = emogi_lists_forward(graph, overlay);
 	int64	   *ids = palloc_extended(Max(length, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
 
 	memset(result, 0, sizeof *result);
@@ -123,7 +123,7 @@ set_steps(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *patch, con
 													MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < length; i++)
 	{
-		ids[i] = emogi_overlay_key(graph, patch, path[i]);
+		ids[i] = emogi_overlay_key(graph, overlay, path[i]);
 		result->columns[EMOGI_PATH_DISTANCE].float64[i] = distance[i];
 		result->columns[EMOGI_PATH_COST].float64[i] = i + 1 < length ?
 			emogi_path_run_cost(&lists, path[i], path[i + 1]) : 0.0;
@@ -193,6 +193,6 @@ emogi_path_run_engine(EmogiCourse *course)
 
 	ask_worker(course->call, course->task, course->tried, course->graph, course->result);
 	if (cached >= 0)
-		emogi_cache_contraction_note(cached, emogi_pool_now_ms() - start_ms);
+		emogi_cache_contraction_record_path(cached, emogi_pool_now_ms() - start_ms);
 }
 

@@ -109,7 +109,7 @@ typedef struct EdgePlace
 static uint32
 add_edge(EmogiPathSteps *paths, const EmogiStep *step)
 {
-	const EmogiListsView lists = emogi_lists_forward(paths->graph, paths->patch);
+	const EmogiListsView lists = emogi_lists_forward(paths->graph, paths->overlay);
 	const uint32 from = step[0].vertex;
 	const uint32 to = step[1].vertex;
 
@@ -176,8 +176,8 @@ find_names(EmogiPathSteps *paths)
 
 	for (uint64 i = 0; i < paths->nedges; i++)
 	{
-		from[i] = emogi_overlay_key(paths->graph, paths->patch, paths->edges[i].from);
-		to[i] = emogi_overlay_key(paths->graph, paths->patch, paths->edges[i].to);
+		from[i] = emogi_overlay_key(paths->graph, paths->overlay, paths->edges[i].from);
+		to[i] = emogi_overlay_key(paths->graph, paths->overlay, paths->edges[i].to);
 	}
 	emogi_edge_names_find(paths->task, paths->graph, from, to, paths->nedges, names);
 	for (uint64 i = 0; i < paths->nedges; i++)
@@ -211,7 +211,7 @@ emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum 
 
 	memset(nulls, 0, EMOGI_STEP_COLUMNS * sizeof *nulls);
 	values[0] = Int32GetDatum((int32) i + 1);
-	values[1] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch,
+	values[1] = emogi_rows_overlay_vertex(paths->task->form, paths->graph, paths->overlay,
 										  step->vertex);
 	values[2] = edge != NULL ? edge->name.value : (Datum) 0;
 	nulls[2] = edge == NULL || edge->name.isnull;

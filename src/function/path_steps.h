@@ -33,7 +33,7 @@ typedef struct EmogiPathSteps
 {
 	const EmogiTask *task;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* changes since the graph was built; NULL = none */
+	const EmogiOverlay *overlay;	/* changes since the graph was built; NULL = none */
 	EmogiStep  *steps;			/* [nsteps] */
 	uint64		nsteps;
 	uint64		room;

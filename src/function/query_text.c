@@ -42,8 +42,8 @@ put_values(FunctionCallInfo fcinfo, const Datum *values, const Oid *types, const
 	for (int i = 0; i < nvalues; i++)
 		params[i] = (EmogiParamValue) {.value = values[i],.type = types != NULL ? types[i] :
 									   TEXTOID,.isnull = nulls[i]};
-	return CStringGetTextDatum(emogi_params_put(text_to_cstring(PG_GETARG_TEXT_PP(0)), params,
-												nvalues));
+	return CStringGetTextDatum(emogi_params_substitute(text_to_cstring(PG_GETARG_TEXT_PP(0)),
+													   params, nvalues));
 }
 
 /* emogi_query(query text, VARIADIC params text[]) -> text */

@@ -109,7 +109,7 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 	const double start_ms = emogi_pool_now_ms();
 	RankingState *state = palloc0(sizeof *state);
 	bool		reversed;
-	const bool	may_contract = paths->patch == NULL &&
+	const bool	may_contract = paths->overlay == NULL &&
 		emogi_hierarchy_search_may_serve(call, paths->graph);
 	const EmogiContraction *hierarchy = acquire_hierarchy(call, paths->graph, may_contract,
 														  &reversed, &state->cached);
@@ -119,13 +119,13 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 
 	PG_TRY();
 	{
-		status = emogi_yen_begin(paths->graph, paths->patch, hierarchy, reversed, source, target,
-								 emogi_limits_backend_bytes(), emogi_cache_labels_stop,
+		status = emogi_yen_begin(paths->graph, paths->overlay, hierarchy, reversed, source, target,
+								 emogi_limits_backend_bytes(), emogi_cache_labels_must_stop,
 								 &state->ranking, &state->control, &state->error);
 		if (status == EMOGI_OK)
 			status = find_paths(state, paths, count, only_shortest, &has_more);
 		if (state->ranking != NULL)
-			edges_scanned = emogi_yen_looked(state->ranking);
+			edges_scanned = emogi_yen_edges_scanned(state->ranking);
 	}
 	PG_FINALLY();
 	{
@@ -135,11 +135,11 @@ rank(EmogiCall *call, EmogiPathSteps *paths, uint32 source, uint32 target, uint6
 	}
 	PG_END_TRY();
 	require_ok(status, &state->error);
-	emogi_local_search_note_run(call, paths->graph, paths->nsteps, 0, edges_scanned, start_ms);
+	emogi_local_search_record_run(call, paths->graph, paths->nsteps, 0, edges_scanned, start_ms);
 	if (hierarchy != NULL)
 		strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
 	else if (may_contract)
-		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
+		emogi_cache_contraction_record_path(call->slot->graph, emogi_pool_now_ms() - start_ms);
 	return has_more;
 }
 
@@ -150,21 +150,21 @@ find_and_put(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool only_s
 	EmogiGraphView view;
 	const EmogiGraph *graph = &view.graph;
 	EmogiPathSteps paths = {.task = task,.graph = graph};
-	EmogiCall  *call = emogi_course_open(fcinfo->flinfo->fn_oid, task,
-										 emogi_answer_is_local_enabled(), &view);
-	const EmogiOverlay *patch = view.overlay;
+	EmogiCall  *call = emogi_task_open(fcinfo->flinfo->fn_oid, task,
+									   emogi_answer_is_local_enabled(), &view);
+	const EmogiOverlay *overlay = view.overlay;
 	bool		has_more = false;
 	MemoryContext old;
 
-	emogi_path_run_notice_ends(task, patch, call != NULL ? graph : NULL);
+	emogi_path_run_notice_ends(task, overlay, call != NULL ? graph : NULL);
 	if (call == NULL)
 		return;
-	paths.patch = patch;
+	paths.overlay = overlay;
 	old = emogi_path_steps_enter();
-	if (emogi_local_search_has_vertex(graph, patch, task->keys[0]) &&
-		emogi_local_search_has_vertex(graph, patch, task->targets[0]))
-		has_more = rank(call, &paths, emogi_overlay_vertex(graph, patch, task->keys[0]),
-						emogi_overlay_vertex(graph, patch, task->targets[0]), count,
+	if (emogi_local_search_has_vertex(graph, overlay, task->keys[0]) &&
+		emogi_local_search_has_vertex(graph, overlay, task->targets[0]))
+		has_more = rank(call, &paths, emogi_overlay_vertex(graph, overlay, task->keys[0]),
+						emogi_overlay_vertex(graph, overlay, task->targets[0]), count,
 						only_shortest);
 	emogi_path_steps_name(&paths);
 	emogi_call_phase(call, EMOGI_PHASE_ROWS);
@@ -186,7 +186,7 @@ read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
 {
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_begin(fcinfo, EMOGI_SSSP, task);
-	emogi_arguments_ends(fcinfo, task);
+	emogi_arguments_source_and_target(fcinfo, task);
 	task->direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
 	task->with_backward = true;
 }
@@ -209,7 +209,7 @@ emogi_k_shortest_paths(PG_FUNCTION_ARGS)
 				 errhint("Say how many paths are wanted.")));
 	k = (uint64) emogi_arguments_count(fcinfo, 3, 1, "k",
 									   "Use 1 or more, the number of paths that are wanted.");
-	task.further = psprintf(", %llu", (unsigned long long) k);
+	task.further_arguments = psprintf(", %llu", (unsigned long long) k);
 	find_and_put(fcinfo, &task, k, false);
 	return (Datum) 0;
 }

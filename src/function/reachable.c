@@ -51,7 +51,7 @@ typedef struct Reachability
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* changes since the graph was built; NULL = none */
+	const EmogiOverlay *overlay;	/* changes since the graph was built; NULL = none */
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
 	/* pairs are (target, source), and the graph's lists are reversed */
@@ -79,30 +79,30 @@ compare_pairs(const void *a, const void *b)
 
 /* Compare vertices of a graph with an overlay by their keys. */
 static int
-compare_patched(const Reachability *state, uint32 a, uint32 b)
+compare_with_overlay(const Reachability *state, uint32 a, uint32 b)
 {
 	if (a == b)
 		return 0;
-	return emogi_overlay_before(state->graph, state->patch, a, b) ? -1 : 1;
+	return emogi_overlay_before(state->graph, state->overlay, a, b) ? -1 : 1;
 }
 
 /* Compare pairs of a graph with an overlay; arg: Reachability. */
 static int
-compare_patched_pairs(const void *a, const void *b, void *arg)
+compare_pairs_with_overlay(const void *a, const void *b, void *arg)
 {
 	const Pair *x = a;
 	const Pair *y = b;
-	const int	order = compare_patched(arg, x->from, y->from);
+	const int	order = compare_with_overlay(arg, x->from, y->from);
 
-	return order != 0 ? order : compare_patched(arg, x->to, y->to);
+	return order != 0 ? order : compare_with_overlay(arg, x->to, y->to);
 }
 
 /* Sort the pairs and drop duplicates. */
 static void
 sort_pairs(Reachability *state)
 {
-	if (state->patch != NULL)
-		qsort_arg(state->pairs, state->npairs, sizeof(Pair), compare_patched_pairs, state);
+	if (state->overlay != NULL)
+		qsort_arg(state->pairs, state->npairs, sizeof(Pair), compare_pairs_with_overlay, state);
 	else
 		qsort(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
 	state->npairs = qunique(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
@@ -175,7 +175,7 @@ search_pairs(Reachability *state, EmogiPairSearch *search)
 	state->found = palloc_extended(Max(state->npairs, 1) * sizeof(bool),
 								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	emogi_task_pairs_begin(search, state->call, state->task, state->graph);
-	search->patch = state->patch;
+	search->overlay = state->overlay;
 	emogi_task_pairs_run(search, state->npairs, emogi_task_pairs_batches(count_sources(state)));
 	for (; state->nsearched < state->npairs; state->nsearched++)
 	{
@@ -351,8 +351,8 @@ find_reached(Reachability *state)
 		end = end_of_source(state, first);
 		search_one(state, first, end);
 	}
-	emogi_task_pairs_ran(&search, state->nsearched < state->npairs);
-	emogi_task_pairs_note(&search);
+	emogi_task_pairs_end_run(&search, state->nsearched < state->npairs);
+	emogi_task_pairs_record(&search);
 }
 
 /*
@@ -361,7 +361,7 @@ find_reached(Reachability *state)
  * set it to NULL.
  */
 static bool
-find_patched(Reachability *state, EmogiGraphView *view)
+search_with_overlay(Reachability *state, EmogiGraphView *view)
 {
 	const EmogiGraph *graph = &view->graph;
 	EmogiPairSearch search;
@@ -370,21 +370,21 @@ find_patched(Reachability *state, EmogiGraphView *view)
 	search_pairs(state, &search);
 	if (state->nsearched == state->npairs)
 	{
-		emogi_task_pairs_note(&search);
+		emogi_task_pairs_record(&search);
 		return true;
 	}
-	keys = emogi_pairs_keys(graph, state->patch, state->task->form, (uint32 *) state->pairs,
-							state->npairs);
+	keys = emogi_pair_query_keys(graph, state->overlay, state->task->form, (uint32 *) state->pairs,
+								 state->npairs);
 	pfree(state->found);
-	state->patch = NULL;
+	state->overlay = NULL;
 	state->nsearched = 0;
-	if (!emogi_course_reopen(state->call, state->task, view))
+	if (!emogi_task_reopen(state->call, state->task, view))
 	{
 		state->call = NULL;
 		return true;
 	}
-	state->npairs = emogi_pairs_renumber(graph, state->task->form, keys, state->npairs,
-										 (uint32 *) state->pairs);
+	state->npairs = emogi_pair_query_renumber(graph, state->task->form, keys, state->npairs,
+											  (uint32 *) state->pairs);
 	sort_pairs(state);
 	pfree(keys);
 	return false;
@@ -398,16 +398,16 @@ put_rows(FunctionCallInfo fcinfo, const Reachability *state)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	EmogiForm  *form = state->task->form;
+	EmogiKeyIO  *form = state->task->form;
 	bool		nulls[3] = {false};
 
 	for (uint64 i = 0; i < state->npairs; i++)
 	{
 		const Pair	pair = state->pairs[i];
 		Datum		values[] = {
-			emogi_rows_patched_vertex(form, state->graph, state->patch,
+			emogi_rows_overlay_vertex(form, state->graph, state->overlay,
 									  state->is_reversed ? pair.to : pair.from),
-			emogi_rows_patched_vertex(form, state->graph, state->patch,
+			emogi_rows_overlay_vertex(form, state->graph, state->overlay,
 									  state->is_reversed ? pair.from : pair.to),
 			BoolGetDatum(state->found[i])
 		};
@@ -435,14 +435,15 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	emogi_arguments_pairs(fcinfo, 1, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	task.with_backward = true;
-	state.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(),
-								   &view);
+	state.call = emogi_task_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(),
+								 &view);
 	if (state.call == NULL)
 		return (Datum) 0;
-	state.patch = view.overlay;
-	state.pairs = (Pair *) emogi_pairs_query(&view.graph, view.overlay, task.form, task.pairs, &state.npairs);
+	state.overlay = view.overlay;
+	state.pairs = (Pair *) emogi_pair_query_read(&view.graph, view.overlay, task.form, task.pairs,
+												 &state.npairs);
 	sort_pairs(&state);
-	if (view.overlay == NULL || !find_patched(&state, &view))
+	if (view.overlay == NULL || !search_with_overlay(&state, &view))
 	{
 		reverse_if_cheaper(&state, &view.graph);
 		find_reached(&state);

@@ -48,29 +48,29 @@ emogi_rows_next(const EmogiResultColumn *columns, const EmogiResult *result, uin
 
 /*
  * Return the column `vertex` of vertex v's row. The datum is valid as long as that of
- * emogi_form_output.
+ * emogi_key_io_output.
  */
 static inline Datum
-emogi_rows_vertex(EmogiForm *form, const EmogiGraph *graph, uint64 v)
+emogi_rows_vertex(EmogiKeyIO *form, const EmogiGraph *graph, uint64 v)
 {
-	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(graph->ids[v]) :
-		emogi_form_output(form, graph, graph->ids[v]);
+	return likely(form->kind == EMOGI_KEY_IO_INTEGER) ? Int64GetDatum(graph->ids[v]) :
+		emogi_key_io_output(form, graph, graph->ids[v]);
 }
 
-/* The same for a vertex of a graph or of its overlay; patch NULL = no changes. */
+/* The same for a vertex of a graph or of its overlay; overlay NULL = no changes. */
 static inline Datum
-emogi_rows_patched_vertex(EmogiForm *form, const EmogiGraph *graph, const EmogiOverlay *patch,
+emogi_rows_overlay_vertex(EmogiKeyIO *form, const EmogiGraph *graph, const EmogiOverlay *overlay,
 						  uint32 v)
 {
-	const int64 key = emogi_overlay_key(graph, patch, v);
+	const int64 key = emogi_overlay_key(graph, overlay, v);
 
-	return likely(form->kind == EMOGI_FORM_INTEGER) ? Int64GetDatum(key) :
-		emogi_form_output(form, graph, key);
+	return likely(form->kind == EMOGI_KEY_IO_INTEGER) ? Int64GetDatum(key) :
+		emogi_key_io_output(form, graph, key);
 }
 
 /* Return a column of vertex v's row; 0 = the first after `vertex`. */
 static inline Datum
-emogi_rows_column(const EmogiResultColumn *columns, EmogiForm *form, const EmogiGraph *graph,
+emogi_rows_column(const EmogiResultColumn *columns, EmogiKeyIO *form, const EmogiGraph *graph,
 				  const EmogiResult *result, uint64 v, int column)
 {
 	const EmogiArray array = result->columns[column];

@@ -143,7 +143,7 @@ static void
 enter_reached(EmogiRowCursor *cursor)
 {
 	cursor->place = 0;
-	cursor->nplaces = cursor->nulls == EMOGI_NULLS_NONE ? 0 : 1;
+	cursor->nplaces = cursor->nulls == EMOGI_NULLS_CONTRADICTORY ? 0 : 1;
 }
 
 /* Does a row meet the conditions on NULL predecessors? */
@@ -152,7 +152,7 @@ is_requested(const EmogiRowCursor *cursor, bool has_predecessor)
 {
 	if (cursor->nulls == EMOGI_NULLS_ONLY)
 		return !has_predecessor;
-	return cursor->nulls != EMOGI_NULLS_NEVER || has_predecessor;
+	return cursor->nulls != EMOGI_NULLS_EXCLUDED || has_predecessor;
 }
 
 /*

@@ -3,7 +3,7 @@
  * edge, cost float8, distance float8): the steps of one shortest path by weight; no row if there is
  * none. edge and cost belong to the edge to the next step: NULL and 0 in the last row.
  *
- * course.c runs it as all tasks; path_run.c finds the path.
+ * task_run.c runs it as all tasks; path_run.c finds the path.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@ void
 emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task)
 {
 	emogi_arguments_begin(fcinfo, EMOGI_SSSP, task);
-	emogi_arguments_ends(fcinfo, task);
+	emogi_arguments_source_and_target(fcinfo, task);
 	task->direction = emogi_arguments_direction(fcinfo, 3, EMOGI_OUT);
 	task->with_backward = true;
 	task->collects = EMOGI_COLLECTS_PATHS;
@@ -41,7 +41,7 @@ emogi_shortest_path(PG_FUNCTION_ARGS)
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_shortest_path_read(fcinfo, &task);
-	call = emogi_course_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
+	call = emogi_task_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
 	emogi_cursor_put(fcinfo, call, task.form, &emogi_path_rows, &graph, &result, &task.query);
@@ -100,7 +100,7 @@ const EmogiAlgorithmRow emogi_path_function = {
 	.cuda = "none",
 	.papers = "none",
 	.shape = EMOGI_SHAPE_STEPS,
-	.lists = EMOGI_LISTS_ALONG,
+	.lists = EMOGI_LISTS_FORWARD,
 	.weights = EMOGI_WEIGHTS_LENGTHS,
 	.parameters = {{EMOGI_SOURCES, 0}, {EMOGI_SOURCES, 0}, {EMOGI_DIRECTION, EMOGI_OUT}},
 	.columns = {{"distance", EMOGI_FLOAT64, NAN}}

@@ -42,7 +42,7 @@ typedef struct Paths
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
-	const EmogiOverlay *patch;	/* changes since the graph was built; NULL = none */
+	const EmogiOverlay *overlay;	/* changes since the graph was built; NULL = none */
 	Pair	   *pairs;			/* [npairs], ascending and distinct */
 	uint64		npairs;
 	EmogiPathSteps found;		/* at most one path per pair */
@@ -70,16 +70,16 @@ compare_pairs(const void *a, const void *b)
 
 /* Compare pairs of a graph with an overlay by the keys of their vertices; arg: Paths. */
 static int
-compare_patched_pairs(const void *a, const void *b, void *arg)
+compare_pairs_with_overlay(const void *a, const void *b, void *arg)
 {
 	const Paths *paths = arg;
 	const Pair *x = a;
 	const Pair *y = b;
 
 	if (x->from != y->from)
-		return emogi_overlay_before(paths->graph, paths->patch, x->from, y->from) ? -1 : 1;
+		return emogi_overlay_before(paths->graph, paths->overlay, x->from, y->from) ? -1 : 1;
 	if (x->to != y->to)
-		return emogi_overlay_before(paths->graph, paths->patch, x->to, y->to) ? -1 : 1;
+		return emogi_overlay_before(paths->graph, paths->overlay, x->to, y->to) ? -1 : 1;
 	return 0;
 }
 
@@ -87,8 +87,9 @@ compare_patched_pairs(const void *a, const void *b, void *arg)
 static void
 sort_pairs(Paths *paths)
 {
-	if (paths->patch != NULL)
-		qsort_arg(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_patched_pairs, paths);
+	if (paths->overlay != NULL)
+		qsort_arg(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_pairs_with_overlay,
+				  paths);
 	else
 		qsort(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_pairs);
 	paths->npairs = qunique(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_pairs);
@@ -96,7 +97,7 @@ sort_pairs(Paths *paths)
 
 /* Return the vertex numbers of given keys; keys that are not in the graph are skipped. */
 static uint32 *
-find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *keys, uint64 count,
+find_numbers(const EmogiGraph *graph, const EmogiOverlay *overlay, const int64 *keys, uint64 count,
 			 uint64 *nfound)
 {
 	uint32	   *numbers = palloc_extended(Max(count, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
@@ -104,8 +105,8 @@ find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *ke
 	*nfound = 0;
 	for (uint64 i = 0; i < count; i++)
 	{
-		if (emogi_local_search_has_vertex(graph, patch, keys[i]))
-			numbers[(*nfound)++] = emogi_overlay_vertex(graph, patch, keys[i]);
+		if (emogi_local_search_has_vertex(graph, overlay, keys[i]))
+			numbers[(*nfound)++] = emogi_overlay_vertex(graph, overlay, keys[i]);
 	}
 	return numbers;
 }
@@ -114,7 +115,7 @@ find_numbers(const EmogiGraph *graph, const EmogiOverlay *patch, const int64 *ke
 static void
 require_room(uint64 nsources, uint64 ntargets)
 {
-	if (nsources > 0 && ntargets > emogi_pairs_most() / nsources)
+	if (nsources > 0 && ntargets > emogi_pair_query_max() / nsources)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("there would be too many paths: from %llu sources to %llu targets",
@@ -131,10 +132,10 @@ combine(Paths *paths)
 	const EmogiTask *task = paths->task;
 	uint64		nsources;
 	uint64		ntargets;
-	const uint32 *sources = find_numbers(paths->graph, paths->patch, task->keys, task->nkeys,
+	const uint32 *sources = find_numbers(paths->graph, paths->overlay, task->keys, task->nkeys,
 										 &nsources);
-	const uint32 *targets = find_numbers(paths->graph, paths->patch, task->goal_keys,
-										 task->goals.count, &ntargets);
+	const uint32 *targets = find_numbers(paths->graph, paths->overlay, task->target_array_ids,
+										 task->target_array.count, &ntargets);
 
 	require_room(nsources, ntargets);
 	paths->pairs = palloc_extended(Max(nsources * ntargets, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
@@ -150,8 +151,8 @@ find_pairs(Paths *paths)
 	const EmogiTask *task = paths->task;
 
 	if (task->pairs != NULL)
-		paths->pairs = (Pair *) emogi_pairs_query(paths->graph, paths->patch, task->form,
-												  task->pairs, &paths->npairs);
+		paths->pairs = (Pair *) emogi_pair_query_read(paths->graph, paths->overlay, task->form,
+													  task->pairs, &paths->npairs);
 	else
 		combine(paths);
 	sort_pairs(paths);
@@ -194,7 +195,7 @@ single_source_task(const Paths *paths, const Pair *pairs, uint64 npairs, int64 *
 	for (uint64 i = 0; i < npairs; i++)
 		keys[i + 1] = emogi_overlay_key(paths->graph, NULL, pairs[i].to);
 	task.has_sources = task.has_targets = true;
-	task.has_goals = false;
+	task.has_target_array = false;
 	task.pairs = NULL;
 	task.keys = keys;
 	task.nkeys = 1;
@@ -311,7 +312,7 @@ find_from(Paths *paths, const Pair *pairs, uint64 npairs)
 		pfree(keys);
 	}
 	if (!by_hierarchy)
-		emogi_task_pairs_ran(&paths->search, nfound < npairs);
+		emogi_task_pairs_end_run(&paths->search, nfound < npairs);
 }
 
 /*
@@ -352,9 +353,9 @@ find_paths(Paths *paths)
 		CHECK_FOR_INTERRUPTS();
 		find_from(paths, &paths->pairs[first], end - first);
 	}
-	emogi_task_pairs_note(&paths->search);
+	emogi_task_pairs_record(&paths->search);
 	if (may_contract && paths->search.worker_ms > 0)
-		emogi_cache_contraction_note(paths->call->slot->graph, paths->search.worker_ms);
+		emogi_cache_contraction_record_path(paths->call->slot->graph, paths->search.worker_ms);
 }
 
 /*
@@ -363,14 +364,14 @@ find_paths(Paths *paths)
  * to NULL.
  */
 static bool
-find_patched(Paths *paths, EmogiGraphView *view)
+search_with_overlay(Paths *paths, EmogiGraphView *view)
 {
 	const EmogiGraph *graph = &view->graph;
 	uint64		first = 0;
 	Datum	   *keys;
 
 	emogi_task_pairs_begin(&paths->search, paths->call, paths->task, graph);
-	paths->search.patch = paths->patch;
+	paths->search.overlay = paths->overlay;
 	for (uint64 end; first < paths->npairs; first = end)
 	{
 		for (end = first + 1;
@@ -383,20 +384,20 @@ find_patched(Paths *paths, EmogiGraphView *view)
 	emogi_task_pairs_free(&paths->search);
 	if (first == paths->npairs)
 	{
-		emogi_task_pairs_note(&paths->search);
+		emogi_task_pairs_record(&paths->search);
 		return true;
 	}
-	keys = emogi_pairs_keys(graph, paths->patch, paths->task->form, (uint32 *) paths->pairs,
-							paths->npairs);
-	paths->patch = paths->found.patch = NULL;
+	keys = emogi_pair_query_keys(graph, paths->overlay, paths->task->form, (uint32 *) paths->pairs,
+								 paths->npairs);
+	paths->overlay = paths->found.overlay = NULL;
 	paths->found.npaths = paths->found.nsteps = 0;
-	if (!emogi_course_reopen(paths->call, paths->task, view))
+	if (!emogi_task_reopen(paths->call, paths->task, view))
 	{
 		paths->call = NULL;
 		return true;
 	}
-	paths->npairs = emogi_pairs_renumber(graph, paths->task->form, keys, paths->npairs,
-										 (uint32 *) paths->pairs);
+	paths->npairs = emogi_pair_query_renumber(graph, paths->task->form, keys, paths->npairs,
+											  (uint32 *) paths->pairs);
 	sort_pairs(paths);
 	return false;
 }
@@ -416,9 +417,9 @@ put_path(FunctionCallInfo fcinfo, const Paths *paths, uint64 path, MemoryContext
 		Datum		values[2 + EMOGI_STEP_COLUMNS];
 		bool		nulls[2 + EMOGI_STEP_COLUMNS] = {false};
 
-		values[0] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch,
+		values[0] = emogi_rows_overlay_vertex(paths->task->form, paths->graph, paths->overlay,
 											  paths->ends[path].from);
-		values[1] = emogi_rows_patched_vertex(paths->task->form, paths->graph, paths->patch,
+		values[1] = emogi_rows_overlay_vertex(paths->task->form, paths->graph, paths->overlay,
 											  paths->ends[path].to);
 		emogi_path_steps_fill(&paths->found, path, i, values + 2, nulls + 2);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
@@ -453,7 +454,7 @@ read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
 	if (has_pairs)
 		emogi_arguments_pairs(fcinfo, 1, task);
 	else
-		emogi_arguments_sets(fcinfo, task);
+		emogi_arguments_sources_and_targets(fcinfo, task);
 	task->direction = emogi_arguments_direction(fcinfo, has_pairs ? 2 : 3, EMOGI_OUT);
 	task->with_backward = true;
 	if (!has_pairs)
@@ -475,15 +476,15 @@ emogi_shortest_paths(PG_FUNCTION_ARGS)
 
 	emogi_compat_init_rows(fcinfo);
 	read_arguments(fcinfo, &task);
-	paths.call = emogi_course_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(),
-								   &view);
-	emogi_course_notice_sets(&task, view.overlay, paths.call != NULL ? &view.graph : NULL);
+	paths.call = emogi_task_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(),
+								 &view);
+	emogi_task_notice_sets(&task, view.overlay, paths.call != NULL ? &view.graph : NULL);
 	if (paths.call == NULL)
 		return (Datum) 0;
 	old = emogi_path_steps_enter();
-	paths.patch = paths.found.patch = view.overlay;
+	paths.overlay = paths.found.overlay = view.overlay;
 	find_pairs(&paths);
-	if (view.overlay == NULL || !find_patched(&paths, &view))
+	if (view.overlay == NULL || !search_with_overlay(&paths, &view))
 		find_paths(&paths);
 	if (paths.call == NULL)
 	{

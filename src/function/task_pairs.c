@@ -222,7 +222,7 @@ search_backend(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocal
 
 	if (search->skips_backend)
 		return false;
-	found = emogi_local_search_path_between(search->call, search->patch, &search->graph, source,
+	found = emogi_local_search_path_between(search->call, search->overlay, &search->graph, source,
 											target, &max, path, &cost);
 	search->used_backend |= found;
 	cost.nvertices += PAIR_VERTICES;
@@ -311,7 +311,7 @@ begin_group_search(EmogiPairSearch *search)
 		MemoryContextRegisterResetCallback(CurrentMemoryContext, &search->held->callback);
 	}
 	if (search->held->search == NULL)
-		search->held->search = emogi_multi_path_begin(&search->graph, search->patch,
+		search->held->search = emogi_multi_path_begin(&search->graph, search->overlay,
 													  search->wants_paths,
 													  emogi_limits_backend_bytes(),
 													  serve_interrupts);
@@ -354,8 +354,8 @@ find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPa
 		free_group_search(search->held);
 		return false;
 	}
-	emogi_local_search_note_run(search->call, &search->graph, answer.length, 0,
-								answer.edges_traversed, start_ms);
+	emogi_local_search_record_run(search->call, &search->graph, answer.length, 0,
+								  answer.edges_traversed, start_ms);
 	search->used_backend = true;
 	path->length = answer.outcome == EMOGI_PATH_FOUND ? Max(answer.length, 1) : 0;
 	path->vertices = unconstify(uint32 *, answer.vertices);
@@ -385,7 +385,7 @@ emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, Emo
 	}
 	else if (search_backend(search, source, target, &search->near))
 		*path = search->near;
-	else if (search->patch != NULL || !search_worker(search, source, target, path))
+	else if (search->overlay != NULL || !search_worker(search, source, target, path))
 		return false;
 	search->ndone++;
 	return true;
@@ -393,7 +393,7 @@ emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, Emo
 
 /* End a run: adapt the budget of the next one to whether the batch was needed. */
 void
-emogi_task_pairs_ran(EmogiPairSearch *search, bool ran_batch)
+emogi_task_pairs_end_run(EmogiPairSearch *search, bool ran_batch)
 {
 	if (ran_batch)
 	{
@@ -423,7 +423,7 @@ emogi_task_pairs_free(EmogiPairSearch *search)
  * searches, or both.
  */
 void
-emogi_task_pairs_note(const EmogiPairSearch *search)
+emogi_task_pairs_record(const EmogiPairSearch *search)
 {
 	const char *engine = search->engine[0] != '\0' ? search->engine :
 		search->used_worker ? "cpu" : "";

@@ -152,8 +152,8 @@ normalize_start(const EmogiTask *task, const EmogiGraph *graph, double *values)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid start value %g of vertex %s", values[v],
 							emogi_vertices_text(task, graph, v)),
-					 errhint("Start values of emogi_pagerank must be 0 or more: leaps go there in "
-							 "their proportions.")));
+					 errhint("Start values of emogi_pagerank must be 0 or more: random jumps go "
+							 "there in their proportions.")));
 		sum += values[v];
 	}
 	if (isinf(sum))
@@ -195,9 +195,9 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	const bool	is_dirichlet = (row->traits & EMOGI_SUM_DIRICHLET) != 0;
 	bool		any_given;
 
-	emogi_values_query(graph, task->form, task->start, emogi_task_has_communities(task),
-					   is_dirichlet || emogi_task_has_communities(task) ? get_float8_nan() : 0.0,
-					   values, given);
+	emogi_start_values_read(graph, task->form, task->start, emogi_task_has_communities(task),
+							is_dirichlet || emogi_task_has_communities(task) ? get_float8_nan() :
+							0.0, values, given);
 	any_given = memchr(given, true, graph->nvertices) != NULL;
 	emogi_arena_free(given, given_bytes);
 	if (emogi_task_has_communities(task))
@@ -237,7 +237,7 @@ sort_vertices(const uint32 *given, uint64 *count)
 static void
 set_pairs(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
 {
-	uint32	   *found = emogi_pairs_query(graph, NULL, task->form, task->pairs, &query->npairs);
+	uint32	   *found = emogi_pair_query_read(graph, NULL, task->form, task->pairs, &query->npairs);
 	uint32	   *pairs = alloc_array(call, 2 * query->npairs, sizeof(uint32));
 
 	memcpy(pairs, found, 2 * query->npairs * sizeof(uint32));
@@ -311,7 +311,7 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 			break;
 		distance[ndone] = path.length > 0 ? path.distance[path.length - 1] : (double) INFINITY;
 	}
-	emogi_task_pairs_ran(search, ndone < npairs);
+	emogi_task_pairs_end_run(search, ndone < npairs);
 	emogi_task_pairs_free(search);
 	return ndone / Max(query->ntargets, 1);
 }
@@ -328,7 +328,7 @@ run_rows(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request)
 	(void) emogi_call_request(call);
 	if (emogi_hierarchy_search_may_serve(call, graph) &&
 		emogi_hierarchy_search_is_cheaper(call, graph, &request->query))
-		emogi_cache_contraction_note(call->slot->graph, emogi_pool_now_ms() - start_ms);
+		emogi_cache_contraction_record_path(call->slot->graph, emogi_pool_now_ms() - start_ms);
 }
 
 /* Run a request for a distance matrix; its rows refer to the sources and targets in the request. */
@@ -349,7 +349,7 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	if (!may_contract || !emogi_hierarchy_search_is_prepared(call))
 		nrows = search_rows(&search, query, whole.result.columns[0].float64);
 	if (may_contract && search.worker_ms > 0)
-		emogi_cache_contraction_note(call->slot->graph, search.worker_ms);
+		emogi_cache_contraction_record_path(call->slot->graph, search.worker_ms);
 	*request = whole;
 	if (nrows < query->nsources || nrows * query->ntargets == 0)
 	{
@@ -360,7 +360,7 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 		strlcpy(search.engine, call->record.engine, sizeof search.engine);
 		*request = whole;
 	}
-	emogi_task_pairs_note(&search);
+	emogi_task_pairs_record(&search);
 	*result = whole.result;
 }
 
@@ -391,9 +391,9 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	}
 	if (task->has_sources && emogi_shape_is_list(row->shape))
 		sort_vertices(query->sources, &query->nsources);
-	if (task->has_goals)
+	if (task->has_target_array)
 	{
-		query->targets = find_numbers(call, graph, task->goal_keys, task->goals.count,
+		query->targets = find_numbers(call, graph, task->target_array_ids, task->target_array.count,
 									  &query->ntargets);
 		sort_vertices(query->targets, &query->ntargets);
 	}
@@ -407,7 +407,7 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 		query->summary = task->summarize(task->summarize_arg, call, task->form);
 	request->result = *result;
 	alloc_columns(call, query, graph->nvertices, &request->result);
-	if (task->has_goals)
+	if (task->has_target_array)
 	{
 		run_matrix(call, task, graph, request, result);
 		return true;
@@ -465,8 +465,8 @@ emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	for (int i = 0; i < nsources; i++)
 		sums[i] = (EmogiMsbfsSums) {.count = result.columns[0].int64[i],
 									.sum = result.columns[1].int64[i],
-									.least = result.columns[2].int32[i],
-									.most = result.columns[3].int32[i],
+									.min = result.columns[2].int32[i],
+									.max = result.columns[3].int32[i],
 									.harmonic = result.columns[4].float64[i]};
 	free_columns(EMOGI_BFS_SUMS, nsources, &result);
 	free_numbers(numbers, nsources);

@@ -25,11 +25,11 @@
 #define HINT_GRAPH_BYTES 63
 
 /* Return the elements of an array that are not NULL. */
-EmogiGiven
+EmogiVertexDatums
 emogi_vertices_of_array(Datum array)
 {
 	ArrayType  *elements = DatumGetArrayTypeP(array);
-	EmogiGiven	given = {0};
+	EmogiVertexDatums	given = {0};
 	int16		length;
 	bool		by_value;
 	char		align;
@@ -56,7 +56,7 @@ sample_vertex(const EmogiTask *task, const EmogiKeyType *key, uint64 i)
 	if (key->class == EMOGI_KEY_INTEGER)
 		text = pstrdup("42");
 	else if (key->nparts > 0)
-		text = quote_literal_cstr(emogi_form_sample(key));
+		text = quote_literal_cstr(emogi_key_io_example(key));
 	else if (key->type == TEXTOID && i < task->sources.count && task->vertex_type == INT8OID)
 		text = psprintf("'" INT64_FORMAT "'", DatumGetInt64(task->sources.datums[i]));
 	else if (key->type == UUIDOID && !task->source_is_array)
@@ -102,10 +102,11 @@ corrected_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 						(task->pairs != NULL &&
 						 (task->query.algorithm == EMOGI_SSSP ||
 						  task->query.algorithm == EMOGI_BFS)) ? ", '...'" : "");
-	if (!task->last_is_target && !task->has_goals)
+	if (!task->last_is_target && !task->has_target_array)
 		return psprintf("%s(%s, %s)", name, graph, sample_vertex(task, key, 0));
 	return psprintf("%s(%s, %s, %s%s)", name, graph, sample_vertex(task, key, 0),
-					sample_vertex(task, key, 1), task->further != NULL ? task->further : "");
+					sample_vertex(task, key, 1), task->further_arguments != NULL ?
+					task->further_arguments : "");
 }
 
 /* Raise 42804: the function's overload has another type than the graph's keys. */
@@ -115,7 +116,7 @@ report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 	const char *type = format_type_be(overload_type(key));
 	const char *what = !task->has_sources ? "Have vertices returned as" :
 		task->last_is_target ? "Give source and target as" :
-		task->has_goals ? "Give sources and targets as" :
+		task->has_target_array ? "Give sources and targets as" :
 		task->source_is_array ? "Give the sources as" : "Give the source as";
 
 	ereport(ERROR,
@@ -127,12 +128,12 @@ report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 
 /* Read vertices as keys. Raises the errors of the type's input function. */
 static void
-read_given(EmogiForm *form, EmogiGiven *given)
+read_given(EmogiKeyIO *form, EmogiVertexDatums *given)
 {
 	for (uint64 i = 0; i < given->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		given->datums[i] = emogi_form_read(form, given->datums[i]);
+		given->datums[i] = emogi_key_io_input(form, given->datums[i]);
 	}
 }
 
@@ -145,20 +146,20 @@ emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
 	Datum		array;
 
-	if (!emogi_form_fits(key, task->vertex_type))
+	if (!emogi_key_io_is_compatible(key, task->vertex_type))
 		report_form(task, function, key);
 	task->form = palloc(sizeof *task->form);
-	emogi_form_init(task->form, key, task->vertex_type);
-	if (task->form->kind != EMOGI_FORM_TEXT)
+	emogi_key_io_init(task->form, key, task->vertex_type);
+	if (task->form->kind != EMOGI_KEY_IO_TEXT)
 		return;
 	if (task->sources.count == 1 && !task->source_is_array &&
-		emogi_form_read_array(task->form, task->sources.datums[0], &array))
+		emogi_key_io_input_array(task->form, task->sources.datums[0], &array))
 	{
 		task->sources = emogi_vertices_of_array(array);
 		return;
 	}
 	read_given(task->form, &task->sources);
-	read_given(task->form, &task->goals);
+	read_given(task->form, &task->target_array);
 }
 
 /* ---- lookup in the graph ---- */
@@ -188,8 +189,8 @@ check_interrupts_every(uint64 i, MemoryContext scratch)
  * context.
  */
 int64 *
-emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *given,
-					uint64 *nfound)
+emogi_vertices_find_ids(EmogiKeyIO *form, const EmogiGraph *graph, const EmogiVertexDatums *given,
+						uint64 *nfound)
 {
 	int64	   *ids = palloc_extended(Max(given->count, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
 	uint64		count = 0;
@@ -199,7 +200,7 @@ emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *
 
 	for (uint64 i = 0; i < given->count; i++)
 	{
-		if (emogi_form_lookup(form, graph, given->datums[i], &ids[count]))
+		if (emogi_key_io_lookup(form, graph, given->datums[i], &ids[count]))
 			count++;
 		check_interrupts_every(i, scratch);
 	}
@@ -215,7 +216,7 @@ emogi_vertices_seek(EmogiForm *form, const EmogiGraph *graph, const EmogiGiven *
 
 /* Return the graph's ids of given vertices; EMOGI_NO_CODE = not in the graph. */
 static int64 *
-find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiGiven *given)
+find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiVertexDatums *given)
 {
 	int64	   *keys = palloc_extended(Max(given->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices",
@@ -224,7 +225,7 @@ find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiGiven *give
 
 	for (uint64 i = 0; i < given->count; i++)
 	{
-		keys[i] = emogi_form_find(task->form, graph, given->datums[i]);
+		keys[i] = emogi_key_io_find(task->form, graph, given->datums[i]);
 		check_interrupts_every(i, scratch);
 	}
 	MemoryContextSwitchTo(old);
@@ -244,19 +245,20 @@ emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
 		task->nkeys = task->sources.count;
 		task->keys = find_keys(task, graph, &task->sources);
 	}
-	if (task->has_goals)
-		task->goal_keys = find_keys(task, graph, &task->goals);
+	if (task->has_target_array)
+		task->target_array_ids = find_keys(task, graph, &task->target_array);
 	if (task->last_is_target && task->nkeys > 0)
 	{
 		task->targets = task->keys + --task->nkeys;
 		task->ntargets = 1;
 	}
-	else if (task->has_targets && emogi_form_can_lookup(&task->form->coder.key, task->form->type))
-		task->targets = emogi_vertices_seek(task->form, graph, &task->wanted, &task->ntargets);
+	else if (task->has_targets && emogi_key_io_can_lookup(&task->form->coder.key, task->form->type))
+		task->targets = emogi_vertices_find_ids(task->form, graph, &task->wanted, &task->ntargets);
 	else
 		task->has_targets = false;
-	if (task->has_components && emogi_form_can_lookup(&task->form->coder.key, task->form->type))
-		task->components = emogi_vertices_seek(task->form, graph, &task->named, &task->ncomponents);
+	if (task->has_components && emogi_key_io_can_lookup(&task->form->coder.key, task->form->type))
+		task->components = emogi_vertices_find_ids(task->form, graph, &task->named,
+												   &task->ncomponents);
 	else
 		task->has_components = false;
 }
@@ -265,15 +267,15 @@ emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
 char *
 emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v)
 {
-	return emogi_form_text(&task->form->coder.key, graph, graph->ids != NULL ? graph->ids[v] :
-						   (int64) v);
+	return emogi_key_io_text(&task->form->coder.key, graph, graph->ids != NULL ? graph->ids[v] :
+							 (int64) v);
 }
 
 /*
  * Raise a notice that a vertex is not in the graph, if enabled: once a statement, not once a row.
  */
 void
-emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key)
+emogi_vertices_notice_missing(const char *what, const EmogiKeyIO *form, Datum key)
 {
 	static TimestampTz last_notice = 0;
 
@@ -282,7 +284,7 @@ emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key
 	last_notice = GetCurrentStatementStartTimestamp();
 	ereport(NOTICE,
 			(errmsg("the %s %s is not in the graph", what,
-					emogi_form_key_text(&form->coder.key, key)),
+					emogi_key_io_key_text(&form->coder.key, key)),
 			 errhint("A vertex is in the graph if an edge begins or ends there.")));
 }
 
@@ -291,7 +293,7 @@ emogi_vertices_notice_missing(const char *what, const EmogiForm *form, Datum key
  * an array; NULL if there is none.
  */
 static const char *
-find_element(EmogiForm *form, const EmogiGraph *graph, const char *text)
+find_element(EmogiKeyIO *form, const EmogiGraph *graph, const char *text)
 {
 	char	   *elements = pnstrdup(text + 1, strlen(text) - 2);
 	char	   *rest = NULL;
@@ -305,7 +307,7 @@ find_element(EmogiForm *form, const EmogiGraph *graph, const char *text)
 		int64		key;
 
 		CHECK_FOR_INTERRUPTS();
-		if (emogi_form_take(form, graph, CStringGetTextDatum(bare), &key) &&
+		if (emogi_key_io_input_id(form, graph, CStringGetTextDatum(bare), &key) &&
 			emogi_graph_vertex(graph, key) != EMOGI_NO_VERTEX)
 			return bare;
 	}
@@ -320,14 +322,14 @@ static const struct
 	const char *error;
 	const char *notice;
 }			array_hints[] = {
-	[EMOGI_TAKES_MANY] = {
+	[EMOGI_ARITY_MANY] = {
 		"Give several sources as an array of text: '{a,b}'::text[], or $1::text[] for a parameter.",
 	"It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for "
 			"a parameter."},
-	[EMOGI_TAKES_ONE] = {
+	[EMOGI_ARITY_ONE] = {
 		"Give one vertex. For several, call the function in LATERAL.",
 	"It is taken for one vertex. For several, call the function in LATERAL."},
-	[EMOGI_TAKES_PAIR] = {
+	[EMOGI_ARITY_PAIR] = {
 		"Give one source and one target. For many, use emogi_shortest_paths(graph, sources, "
 			"targets), or call the function in LATERAL.",
 	"It is taken for one vertex. For many, use emogi_shortest_paths(graph, sources, targets), or "
@@ -341,15 +343,15 @@ static const struct
  * array.
  */
 bool
-emogi_vertices_refuse_array(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key,
-							EmogiTakes takes)
+emogi_vertices_refuse_array(const char *what, EmogiKeyIO *form, const EmogiGraph *graph, Datum key,
+							EmogiVertexArity takes)
 {
 	const char *text;
 	const char *element;
 
 	if (form->coder.key.type != TEXTOID)
 		return false;
-	text = emogi_form_key_text(&form->coder.key, key);
+	text = emogi_key_io_key_text(&form->coder.key, key);
 	if (text[0] != '{' || strlen(text) < 2 || text[strlen(text) - 1] != '}')
 		return false;
 	element = graph != NULL && graph->nvertices > 0 ? find_element(form, graph, text) : NULL;
@@ -367,13 +369,13 @@ emogi_vertices_refuse_array(const char *what, EmogiForm *form, const EmogiGraph 
  * notice; graph NULL = it has no edges. Raises 42804.
  */
 void
-emogi_vertices_notice_end(const char *what, EmogiForm *form, const EmogiGraph *graph, Datum key,
-						  EmogiTakes takes)
+emogi_vertices_notice_end(const char *what, EmogiKeyIO *form, const EmogiGraph *graph, Datum key,
+						  EmogiVertexArity takes)
 {
 	if (emogi_vertices_refuse_array(what, form, graph, key, takes) && !emogi_notice_missing_source)
 		ereport(NOTICE,
 				(errmsg("the %s %s is not in the graph", what,
-						emogi_form_key_text(&form->coder.key, key)),
+						emogi_key_io_key_text(&form->coder.key, key)),
 				 errhint("%s", array_hints[takes].notice)));
 	emogi_vertices_notice_missing(what, form, key);
 }

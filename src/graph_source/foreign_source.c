@@ -36,7 +36,7 @@ emogi_graph_source_connect(EmogiCall *call, EmogiGraphSource *source)
 void
 emogi_graph_source_disconnect(EmogiGraphSource *source)
 {
-	emogi_remote_leave(source->connection);
+	emogi_remote_release(source->connection);
 	source->connection = NULL;
 }
 
@@ -44,7 +44,7 @@ emogi_graph_source_disconnect(EmogiGraphSource *source)
 const char *
 emogi_graph_source_remote_version(EmogiGraphSource *source, uint8 *fingerprint)
 {
-	return emogi_remote_ask(source->connection, fingerprint);
+	return emogi_remote_get_fingerprint(source->connection, fingerprint);
 }
 
 /* Read the servers' tables, and the heaps besides. */

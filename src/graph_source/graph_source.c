@@ -100,17 +100,17 @@ emogi_graph_source_open(EmogiCall *call, EmogiSource *resolved, EmogiGraphSource
 	*source = (EmogiGraphSource) {.source = resolved};
 	if (open_relation(resolved, source))
 	{
-		emogi_snapshot_answer();
+		emogi_snapshot_mark_used();
 		return;
 	}
 	source->analysis = emogi_analysis_open(resolved);
 	if (emogi_source_is_query(resolved->graph))
-		resolved->guess = emogi_guess_copy(&source->analysis->columns.guess);
+		resolved->guess = emogi_weight_guess_copy(&source->analysis->columns.guess);
 	find_query_kind(source);
 	source->has_snapshot = source->analysis->refusal == NULL;
 	if (source->has_snapshot)
 		return;
-	emogi_call_note_private(call, source->analysis->refusal);
+	emogi_call_record_private(call, source->analysis->refusal);
 	emogi_analysis_close(source->analysis);
 	source->analysis = NULL;
 }

@@ -63,9 +63,9 @@ typedef struct EmogiGraphSourceKind
 	 */
 	const char *(*version) (EmogiGraphSource *source, uint8 *fingerprint);
 
-	/* Put the edges into the call's slot. careful: see emogi_sink_begin. Not NULL. */
+	/* Put the edges into the call's slot. secure_hash: see emogi_sink_begin. Not NULL. */
 	void		(*scan) (EmogiCall *call, EmogiGraphSource *source, EmogiWeights weights,
-						 bool careful, const struct EmogiPageScans *notes);
+						 bool secure_hash, const struct EmogiPageScans *page_scans);
 
 	/* May the graph be published, or has what was read another meaning meanwhile? NULL = it may. */
 	bool		(*may_publish) (EmogiGraphSource *source);
@@ -111,14 +111,14 @@ extern void emogi_graph_source_connect(EmogiCall *call, EmogiGraphSource *source
 extern void emogi_graph_source_disconnect(EmogiGraphSource *source);
 extern const char *emogi_graph_source_remote_version(EmogiGraphSource *source, uint8 *fingerprint);
 extern void emogi_graph_source_scan_remote(EmogiCall *call, EmogiGraphSource *source,
-										   EmogiWeights weights, bool careful,
-										   const struct EmogiPageScans *notes);
+										   EmogiWeights weights, bool secure_hash,
+										   const struct EmogiPageScans *page_scans);
 
 /* ---- query_source.c; also for filtered tables ---- */
 
 extern void emogi_graph_source_scan_query(EmogiCall *call, EmogiGraphSource *source,
-										  EmogiWeights weights, bool careful,
-										  const struct EmogiPageScans *notes);
+										  EmogiWeights weights, bool secure_hash,
+										  const struct EmogiPageScans *page_scans);
 extern bool emogi_graph_source_may_publish_query(EmogiGraphSource *source);
 
 /* ---- text_source.c ---- */

@@ -14,7 +14,7 @@
  * Reject a graph without reading it if its edges alone are estimated at this multiple of the
  * budget.
  */
-#define EMOGI_HOPELESS 8.0
+#define EMOGI_EXCESS_FACTOR 8.0
 
 /* Recognize a relation all of whose rows are in heaps. */
 static bool
@@ -59,7 +59,7 @@ announce_scan(EmogiCall *call, const EmogiGraphSource *rows)
 
 	call->slot->control.done = 0;
 	call->slot->control.total = (uint64) Max(nrows, 0);
-	if (bytes > EMOGI_HOPELESS * allowed && source->filter == NULL)
+	if (bytes > EMOGI_EXCESS_FACTOR * allowed && source->filter == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("emogi.max_memory is too small for this graph"),

@@ -33,7 +33,7 @@
  * Max number of leading index columns before the endpoint's column; conditions set these equal to
  * constants.
  */
-#define EMOGI_WALK_MAX_PREFIX 4
+#define EMOGI_INDEX_MAX_PREFIX 4
 
 /* What a search over indexes does. */
 typedef enum EmogiIndexSearchKind
@@ -70,14 +70,14 @@ typedef struct EmogiIndexSearch
 	const Datum *targets;		/* [ntargets], keys */
 	uint64		ntargets;
 	uint64		cost_before;	/* of earlier searches that the cost limit includes */
-	uint64		most_cost;		/* the search gives up above this cost */
+	uint64		max_cost;		/* the search gives up above this cost */
 	bool		is_doubtful;	/* statistics predict that it will give up */
 
 	/* result, in the memory context of the call; of a collection only as far as `neighborhood` */
 	bool		is_answered;
 	uint64		cost;
 	double		run_ms;
-	uint64		nlooked;		/* edges scanned */
+	uint64		nscanned;		/* edges scanned */
 	char		names[EMOGI_INDEX_NAMES_BYTES];	/* of the indexes */
 	struct EmogiNeighborhood *neighborhood;	/* the edges that were collected */
 	uint32		nlevels;		/* levels entered, the sources' own included */
@@ -100,7 +100,7 @@ typedef struct EmogiSearchIndex
 	RegProcedure equals;		/* equality function for `strategy` */
 	StrategyNumber strategy;
 	int			nprefix;		/* leading columns before the endpoint's */
-	ScanKeyData prefix[EMOGI_WALK_MAX_PREFIX];	/* [nprefix], scan keys with constants of
+	ScanKeyData prefix[EMOGI_INDEX_MAX_PREFIX];	/* [nprefix], scan keys with constants of
 												 * conditions, in memory of the call */
 	AttrNumber	to;				/* attribute number of the other endpoint in the heap */
 	Oid			to_type;

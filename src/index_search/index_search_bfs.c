@@ -116,7 +116,7 @@ expand(BfsState *state, const Reached from)
 			continue;
 		while (emogi_index_readers_next(&state->in, i, &end))
 		{
-			state->search->nlooked++;
+			state->search->nscanned++;
 			visit_vertex(state, end, from.level + 1, paths);
 		}
 	}
@@ -265,10 +265,11 @@ bool
 emogi_index_search_run(const EmogiSearchIndexes *indexes, EmogiIndexSearch *search)
 {
 	MemoryContext context = CurrentMemoryContext;
-	MemoryContext scratch = AllocSetContextCreate(context, "emogi walk", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext scratch = AllocSetContextCreate(context, "emogi index search",
+												  ALLOCSET_DEFAULT_SIZES);
 	BfsState	state = {.search = search,.room = 64};
 
-	search->cost = search->nlooked = 0;
+	search->cost = search->nscanned = 0;
 	if (search->targeted && search->ntargets == 0)
 		search->max_depth = 0;	/* no target is in the graph, so there are no rows */
 	MemoryContextSwitchTo(scratch);

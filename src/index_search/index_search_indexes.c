@@ -183,7 +183,7 @@ leads_from(Relation index, const IndexRequest *request, EmogiSearchIndex *found)
 
 		if (form->indkey.values[column] == request->from)
 			return finds_equals(index, column, found->from_type, found);
-		if (index->rd_rel->relam != BTREE_AM_OID || column == EMOGI_WALK_MAX_PREFIX ||
+		if (index->rd_rel->relam != BTREE_AM_OID || column == EMOGI_INDEX_MAX_PREFIX ||
 			!find_equality(request->quals, index, column, &found->prefix[column]))
 			return false;
 	}

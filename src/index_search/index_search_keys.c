@@ -14,12 +14,12 @@
 #include "index_search/index_search_keys.h"
 
 /* A key and its number. */
-typedef struct Numbered
+typedef struct NumberedKey
 {
 	EmogiKeyBytes bytes;
 	char		status;			/* for the hash table */
 	int64		id;
-} Numbered;
+} NumberedKey;
 
 /* Do two keys have the same bytes? */
 static inline bool
@@ -29,7 +29,7 @@ same_bytes(EmogiKeyBytes a, EmogiKeyBytes b)
 }
 
 #define SH_PREFIX numbers
-#define SH_ELEMENT_TYPE Numbered
+#define SH_ELEMENT_TYPE NumberedKey
 #define SH_KEY_TYPE EmogiKeyBytes
 #define SH_KEY bytes
 #define SH_HASH_KEY(table, key) hash_bytes((const unsigned char *) (key).bytes, (int) (key).length)
@@ -55,7 +55,7 @@ emogi_index_search_keys_init(EmogiSearchKeys *keys, EmogiKeyCoder *coder)
 
 /* Store a new key. */
 static int64
-keep(EmogiSearchKeys *keys, Numbered *numbered, EmogiKeyBytes bytes)
+keep(EmogiSearchKeys *keys, NumberedKey *numbered, EmogiKeyBytes bytes)
 {
 	char	   *copy = MemoryContextAlloc(keys->context, Max(bytes.length, 1));
 
@@ -78,7 +78,7 @@ emogi_index_search_keys_id(EmogiSearchKeys *keys, Datum datum, Oid type)
 {
 	MemoryContext old;
 	EmogiKeyBytes bytes;
-	Numbered   *numbered;
+	NumberedKey   *numbered;
 	bool		is_known;
 	int64		id;
 

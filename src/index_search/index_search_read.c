@@ -29,7 +29,7 @@ typedef struct EmogiIndexReader
 	Relation	heap;
 	TupleTableSlot *slot;
 	IndexScanDesc scan;
-	ScanKeyData keys[EMOGI_WALK_MAX_PREFIX + 1];	/* [index->nprefix + 1], the endpoint's is
+	ScanKeyData keys[EMOGI_INDEX_MAX_PREFIX + 1];	/* [index->nprefix + 1], the endpoint's is
 													 * the last */
 	MemoryContext context;		/* of the scan key's argument */
 	EmogiRowFilter *filter;		/* conditions on the rows; NULL = none */
@@ -47,7 +47,7 @@ open_reader(EmogiIndexReader *reader, const EmogiRowFilterPlan *filter,
 	reader->slot = table_slot_create(reader->heap, NULL);
 	reader->scan = emogi_compat_begin_index(reader->heap, index->index, GetActiveSnapshot(),
 											nprefix + 1);
-	reader->filter = emogi_faults.tree[EMOGI_TREE_WALKS] ? NULL :
+	reader->filter = emogi_faults.analysis[EMOGI_ANALYSIS_INDEX_SEARCHES] ? NULL :
 		emogi_row_filter_open(filter, reader->heap);
 	reader->context = AllocSetContextCreate(CurrentMemoryContext, "emogi index key",
 											ALLOCSET_SMALL_SIZES);
@@ -106,7 +106,7 @@ bool
 emogi_index_readers_charge(EmogiIndexReaders *in, uint64 cost)
 {
 	in->search->cost += cost;
-	in->gave_up |= in->search->cost > in->search->most_cost;
+	in->gave_up |= in->search->cost > in->search->max_cost;
 	return !in->gave_up;
 }
 

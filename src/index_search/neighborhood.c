@@ -142,7 +142,7 @@ read_list(CollectState *state, uint32 vertex, int which)
 			if (!skips_loops || other != id)
 				add_end(state, &list, other);
 	}
-	state->search->nlooked += list.count;
+	state->search->nscanned += list.count;
 	state->found->vertices[vertex].exists |= list.count > 0;
 	state->found->vertices[vertex].lists[stored] = list;
 	return list;
@@ -396,7 +396,7 @@ emogi_neighborhood_collect(const EmogiSearchIndexes *indexes, EmogiIndexSearch *
 	CollectState state = {.search = search,.found = found};
 	MemoryContext old = MemoryContextSwitchTo(found->context);
 
-	search->cost = search->nlooked = 0;
+	search->cost = search->nscanned = 0;
 	state.places = places_create(found->context, 64, NULL);
 	emogi_index_readers_open(&state.in, indexes, search);
 	if (search->kind == EMOGI_COLLECTS_BALL)

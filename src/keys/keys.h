@@ -5,7 +5,7 @@
  * type_identity.c  definition of a type, down to its element types
  * key_coder.c      conversion of Datums to bytes and back, by value_coder.c for keys that are one
  *                  column, and by row_coder.c for rows
- * form.c           conversion to and from the types that functions accept and return
+ * key_io.c           conversion to and from the types that functions accept and return
  *
  * Inside a graph, a vertex is identified by an int64 in ids[]. For smallint, integer and bigint
  * this is the key. For all other types it is a code of the graph's dictionary
@@ -91,23 +91,23 @@ extern Datum *emogi_row_coder_values(EmogiRowCoder *coder, EmogiKeyBytes bytes);
 extern int	emogi_row_coder_compare(EmogiRowCoder *coder, const Datum *a, const Datum *b);
 extern bool emogi_row_coder_is_too_long(EmogiRowCoder *coder, Datum row);
 
-/* ---- form.c ---- */
+/* ---- key_io.c ---- */
 
 /* Conversion of vertices, which depends on the declared type of the function's column `vertex`. */
-typedef enum EmogiFormKind
+typedef enum EmogiKeyIOKind
 {
-	EMOGI_FORM_INTEGER,			/* as bigint, for integer keys */
-	EMOGI_FORM_SAME,			/* in the type of the column */
-	EMOGI_FORM_TEXT				/* in text form, for keys of any type but text */
-} EmogiFormKind;
+	EMOGI_KEY_IO_INTEGER,		/* as bigint, for integer keys */
+	EMOGI_KEY_IO_SAME_TYPE,		/* in the type of the column */
+	EMOGI_KEY_IO_TEXT			/* in text form, for keys of any type but text */
+} EmogiKeyIOKind;
 
-typedef struct EmogiForm
+typedef struct EmogiKeyIO
 {
-	EmogiFormKind kind;
+	EmogiKeyIOKind kind;
 	Oid			type;			/* of the column `vertex` */
 	bool		in_place;		/* the Datum of a key can point to its bytes */
 	EmogiKeyCoder coder;
-	FmgrInfo	output;			/* EMOGI_FORM_TEXT */
+	FmgrInfo	output;			/* EMOGI_KEY_IO_TEXT */
 	FmgrInfo	input;
 	Oid			ioparam;
 	int32		typmod;			/* of rows, required by their input function; otherwise -1 */
@@ -118,26 +118,28 @@ typedef struct EmogiForm
 	 */
 	const EmogiKeyBytes *keys;
 	uint64		nkeys;
-} EmogiForm;
+} EmogiKeyIO;
 
-extern bool emogi_form_fits(const EmogiKeyType *key, Oid type);
-extern void emogi_form_init(EmogiForm *form, const EmogiKeyType *key, Oid type);
-extern EmogiKeyBytes emogi_form_key_bytes(const EmogiForm *form, const EmogiGraph *graph, int64 id);
-extern Datum emogi_form_key(EmogiForm *form, const EmogiGraph *graph, int64 id);
-extern Datum *emogi_form_key_columns(EmogiForm *form, const EmogiGraph *graph, int64 id);
-extern Datum emogi_form_output(EmogiForm *form, const EmogiGraph *graph, int64 id);
-extern Datum emogi_form_read(EmogiForm *form, Datum given);
-extern bool emogi_form_read_array(EmogiForm *form, Datum given, Datum *array);
-extern int64 emogi_form_find(EmogiForm *form, const EmogiGraph *graph, Datum key);
-extern bool emogi_form_take(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
-extern bool emogi_form_can_lookup(const EmogiKeyType *key, Oid type);
-extern bool emogi_form_distinguishes(const EmogiKeyType *key, Oid type);
-extern bool emogi_form_orders(const EmogiKeyType *key, Oid type, Oid collation);
-extern bool emogi_form_has(EmogiForm *form, Datum key);
-extern bool emogi_form_lookup_key(const EmogiForm *form, Datum given, Datum *key);
-extern bool emogi_form_lookup(EmogiForm *form, const EmogiGraph *graph, Datum given, int64 *id);
-extern char *emogi_form_sample(const EmogiKeyType *key);
-extern char *emogi_form_key_text(const EmogiKeyType *key, Datum datum);
-extern char *emogi_form_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id);
+extern bool emogi_key_io_is_compatible(const EmogiKeyType *key, Oid type);
+extern void emogi_key_io_init(EmogiKeyIO *form, const EmogiKeyType *key, Oid type);
+extern EmogiKeyBytes emogi_key_io_key_bytes(const EmogiKeyIO *form, const EmogiGraph *graph,
+											int64 id);
+extern Datum emogi_key_io_key(EmogiKeyIO *form, const EmogiGraph *graph, int64 id);
+extern Datum *emogi_key_io_key_columns(EmogiKeyIO *form, const EmogiGraph *graph, int64 id);
+extern Datum emogi_key_io_output(EmogiKeyIO *form, const EmogiGraph *graph, int64 id);
+extern Datum emogi_key_io_input(EmogiKeyIO *form, Datum given);
+extern bool emogi_key_io_input_array(EmogiKeyIO *form, Datum given, Datum *array);
+extern int64 emogi_key_io_find(EmogiKeyIO *form, const EmogiGraph *graph, Datum key);
+extern bool emogi_key_io_input_id(EmogiKeyIO *form, const EmogiGraph *graph, Datum given,
+								  int64 *id);
+extern bool emogi_key_io_can_lookup(const EmogiKeyType *key, Oid type);
+extern bool emogi_key_io_is_injective(const EmogiKeyType *key, Oid type);
+extern bool emogi_key_io_keeps_order(const EmogiKeyType *key, Oid type, Oid collation);
+extern bool emogi_key_io_has(EmogiKeyIO *form, Datum key);
+extern bool emogi_key_io_lookup_key(const EmogiKeyIO *form, Datum given, Datum *key);
+extern bool emogi_key_io_lookup(EmogiKeyIO *form, const EmogiGraph *graph, Datum given, int64 *id);
+extern char *emogi_key_io_example(const EmogiKeyType *key);
+extern char *emogi_key_io_key_text(const EmogiKeyType *key, Datum datum);
+extern char *emogi_key_io_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id);
 
 #endif							/* EMOGI_SRC_KEYS_H */

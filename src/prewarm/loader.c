@@ -211,7 +211,7 @@ static void
 set_settings(void)
 {
 	SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
-	SetConfigOption("emogi.cache", "on", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("emogi.enable_cache", "on", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 /* Main function of a loader. arg: the database; bgw_extra: its name in the list. */

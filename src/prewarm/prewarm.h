@@ -2,9 +2,9 @@
  * prewarm.h: loading of graphs before they are used.
  *
  * prewarm.c    emogi_prewarm: load one graph, and optionally keep it
- * kept_list.c  the setting emogi.prewarm, the list of graphs loaded at server start
- * start.c      background worker that processes the list, database by database
- * loader.c     background worker that start.c starts for each database
+ * prewarm_list.c  the setting emogi.prewarm, the list of graphs loaded at server start
+ * autoprewarm.c      background worker that processes the list, database by database
+ * loader.c     background worker that autoprewarm.c starts for each database
  */
 #ifndef EMOGI_PREWARM_H
 #define EMOGI_PREWARM_H
@@ -35,7 +35,7 @@ extern void emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph,
 								const EmogiGraphKey *wanted, EmogiKeepChoice keep,
 								EmogiPrewarmed *prewarmed);
 
-/* ---- kept_list.c: the setting emogi.prewarm ---- */
+/* ---- prewarm_list.c: the setting emogi.prewarm ---- */
 
 /* An entry of the list. */
 typedef struct EmogiPrewarmEntry
@@ -51,7 +51,7 @@ typedef struct EmogiPrewarmEntry
 extern void emogi_prewarm_define(void);
 extern List *emogi_prewarm_list(void);
 
-/* ---- start.c ---- */
+/* ---- autoprewarm.c ---- */
 
 extern void emogi_prewarm_start(void);
 

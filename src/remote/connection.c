@@ -62,7 +62,7 @@ emogi_connection_needs_password(const UserMapping *user)
  * postgres_fdw, because only it can do that.
  */
 bool
-emogi_connection_may(const UserMapping *user)
+emogi_connection_is_allowed(const UserMapping *user)
 {
 	const char *password = find_option(user->options, "password");
 
@@ -234,18 +234,18 @@ emogi_connection_send(EmogiRemoteConnection *connection, char *sql)
  * call can query them, unless an option prevents it.
  */
 void
-emogi_connection_leave(EmogiRemoteConnection *connection)
+emogi_connection_release(EmogiRemoteConnection *connection)
 {
 	PGconn	   *conn = connection->conn;
 
-	if (conn == NULL || !connection->leads || connection->server->teller == NULL ||
+	if (conn == NULL || !connection->leads || connection->server->stamp_schema == NULL ||
 		option_is(connection->server->options, "keep_connections", false))
 	{
 		emogi_connection_close(connection);
 		return;
 	}
 	connection->conn = NULL;
-	emogi_connection_pool_give(&connection->key, conn);
+	emogi_connection_pool_return(&connection->key, conn);
 }
 
 /* Close a connection. Raises nothing. */

@@ -19,20 +19,20 @@
  */
 #define MAX_KEPT 64
 
-typedef struct Kept
+typedef struct PooledConnection
 {
 	PGconn	   *conn;			/* NULL = free */
 	char	   *key;			/* in TopMemoryContext */
 	int			length;
 	uint64		used;
-} Kept;
+} PooledConnection;
 
-static Kept kept[MAX_KEPT];
+static PooledConnection kept[MAX_KEPT];
 static uint64 nused;
 
 /* Close a pooled connection. */
 static void
-drop(Kept *one)
+drop(PooledConnection *one)
 {
 	PQfinish(one->conn);
 	ReleaseExternalFD();
@@ -74,7 +74,7 @@ is_usable(PGconn *conn)
  * key starts with the server and the user.
  */
 static bool
-is_outdated(const Kept *one, const StringInfo key)
+is_outdated(const PooledConnection *one, const StringInfo key)
 {
 	return key->data[0] != '0' && strcmp(one->key, key->data) == 0 &&
 		(one->length != key->len || memcmp(one->key, key->data, key->len) != 0);
@@ -92,7 +92,7 @@ emogi_connection_pool_take(const StringInfo key)
 			drop(&kept[i]);
 	for (int i = 0; i < MAX_KEPT; i++)
 	{
-		Kept	   *one = &kept[i];
+		PooledConnection	   *one = &kept[i];
 		PGconn	   *conn = one->conn;
 
 		if (conn == NULL || one->length != key->len || memcmp(one->key, key->data, key->len) != 0)
@@ -110,14 +110,14 @@ emogi_connection_pool_take(const StringInfo key)
 }
 
 /* Find a free entry; if there is none, close the least recently used connection. */
-static Kept *
+static PooledConnection *
 find_place(void)
 {
-	Kept	   *oldest = &kept[0];
+	PooledConnection	   *oldest = &kept[0];
 
 	for (int i = 0; i < MAX_KEPT; i++)
 	{
-		Kept	   *one = &kept[i];
+		PooledConnection	   *one = &kept[i];
 
 		if (one->conn == NULL)
 			return one;
@@ -130,10 +130,10 @@ find_place(void)
 
 /* Put a connection into the pool if its transaction can be ended; otherwise close it. */
 void
-emogi_connection_pool_give(const StringInfo key, PGconn *conn)
+emogi_connection_pool_return(const StringInfo key, PGconn *conn)
 {
 	char	   *copy = MemoryContextAllocExtended(TopMemoryContext, key->len, MCXT_ALLOC_NO_OOM);
-	Kept	   *one;
+	PooledConnection	   *one;
 
 	if (copy == NULL || PQstatus(conn) != CONNECTION_OK ||
 		PQtransactionStatus(conn) != PQTRANS_INTRANS || !PQsendQuery(conn, "COMMIT") ||
@@ -147,5 +147,5 @@ emogi_connection_pool_give(const StringInfo key, PGconn *conn)
 	}
 	memcpy(copy, key->data, key->len);
 	one = find_place();
-	*one = (Kept) {conn, copy, key->len, ++nused};
+	*one = (PooledConnection) {conn, copy, key->len, ++nused};
 }

@@ -5,7 +5,7 @@
  * in 4 bytes, -1 = NULL, and its bytes. A message has one row, or one array per column for the rows
  * of several pages. Two integers of 8 or 4 bytes, without a weight, take a fast path.
  *
- * decode_forms.c determines the format of each column, decode_values.c converts values to local
+ * decode_formats.c determines the format of each column, decode_values.c converts values to local
  * types, decode_rows.c makes edges of one row, and decode_groups.c of many.
  */
 #include "postgres.h"
@@ -139,8 +139,8 @@ put_usual(EmogiDecoder *decoder, const EmogiRemoteTable *table, const char *mess
 	const int	width = length == 26 ? 8 : 4;
 
 	if (table->is_grouped || OidIsValid(table->oid) || table->ncolumns != 2 ||
-		(length != 26 && length != 18) || !emogi_decode_takes_width(&table->columns[0], width) ||
-		!emogi_decode_takes_width(&table->columns[1], width))
+		(length != 26 && length != 18) || !emogi_decode_accepts_width(&table->columns[0], width) ||
+		!emogi_decode_accepts_width(&table->columns[1], width))
 		return false;
 	return width == 8 ? put_pair(decoder, message, 8) : put_pair(decoder, message, 4);
 }
@@ -253,8 +253,8 @@ emogi_decode_open(EmogiDecoder *decoder, uint64 token)
  * 22004 for a NULL weight, and the sink's errors.
  */
 bool
-emogi_decode_take(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message, int length,
-				  EmogiRemoteCopy *copy)
+emogi_decode_message(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message,
+					 int length, EmogiRemoteCopy *copy)
 {
 	if (table->is_text)
 		return decode_text(decoder, table, message, length);

@@ -13,15 +13,15 @@ typedef struct EmogiDecoder
 	EmogiSink	sink;
 	MemoryContext scrap;		/* values of rows whose ends are not in the arena yet */
 	int			nkept;			/* rows with such values */
-	char	   *characters;		/* [most], null-terminated copy of the current field */
-	Size		most;
+	char	   *characters;		/* [max_size], null-terminated copy of the current field */
+	Size		max_size;
 } EmogiDecoder;
 
-extern void emogi_decode_choose_forms(EmogiRemoteTable *table, const Oid *types, bool binary);
+extern void emogi_decode_choose_formats(EmogiRemoteTable *table, const Oid *types, bool binary);
 extern bool emogi_decode_may_group(const EmogiRemoteTable *table);
 extern void emogi_decode_open(EmogiDecoder *decoder, uint64 token);
-extern bool emogi_decode_take(EmogiDecoder *decoder, EmogiRemoteTable *table, const char *message,
-							  int length, EmogiRemoteCopy *copy);
+extern bool emogi_decode_message(EmogiDecoder *decoder, EmogiRemoteTable *table,
+								 const char *message, int length, EmogiRemoteCopy *copy);
 extern void emogi_decode_finish(EmogiDecoder *decoder);
 
 #endif							/* EMOGI_DECODE_H */

@@ -1,13 +1,13 @@
 /*
  * decode_groups.c: decoding of the rows of several pages at once: one array per column, or a pack
- * (packed.h)
+ * (pack_format.h)
  *
  * Two integers of 8 or 4 bytes, without a weight, have a loop of their own.
  */
 #include "postgres.h"
 
 #include "remote/decode_parts.h"
-#include "remote/packed.h"
+#include "remote/pack_format.h"
 
 /* ---- arrays ---- */
 
@@ -87,8 +87,8 @@ put_usual_arrays(EmogiDecoder *decoder, const EmogiRemoteTable *table, const Arr
 
 	if (table->ncolumns != 2 || arrays[0].has_null || arrays[1].has_null ||
 		arrays[1].width != width || width < 4 ||
-		!emogi_decode_takes_width(&table->columns[0], width) ||
-		!emogi_decode_takes_width(&table->columns[1], width))
+		!emogi_decode_accepts_width(&table->columns[0], width) ||
+		!emogi_decode_accepts_width(&table->columns[1], width))
 		return false;
 	if (width == 8)
 		put_pairs(&decoder->sink, arrays[0].values + 4, arrays[1].values + 4, arrays[0].count, 8, 8,
@@ -127,7 +127,7 @@ emogi_decode_put_arrays(EmogiDecoder *decoder, EmogiRemoteTable *table,
 	if (fields[0].bytes == NULL)
 		return true;			/* these pages have no rows */
 	for (int i = 0; i < table->ncolumns; i++)
-		if (!open_array(&fields[i], table->columns[i].far_type, &arrays[i]) ||
+		if (!open_array(&fields[i], table->columns[i].remote_type, &arrays[i]) ||
 			arrays[i].count != arrays[0].count)
 			return false;
 	if (!decoder->sink.has_keys && put_usual_arrays(decoder, table, arrays))
@@ -170,7 +170,7 @@ open_pack(const EmogiRemoteTable *table, const EmogiRemoteField *field, PackedCo
 	p += EMOGI_PACK_HEADER_BYTES;
 	for (int i = 0; i < table->ncolumns; i++)
 	{
-		const Oid	type = table->columns[i].far_type;
+		const Oid	type = table->columns[i].remote_type;
 		int			width;
 		int64		bitmap_bytes;
 
@@ -203,8 +203,8 @@ emogi_decode_put_pack(EmogiDecoder *decoder, EmogiRemoteTable *table, const Emog
 		return false;
 	if (!decoder->sink.has_keys && table->ncolumns == 2 && src->not_null == NULL &&
 		dst->not_null == NULL && src->width >= 4 && dst->width >= 4 &&
-		emogi_decode_takes_width(&table->columns[0], src->width) &&
-		emogi_decode_takes_width(&table->columns[1], dst->width))
+		emogi_decode_accepts_width(&table->columns[0], src->width) &&
+		emogi_decode_accepts_width(&table->columns[1], dst->width))
 	{
 		if (src->width == 4 && dst->width == 4)
 			put_pairs(&decoder->sink, src->values, dst->values, nrows, 4, 4, 0);

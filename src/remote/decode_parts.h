@@ -60,7 +60,7 @@ emogi_decode_integer(const EmogiRemoteColumn *column, const EmogiRemoteField *fi
 
 /* Does a column accept all integers of this width? */
 static inline bool
-emogi_decode_takes_width(const EmogiRemoteColumn *column, int width)
+emogi_decode_accepts_width(const EmogiRemoteColumn *column, int width)
 {
 	return column->form == EMOGI_REMOTE_INTEGER &&
 		(column->type == INT8OID || (column->type == INT4OID && width == 4));

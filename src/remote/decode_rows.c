@@ -27,10 +27,10 @@ key_of(EmogiDecoder *decoder, EmogiRemoteColumn *column, const EmogiRemoteField 
 
 /* Raise 22004 for a row with a NULL cost in one direction; back: it is the reverse cost. */
 static void
-refuse_null_way(const EmogiRemoteTable *table, const char *src, const char *dst, bool back)
+refuse_null_direction(const EmogiRemoteTable *table, const char *src, const char *dst, bool back)
 {
-	emogi_sink_refuse_null_way(src, dst, table->columns[back ? 3 : 2].name,
-							   table->columns[back ? 2 : 3].name, back);
+	emogi_sink_refuse_null_direction(src, dst, table->columns[back ? 3 : 2].name,
+									 table->columns[back ? 2 : 3].name, back);
 }
 
 /*
@@ -51,8 +51,8 @@ put_integers(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteFi
 		return;
 	}
 	if (table->ncolumns == 4 && (fields[2].bytes == NULL || fields[3].bytes == NULL))
-		refuse_null_way(table, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst),
-						fields[2].bytes != NULL);
+		refuse_null_direction(table, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst),
+							  fields[2].bytes != NULL);
 	if (fields[2].bytes == NULL)
 		emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
 	there = emogi_decode_weight(decoder, &table->columns[2], &fields[2]);
@@ -79,14 +79,14 @@ put_keys(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField 
 	double		back;
 
 	decoder->nkept++;
-	if (emogi_sink_lacks_end(sink, src, dst))
+	if (emogi_sink_is_null_row(sink, src, dst))
 	{
 		sink->nskipped++;
 		return;
 	}
 	if (table->ncolumns == 4 && (fields[2].bytes == NULL || fields[3].bytes == NULL))
-		refuse_null_way(table, emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst),
-						fields[2].bytes != NULL);
+		refuse_null_direction(table, emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst),
+							  fields[2].bytes != NULL);
 	if (table->ncolumns > 2 && fields[2].bytes == NULL)
 		emogi_sink_refuse_null_of_keys(sink, src, dst);
 	if (table->ncolumns > 2)

@@ -65,12 +65,12 @@ float_of(const EmogiRemoteColumn *column, const EmogiRemoteField *field)
 static char *
 end_characters(EmogiDecoder *decoder, const EmogiRemoteField *field)
 {
-	if ((Size) field->length >= decoder->most)
+	if ((Size) field->length >= decoder->max_size)
 	{
-		decoder->most = Max((Size) field->length + 1, 2 * decoder->most);
+		decoder->max_size = Max((Size) field->length + 1, 2 * decoder->max_size);
 		decoder->characters = decoder->characters == NULL ?
-			MemoryContextAlloc(MemoryContextGetParent(decoder->scrap), decoder->most) :
-			repalloc(decoder->characters, decoder->most);
+			MemoryContextAlloc(MemoryContextGetParent(decoder->scrap), decoder->max_size) :
+			repalloc(decoder->characters, decoder->max_size);
 	}
 	memcpy(decoder->characters, field->bytes, field->length);
 	decoder->characters[field->length] = '\0';

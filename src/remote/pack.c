@@ -4,8 +4,8 @@
  *
  * A row of COPY or of an array takes the server some 100 ns, most of it per row and not per page.
  * Here pages are read as for building a graph (edges/visibility.c), under the caller's snapshot and
- * with SELECT permission on the columns, and the numbers are copied (packed.h). The function is
- * called in a target list, where each pack is sent before the next is made.
+ * with SELECT permission on the columns, and the numbers are copied (pack_format.h). The function
+ * is called in a target list, where each pack is sent before the next is made.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@
 
 #include "edges/visibility.h"
 #include "base/compat.h"
-#include "remote/packed.h"
+#include "remote/pack_format.h"
 
 /*
  * Pages per pack: some 90 kB for two bigint columns, which stay in a CPU cache until they are sent.
@@ -384,7 +384,7 @@ next_pack(Packing *packing)
 
 /*
  * emogi_pages(relation regclass, columns text[], first_page bigint, npages bigint) -> packs
- * (packed.h) of the rows that the snapshot sees on the existing pages among first_page ..
+ * (pack_format.h) of the rows that the snapshot sees on the existing pages among first_page ..
  * first_page + npages - 1. Raises 42501 without SELECT permission on the columns and under row
  * security; 42809, 42703, 42804 and 22023 if something cannot be packed.
  */

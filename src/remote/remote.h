@@ -14,7 +14,7 @@
  * - remote_tables.c: the tables that are read in this way, and their columns
  * - citus_nodes.c: connection options of nodes
  * - remote_read.c: asks and reads all servers concurrently
- * - copy_steps.c: the steps of one connection
+ * - copy_protocol.c: the steps of one connection
  * - connection.c, connection_pool.c: open, close and pool connections
  * - remote_cancel.c: cancels statements on servers
  * - remote_sql.c: the SQL sent to servers
@@ -39,9 +39,9 @@ typedef struct EmogiRemote EmogiRemote;
 
 extern EmogiRemote *emogi_remote_open(EmogiCall *call, const EmogiSource *source, List *elsewhere);
 extern void emogi_remote_close(int code, Datum servers);
-extern void emogi_remote_leave(EmogiRemote *servers);
-extern const char *emogi_remote_ask(EmogiRemote *servers, uint8 *fingerprint);
+extern void emogi_remote_release(EmogiRemote *servers);
+extern const char *emogi_remote_get_fingerprint(EmogiRemote *servers, uint8 *fingerprint);
 extern void emogi_remote_read(EmogiRemote *servers, const EmogiSource *source, List *heaps,
-							  EmogiWeights weights, bool careful);
+							  EmogiWeights weights, bool secure_hash);
 
 #endif							/* EMOGI_REMOTE_H */

@@ -161,6 +161,6 @@ emogi_remote_errors_gone(EmogiRemoteConnection *connection)
 			 errmsg("could not read %s \"%s\" from server \"%s\"",
 					emogi_remote_errors_kind(connection->server), table_name(connection),
 					connection->server->name),
-			 errdetail("It was made or renamed while it was looked for."),
+			 errdetail("It was created or renamed during the lookup."),
 			 errhint("Call it again.")));
 }

@@ -17,25 +17,25 @@
 #define EMOGI_REMOTE_MAX_COLUMNS 4
 
 /* Format of a column's values. */
-typedef enum EmogiRemoteForm
+typedef enum EmogiRemoteFormat
 {
 	EMOGI_REMOTE_INTEGER,			/* binary, of 2, 4 or 8 bytes */
 	EMOGI_REMOTE_FLOAT4,			/* binary */
 	EMOGI_REMOTE_FLOAT8,			/* binary */
 	EMOGI_REMOTE_RECEIVED,			/* binary, for the type's receive function */
 	EMOGI_REMOTE_CHARACTERS		/* text, for the type's input function */
-} EmogiRemoteForm;
+} EmogiRemoteFormat;
 
 /* A column to read. */
 typedef struct EmogiRemoteColumn
 {
 	const char *name;			/* local name */
-	const char *far_name;
+	const char *remote_name;
 	Oid			type;
 	Oid			base;			/* the type itself, or the base type of a domain */
 	int32		typmod;
-	EmogiRemoteForm form;			/* set by emogi_decode_choose_forms, like all below */
-	Oid			far_type;
+	EmogiRemoteFormat form;			/* set by emogi_decode_choose_formats, like all below */
+	Oid			remote_type;
 	FmgrInfo	function;
 	Oid			ioparam;
 } EmogiRemoteColumn;
@@ -68,12 +68,12 @@ typedef struct EmogiRemoteTable
 								 * pages */
 	Oid			oid;			/* remote OID, to which all rows must belong; 0 = unknown, or rows
 								 * may belong to children, too */
-	const char *packer;			/* remote schema of an emogi that packs its rows (packed.h), so that
-								 * each row of COPY is a pack; NULL = none */
+	const char *packer;			/* remote schema of an emogi that packs its rows (pack_format.h), so
+								 * that each row of COPY is a pack; NULL = none */
 	const char *stamp;			/* stamp of its rows, in hexadecimal; NULL = unknown */
 	/* its remote OID when the stamp was taken; 0 = no stamp requested */
 	Oid			stamped;
-	Oid			far_types[EMOGI_REMOTE_MAX_COLUMNS];	/* remote types of the columns at that time;
+	Oid			remote_types[EMOGI_REMOTE_MAX_COLUMNS];	/* remote types of the columns at that time;
 														 * 0 = unknown */
 	bool		is_text;		/* COPY sends text, because the binary format of some column is not
 								 * accepted here */
@@ -92,9 +92,9 @@ typedef struct EmogiRemoteServer
 									 * server */
 	List	   *tables;			/* EmogiRemoteTable */
 	int			ndescribed;		/* tables described so far, in their order */
-	bool		is_told;		/* the stamps of all tables of all servers are known, and the graph
+	bool		will_be_cached;	/* the stamps of all tables of all servers are known, and the graph
 								 * may be cached */
-	const char *teller;			/* remote schema of the emogi that provides stamps; NULL = none, or
+	const char *stamp_schema;	/* remote schema of the emogi that provides stamps; NULL = none, or
 								 * not requested */
 	char	   *snapshot;		/* its remote name; NULL = not exported */
 } EmogiRemoteServer;
@@ -156,7 +156,7 @@ extern EmogiRemoteServer *emogi_citus_nodes_make_server(const struct EmogiCitusN
 
 extern char *emogi_remote_sql_begin(const EmogiRemoteServer *server, int version, bool exports);
 extern const char *emogi_remote_sql_all_rows(void);
-extern char *emogi_remote_sql_find_teller(void);
+extern char *emogi_remote_sql_find_stamp_function(void);
 extern char *emogi_remote_sql_stamps(const EmogiRemoteServer *server);
 extern char *emogi_remote_sql_select(const EmogiRemoteTable *table);
 extern char *emogi_remote_sql_measure(const EmogiRemoteTable *table);
@@ -169,19 +169,19 @@ extern uint64 emogi_block_ranges_connections(const List *tables);
 
 /* ---- connection.c ---- */
 
-extern bool emogi_connection_may(const UserMapping *user);
+extern bool emogi_connection_is_allowed(const UserMapping *user);
 extern bool emogi_connection_needs_password(const UserMapping *user);
 extern void emogi_connection_start(EmogiRemoteConnection *connection);
 extern void emogi_connection_flush(EmogiRemoteConnection *connection);
 extern bool emogi_connection_continue(EmogiRemoteConnection *connection);
 extern void emogi_connection_send(EmogiRemoteConnection *connection, char *sql);
-extern void emogi_connection_leave(EmogiRemoteConnection *connection);
+extern void emogi_connection_release(EmogiRemoteConnection *connection);
 extern void emogi_connection_close(EmogiRemoteConnection *connection);
 
 /* ---- connection_pool.c ---- */
 
 extern PGconn *emogi_connection_pool_take(const StringInfo key);
-extern void emogi_connection_pool_give(const StringInfo key, PGconn *conn);
+extern void emogi_connection_pool_return(const StringInfo key, PGconn *conn);
 
 /* ---- remote_cancel.c ---- */
 

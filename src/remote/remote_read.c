@@ -23,7 +23,7 @@
 #include "base/compat.h"
 #include "base/settings.h"
 #include "base/shared.h"
-#include "remote/reading.h"
+#include "remote/remote_state.h"
 #include "remote/version_stamp.h"
 
 /*
@@ -63,11 +63,11 @@ step(EmogiRemote *reading, EmogiRemoteConnection *connection)
 		if (!emogi_connection_continue(connection))
 			return;
 		reading->is_encrypted |= PQsslInUse(connection->conn) || PQgssEncInUse(connection->conn);
-		emogi_copy_steps_begin(reading, connection);
+		emogi_copy_protocol_begin(reading, connection);
 		return;
 	}
 	is_lost = !PQconsumeInput(connection->conn);
-	emogi_copy_steps_run_on(reading, connection);	/* the server may have sent the reason */
+	emogi_copy_protocol_advance(reading, connection);	/* the server may have sent the reason */
 	if (is_lost && is_busy(connection))
 		emogi_remote_errors_connection(connection, NULL);
 }
@@ -201,12 +201,12 @@ connect_all(EmogiRemote *reading)
 	ListCell   *cell;
 
 	foreach(cell, reading->servers)
-		emogi_copy_steps_connect(reading, lfirst(cell), true);
+		emogi_copy_protocol_connect(reading, lfirst(cell), true);
 }
 
 /*
  * Prepare to ask and read the servers of the foreign tables and Citus tables found by
- * emogi_remote_list. Does not connect yet. The caller must call emogi_remote_leave, or, after an
+ * emogi_remote_list. Does not connect yet. The caller must call emogi_remote_release, or, after an
  * error, emogi_remote_close with the result as a Datum. Raises 54001, 42704, 22023 and 40001.
  */
 EmogiRemote *
@@ -256,14 +256,14 @@ emogi_remote_close(int code, Datum servers)
 
 /* Release all connections after success. */
 void
-emogi_remote_leave(EmogiRemote *reading)
+emogi_remote_release(EmogiRemote *reading)
 {
 	ListCell   *cell;
 
 	nreadings--;
 	free_events(reading);
 	foreach(cell, reading->connections)
-		emogi_connection_leave(lfirst(cell));
+		emogi_connection_release(lfirst(cell));
 }
 
 /*
@@ -274,7 +274,7 @@ static bool
 are_covered(const EmogiRemoteTable *table)
 {
 	for (int i = 0; i < table->ncolumns; i++)
-		if (!emogi_version_stamp_covers_types(table->far_types[i], table->columns[i].type))
+		if (!emogi_version_stamp_covers_types(table->remote_types[i], table->columns[i].type))
 			return false;
 	return true;
 }
@@ -285,7 +285,7 @@ why_not_kept(const EmogiRemoteServer *server, const EmogiRemoteTable *table)
 {
 	const char *kind = emogi_remote_errors_kind(server);
 
-	if (server->teller == NULL)
+	if (server->stamp_schema == NULL)
 		return psprintf("server \"%s\" has no emogi to tell whether %s \"%s\" has changed",
 						server->name, kind, table->name);
 	if (table->stamp == NULL)
@@ -332,7 +332,7 @@ list_stamps(const EmogiRemote *reading, StringInfo bytes)
  * 08006, and errors of servers.
  */
 const char *
-emogi_remote_ask(EmogiRemote *reading, uint8 *fingerprint)
+emogi_remote_get_fingerprint(EmogiRemote *reading, uint8 *fingerprint)
 {
 	MemoryContext old = MemoryContextSwitchTo(reading->context);
 	StringInfoData bytes;
@@ -348,7 +348,7 @@ emogi_remote_ask(EmogiRemote *reading, uint8 *fingerprint)
 	if (why == NULL)
 		emogi_version_stamp_digest(bytes.data, bytes.len, fingerprint);
 	foreach(cell, reading->servers)
-		((EmogiRemoteServer *) lfirst(cell))->is_told = why == NULL;
+		((EmogiRemoteServer *) lfirst(cell))->will_be_cached = why == NULL;
 	pfree(bytes.data);
 	MemoryContextSwitchTo(old);
 	return why;
@@ -371,9 +371,9 @@ read_servers(EmogiRemote *reading)
 			EmogiRemoteConnection *connection = lfirst(cell);
 
 			if (connection->server->ndescribed == 0)
-				emogi_copy_steps_read(connection);
+				emogi_copy_protocol_read(connection);
 			else
-				emogi_copy_steps_copy(reading, connection);
+				emogi_copy_protocol_copy(reading, connection);
 		}
 	reading->is_changed = true;
 	finish(reading);
@@ -396,20 +396,20 @@ rewind_ranges(EmogiRemote *reading)
 
 /*
  * Fill a call's slot with the edges of heaps, as the active snapshot sees them, and of the servers'
- * tables, whether or not they were asked or read before: each server keeps its snapshot. careful:
- * see emogi_sink_begin. Raises 08001 and 08006, errors of servers, and the errors of decode.c and
- * of emogi_heap_scan_tables.
+ * tables, whether or not they were asked or read before: each server keeps its snapshot.
+ * secure_hash: see emogi_sink_begin. Raises 08001 and 08006, errors of servers, and the errors of
+ * decode.c and of emogi_heap_scan_tables.
  */
 void
 emogi_remote_read(EmogiRemote *reading, const EmogiSource *source, List *heaps,
-				  EmogiWeights weights, bool careful)
+				  EmogiWeights weights, bool secure_hash)
 {
 	EmogiCall  *call = reading->call;
 	MemoryContext old;
 
 	call->slot->control.done = call->slot->control.total = 0;
 	emogi_sink_begin(call, &source->key, emogi_sink_weights(source->weight > 0, source->reverse > 0,
-															weights), -1, careful);
+															weights), -1, secure_hash);
 	if (heaps != NIL)
 		emogi_heap_scan_add(call, source, heaps, NULL);
 	emogi_decode_open(&reading->decoder, call->slot->token);

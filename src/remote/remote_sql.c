@@ -10,7 +10,7 @@
 #include "utils/builtins.h"
 
 #include "remote/remote_internal.h"
-#include "remote/packed.h"
+#include "remote/pack_format.h"
 #include "remote/version_stamp.h"
 
 #define VERSION_WITH_JIT 110000
@@ -73,7 +73,7 @@ emogi_remote_sql_begin(const EmogiRemoteServer *server, int version, bool export
 								 "'GMT'; SET LOCAL datestyle = ISO;"
 						   " SET LOCAL intervalstyle = postgres; SET LOCAL extra_float_digits = 3; "
 						   "SET LOCAL idle_in_transaction_session_timeout = 0");
-	if (server->is_told)
+	if (server->will_be_cached)
 		appendStringInfo(&sql, "; %s", emogi_remote_sql_all_rows());
 	if (server->snapshot != NULL)
 		appendStringInfoString(&sql, "; SET LOCAL lock_timeout = '2s'");
@@ -96,7 +96,7 @@ write_select(StringInfo sql, const EmogiRemoteTable *table, bool with_table)
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		appendStringInfoString(sql, i == 0 ? "SELECT " : ", ");
-		write_name(sql, table->columns[i].far_name);
+		write_name(sql, table->columns[i].remote_name);
 	}
 	appendStringInfoString(sql, with_table ? ", tableoid FROM " : " FROM ");
 	write_relation(sql, table);
@@ -130,7 +130,7 @@ emogi_remote_sql_select(const EmogiRemoteTable *table)
 
 /* Get the query for the schema of the stamp function; it returns no row if there is none. */
 char *
-emogi_remote_sql_find_teller(void)
+emogi_remote_sql_find_stamp_function(void)
 {
 	return pstrdup("SELECT n.nspname" FROM_EMOGI(EMOGI_STAMP_FUNCTION, "2205 1009"));
 }
@@ -149,7 +149,7 @@ emogi_remote_sql_stamps(const EmogiRemoteServer *server)
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT pg_catalog.encode(");
-	write_name(&sql, server->teller);
+	write_name(&sql, server->stamp_schema);
 	appendStringInfoString(&sql, "." EMOGI_STAMP_FUNCTION
 						   "(c.oid::pg_catalog.regclass, t.c), 'hex'), c.oid,"
 						   " (SELECT pg_catalog.string_agg("
@@ -168,7 +168,7 @@ emogi_remote_sql_stamps(const EmogiRemoteServer *server)
 						 quote_literal_cstr(table->schema), quote_literal_cstr(table->relation));
 		for (int i = 0; i < table->ncolumns; i++)
 			appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ",
-							 quote_literal_cstr(table->columns[i].far_name));
+							 quote_literal_cstr(table->columns[i].remote_name));
 		appendStringInfoString(&sql, "]::pg_catalog.text[])");
 		number++;
 	}
@@ -254,8 +254,8 @@ copy_groups(const EmogiRemoteTable *table, uint64 range)
 	for (int i = 0; i < table->ncolumns; i++)
 	{
 		appendStringInfo(&sql, "%spg_catalog.array_agg(r.", i == 0 ? "" : ", ");
-		write_name(&sql, table->columns[i].far_name);
-		appendStringInfo(&sql, "::pg_catalog.%s)", grouped_type(table->columns[i].far_type));
+		write_name(&sql, table->columns[i].remote_name);
+		appendStringInfo(&sql, "::pg_catalog.%s)", grouped_type(table->columns[i].remote_type));
 	}
 	appendStringInfo(&sql, ", %s::pg_catalog.regclass::pg_catalog.oid FROM ONLY %s",
 					 quote_literal_cstr(name.data), name.data);
@@ -284,7 +284,7 @@ copy_packs(const EmogiRemoteTable *table, uint64 range)
 												   "ARRAY[", table->oid);
 	for (int i = 0; i < table->ncolumns; i++)
 		appendStringInfo(&sql, "%s%s", i == 0 ? "" : ", ",
-						 quote_literal_cstr(table->columns[i].far_name));
+						 quote_literal_cstr(table->columns[i].remote_name));
 	appendStringInfo(&sql,
 					 "]::pg_catalog.text[], " UINT64_FORMAT "::pg_catalog.int8, "
 					 UINT64_FORMAT "::pg_catalog.int8)) TO STDOUT (FORMAT binary)", first,

@@ -164,7 +164,7 @@ may_read(const EmogiSource *source, Oid relid)
 	bool		may = true;
 
 	if (!is_postgres_fdw(server->fdwid) ||
-		!emogi_connection_may(GetUserMapping(GetUserId(), server->serverid)))
+		!emogi_connection_is_allowed(GetUserMapping(GetUserId(), server->serverid)))
 		return false;
 	rel = relation_open(relid, NoLock);
 	for (int i = 0; i < count; i++)
@@ -333,8 +333,8 @@ describe_table(const EmogiSource *source, Oid relid)
 		Oid			collation;
 
 		column->name = names[i];
-		column->far_name = option_or(is_foreign ? GetForeignColumnOptions(relid, attnum) : NIL,
-									 "column_name", names[i]);
+		column->remote_name = option_or(is_foreign ? GetForeignColumnOptions(relid, attnum) : NIL,
+										"column_name", names[i]);
 		get_atttypetypmodcoll(relid, attnum, &column->type, &column->typmod, &collation);
 		column->base = getBaseType(column->type);
 	}

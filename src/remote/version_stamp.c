@@ -144,18 +144,18 @@ are_covered(Relation rel, ArrayType *names)
  * return false if it is unknown.
  */
 static bool
-get_writers(Oid relid, EmogiWriterTold *told)
+get_writers(Oid relid, EmogiTableVersion *version)
 {
 	EmogiTransactionSnapshot snapshot;
-	bool		is_told;
+	bool		is_stamped;
 
 	if (emogi_cache_shared == NULL || IsolationIsSerializable() ||
 		emogi_recent_writers_changed_by_me(relid) ||
 		!emogi_transaction_snapshot_take(GetActiveSnapshot(), &snapshot))
 		return false;
-	is_told = emogi_recent_writers_tell(relid, &snapshot, told);
+	is_stamped = emogi_recent_writers_table_version(relid, &snapshot, version);
 	pfree(snapshot.running);
-	return is_told;
+	return is_stamped;
 }
 
 /* Compute a fingerprint of bytes. */
@@ -186,9 +186,9 @@ emogi_stamp(PG_FUNCTION_ARGS)
 		Oid			relid;
 		Oid			relfilenumber;
 		Oid			padding;
-		EmogiWriterTold told;
+		EmogiTableVersion version;
 	}			what;
-	bool		is_told;
+	bool		is_stamped;
 	bytea	   *stamp;
 
 	if (rel == NULL)
@@ -197,10 +197,10 @@ emogi_stamp(PG_FUNCTION_ARGS)
 	what.database = MyDatabaseId;
 	what.relid = RelationGetRelid(rel);
 	what.relfilenumber = emogi_compat_relfilenumber(rel);
-	is_told = is_plain(rel) && are_covered(rel, PG_GETARG_ARRAYTYPE_P(1)) &&
-		get_writers(what.relid, &what.told);
+	is_stamped = is_plain(rel) && are_covered(rel, PG_GETARG_ARRAYTYPE_P(1)) &&
+		get_writers(what.relid, &what.version);
 	relation_close(rel, NoLock);
-	if (!is_told)
+	if (!is_stamped)
 		PG_RETURN_NULL();
 	stamp = palloc(VARHDRSZ + EMOGI_FINGERPRINT_BYTES);
 	SET_VARSIZE(stamp, VARHDRSZ + EMOGI_FINGERPRINT_BYTES);

@@ -144,7 +144,7 @@ compute(Aggregate *aggregate)
 
 	emogi_scan_run(scan);
 	if (aggregate->distinguishes && scan->call != NULL &&
-		!emogi_form_distinguishes(&scan->form->coder.key, scan->form->type))
+		!emogi_key_io_is_injective(&scan->form->coder.key, scan->form->type))
 		emogi_inputs_report_keys();
 	MemoryContextReset(aggregate->groups_context);
 	old = MemoryContextSwitchTo(aggregate->groups_context);

@@ -1,5 +1,5 @@
 /*
- * aggregate.h: aggregates of one call's rows, planned by upper.c and executed by aggregate.c
+ * aggregate.h: aggregates of one call's rows, planned by upper_paths.c and executed by aggregate.c
  *
  * The last element of a plan's custom_private (EMOGI_PLAN_UPPER) is a list. Its first element is an
  * integer list: the number of the grouping column (0 = none), and whether different keys must have

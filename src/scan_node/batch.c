@@ -138,14 +138,14 @@ add_outer(EmogiBatchState *batch)
 		return;
 	ResetExprContext(scan->css.ss.ps.ps_ExprContext);
 	old = MemoryContextSwitchTo(scan->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	key = emogi_form_read(scan->form, row->source.value);
+	key = emogi_key_io_input(scan->form, row->source.value);
 	if (scan->call != NULL)
-		number = emogi_graph_vertex(&scan->graph, emogi_form_find(scan->form, &scan->graph, key));
+		number = emogi_graph_vertex(&scan->graph, emogi_key_io_find(scan->form, &scan->graph, key));
 	if (number == EMOGI_NO_VERTEX)
 	{
 		if (scan->call != NULL)
 			(void) emogi_vertices_refuse_array("source", scan->form, &scan->graph, key,
-											   EMOGI_TAKES_MANY);
+											   EMOGI_ARITY_MANY);
 		emogi_vertices_notice_missing("source", batch->task.form, key);
 	}
 	else
@@ -173,8 +173,8 @@ clear_searches(EmogiBatchState *batch)
 static bool
 may_read(const EmogiBatchState *batch)
 {
-	if (batch->outer_ended || batch->nread >= batch->most_rows ||
-		(batch->nread > 0 && batch->is_open && batch->nread >= batch->most_sources))
+	if (batch->outer_ended || batch->nread >= batch->max_rows ||
+		(batch->nread > 0 && batch->is_open && batch->nread >= batch->max_sources))
 		return false;
 	return batch->nread < EMOGI_MSBFS_SOURCES ||
 		MemoryContextMemAllocated(batch->rows_context, true) < (Size) work_mem * 1024;
@@ -215,7 +215,7 @@ search_ahead(EmogiBatchState *batch)
 	if (!batch->is_open)
 		open_call(batch);
 	while (batch->nrows < batch->nread &&
-		   (batch->nsearches == 0 || batch->nsearches < batch->most_sources))
+		   (batch->nsearches == 0 || batch->nsearches < batch->max_sources))
 		add_outer(batch);
 	if (batch->nsearches > 0 && batch->in_passes)
 		emogi_batch_search_all(batch);
@@ -289,8 +289,9 @@ next_of_all(EmogiBatchState *batch, uint32 *v, uint32 *level)
 {
 	if (batch->taken == batch->nunpacked)
 	{
-		batch->nunpacked = emogi_msbfs_fill(&batch->passed, batch->rows[batch->current].search,
-											&batch->cursor, batch->vertices, batch->levels);
+		batch->nunpacked = emogi_msbfs_next_batch(&batch->passed,
+												  batch->rows[batch->current].search,
+												  &batch->cursor, batch->vertices, batch->levels);
 		batch->taken = 0;
 		if (batch->nunpacked == 0)
 			return false;
@@ -341,7 +342,7 @@ put_vertex(EmogiBatchState *batch, uint32 v)
 	EmogiScan  *scan = &batch->scan;
 	MemoryContext old;
 
-	if (scan->form->kind == EMOGI_FORM_INTEGER)
+	if (scan->form->kind == EMOGI_KEY_IO_INTEGER)
 	{
 		*batch->vertex_value = Int64GetDatum(scan->graph.ids[v]);
 		return;
@@ -469,7 +470,7 @@ forget_rows(EmogiBatchState *batch)
  * Initialize a batch that reads at most most_rows outer rows ahead, except for how it returns rows.
  */
 void
-emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int most_rows)
+emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int max_rows)
 {
 	EmogiBatchState *batch = (EmogiBatchState *) node;
 	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
@@ -482,9 +483,9 @@ emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int most_ro
 	batch->nouter = intVal(list_nth(plan->custom_private, EMOGI_PLAN_NOUTER));
 	batch->outer_slot = ExecInitExtraTupleSlot(estate, ExecGetResultType(batch->outer),
 											   &TTSOpsMinimalTuple);
-	batch->most_rows = most_rows;
-	batch->rows = palloc(most_rows * sizeof *batch->rows);
-	batch->sources = palloc(most_rows * sizeof *batch->sources);
+	batch->max_rows = max_rows;
+	batch->rows = palloc(max_rows * sizeof *batch->rows);
+	batch->sources = palloc(max_rows * sizeof *batch->sources);
 	batch->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi outer rows",
 												ALLOCSET_DEFAULT_SIZES);
 	forget_rows(batch);

@@ -42,7 +42,7 @@ typedef struct EmogiBatchState
 	int			nsums;			/* aggregates returned per search instead of rows; 0 = rows are
 								 * returned */
 	EmogiOutput *sums;			/* [nsums] */
-	EmogiMsbfsSums *found;		/* [nsearches], room for most_rows: aggregates of the levels of each
+	EmogiMsbfsSums *found;		/* [nsearches], room for max_rows: aggregates of the levels of each
 								 * search */
 
 	/* the call */
@@ -52,7 +52,7 @@ typedef struct EmogiBatchState
 	bool		in_passes;		/* not one by one */
 	EmogiTask	task;
 	uint64		collection_cost;	/* of index searches for the graphs of earlier passes */
-	int			most_sources;	/* in one request */
+	int			max_sources;	/* in one request */
 	EmogiMsbfsResult passed;
 	EmogiResult single;			/* of the current search, one by one */
 	int			searched;		/* its index; -1 = none */
@@ -64,13 +64,13 @@ typedef struct EmogiBatchState
 	/* the current outer rows */
 	MemoryContext rows_context;
 	bool		outer_ended;
-	int			most_rows;		/* maximum number of rows read ahead */
+	int			max_rows;		/* maximum number of rows read ahead */
 	int			nread;			/* rows read ahead, */
 	int			nrows;			/* of which these have been searched from */
 	int			current;		/* -1 = none is entered yet */
 	EmogiOuterRow *rows;		/* [nread], room for most_rows */
 	int			nsearches;
-	uint32	   *sources;		/* [nsearches], room for most_rows: vertex numbers, distinct */
+	uint32	   *sources;		/* [nsearches], room for max_rows: vertex numbers, distinct */
 	HTAB	   *searches;		/* hash from source to index of its search, in rows_context */
 
 	/* remaining rows of the current outer row */
@@ -84,7 +84,7 @@ typedef struct EmogiBatchState
 } EmogiBatchState;
 
 /* batch.c */
-extern void emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int most_rows);
+extern void emogi_batch_begin(CustomScanState *node, EState *estate, int eflags, int max_rows);
 extern bool emogi_batch_next_outer(EmogiBatchState *batch);
 extern TupleTableSlot *emogi_batch_end_rows(EmogiBatchState *batch, TupleTableSlot *slot);
 extern void emogi_batch_end(CustomScanState *node);

@@ -50,7 +50,7 @@ choose_passes(EmogiBatchState *batch)
 	int			nsources = EMOGI_MSBFS_SOURCES;
 
 	batch->in_passes = true;
-	batch->most_sources = batch->most_rows;
+	batch->max_sources = batch->max_rows;
 	memset(&batch->single, 0, sizeof batch->single);
 	memset(&batch->passed, 0, sizeof batch->passed);
 	if (batch->nsums > 0)
@@ -60,7 +60,7 @@ choose_passes(EmogiBatchState *batch)
 		   emogi_msbfs_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
 		nsources /= 2;
 	batch->in_passes = nsources >= MIN_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
-	batch->most_sources = batch->in_passes ? nsources : 1;
+	batch->max_sources = batch->in_passes ? nsources : 1;
 }
 
 /* Set the levels of each search that are aggregated. */
@@ -72,10 +72,10 @@ bound_sums(EmogiBatchState *batch)
 
 	if (!range->given)
 		return;
-	batch->task.no_rows |= range->most < 0 || range->least > range->most;
-	query->first_level = (uint32) Min(Max(range->least, 0), PG_UINT32_MAX);
-	if (query->max_depth < 0 || range->most < query->max_depth)
-		query->max_depth = Max(range->most, 0);
+	batch->task.no_rows |= range->max < 0 || range->min > range->max;
+	query->first_level = (uint32) Min(Max(range->min, 0), PG_UINT32_MAX);
+	if (query->max_depth < 0 || range->max < query->max_depth)
+		query->max_depth = Max(range->max, 0);
 }
 
 /*
@@ -90,7 +90,7 @@ allocate_answer(EmogiBatchState *batch)
 	const int64 max_depth = batch->task.query.max_depth;
 	uint64		scratch_bytes = emogi_msbfs_scratch_bytes(nvertices, max_depth);
 
-	batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->most_sources, max_depth);
+	batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->max_sources, max_depth);
 	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
 	batch->passed.scratch = NULL;
 	if (scratch_bytes <= emogi_arena_budget_bytes() / ANSWER_SHARE)
@@ -144,7 +144,7 @@ pause_batch(void *arg)
 	if (answer == NULL || scan->graph.memory == NULL || scan->graph.dictionary != NULL ||
 		scan->graph.memory_bytes + bytes > EMOGI_COPIED_BYTES)
 	{
-		(void) emogi_call_hold(scan->call);
+		(void) emogi_call_release_slot(scan->call);
 		return;
 	}
 	old = MemoryContextSwitchTo(scan->run_context);
@@ -155,7 +155,7 @@ pause_batch(void *arg)
 	MemoryContextSwitchTo(old);
 	move_graph(&scan->graph, batch->graph_copy);
 	set_answer(batch, batch->answer_copy);
-	emogi_call_leave(scan->call);
+	emogi_call_release_shared(scan->call);
 }
 
 /*
@@ -188,7 +188,7 @@ static void
 give_back_slot(EmogiBatchState *batch)
 {
 	emogi_call_phase(batch->scan.call, EMOGI_PHASE_ROWS);
-	(void) emogi_call_hold(batch->scan.call);
+	(void) emogi_call_release_slot(batch->scan.call);
 }
 
 /* ---- start ---- */
@@ -256,7 +256,7 @@ emogi_batch_open(EmogiBatchState *batch, const Datum *sources, int nsources)
 		bound_sums(batch);
 	batch->task.table = &table;
 	pgstat_init_function_usage(scan->fcinfo, &usage);
-	scan->call = emogi_course_open(scan->flinfo.fn_oid, &batch->task, false, &view);
+	scan->call = emogi_task_open(scan->flinfo.fn_oid, &batch->task, false, &view);
 	scan->graph = view.graph;
 	pgstat_end_function_usage(&usage, true);
 	batch->task.table = NULL;

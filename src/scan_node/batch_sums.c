@@ -32,9 +32,9 @@ partial_value(EmogiOutput output, const EmogiMsbfsSums *sums)
 	switch (output)
 	{
 		case EMOGI_OUTPUT_MIN:
-			return Int32GetDatum((int32) sums->least);
+			return Int32GetDatum((int32) sums->min);
 		case EMOGI_OUTPUT_MAX:
-			return Int32GetDatum((int32) sums->most);
+			return Int32GetDatum((int32) sums->max);
 		case EMOGI_OUTPUT_SUM:
 			return Int64GetDatum((int64) sums->sum);
 		case EMOGI_OUTPUT_AVG:

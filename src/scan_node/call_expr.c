@@ -261,7 +261,7 @@ emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *functio
 	task.with_backward = function->shape == EMOGI_SHAPE_STEPS ||
 		emogi_algorithm_takes(function, EMOGI_TARGETS) >= 0;
 	(void) emogi_call_expr_pairs(call, function, &task.pairs);
-	emogi_course_graph_key(&task, lookup);
+	emogi_task_graph_key(&task, lookup);
 }
 
 /*
@@ -278,7 +278,7 @@ emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSour
 	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph))
 		return false;
 	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
-	emogi_course_graph_key(&task, &lookup);
+	emogi_task_graph_key(&task, &lookup);
 	return emogi_source_peek(&graph, lookup.weights != EMOGI_WEIGHTS_UNUSED, source);
 }
 
@@ -340,7 +340,7 @@ emogi_call_expr_direction(const FuncExpr *call, const EmogiAlgorithmRow *functio
 
 	if (given == NULL || !IsA(given, Const))
 		return false;
-	*direction = (EmogiDirection) function->parameters[place].otherwise;
+	*direction = (EmogiDirection) function->parameters[place].default_value;
 	return given->constisnull ||
 		emogi_arguments_direction_named(TextDatumGetCString(given->constvalue), direction);
 }

@@ -71,16 +71,17 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 	const double nvertices = is_known ? Min(size.nvertices, nrows) : 0;
 
 	if (function->shape == EMOGI_SHAPE_DISTANCES && place < 2)
-		return (Values) {.ndistinct = emogi_size_given(call, function,
-													   place == 0 ? EMOGI_SOURCES : EMOGI_TARGETS),
+		return (Values) {.ndistinct = emogi_size_count_vertices(call, function,
+																place == 0 ? EMOGI_SOURCES :
+																EMOGI_TARGETS),
 						 .last = -1};
-	if (emogi_kinds_column(function, place)->type == EMOGI_VERTEX)
+	if (emogi_row_kind_column(function, place)->type == EMOGI_VERTEX)
 		return (Values) {.ndistinct = nvertices,.last = -1};
 	if (function->shape != EMOGI_SHAPE_WALKS)
 		return (Values) {.last = -1};
 	if (place == 0)
-		return (Values) {.ndistinct = emogi_size_walks(call, function),
-						 .last = emogi_size_walks(call, function) - 1};
+		return (Values) {.ndistinct = emogi_size_count_walks(call, function),
+						 .last = emogi_size_count_walks(call, function) - 1};
 	return (Values) {.ndistinct = emogi_size_steps(call, function),
 					 .last = emogi_size_steps(call, function) - 1};
 }
@@ -89,7 +90,8 @@ values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 static Values
 values_of_tree(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
 {
-	const double nsources = Min(emogi_size_given(call, function, EMOGI_SOURCES), Max(nrows, 1));
+	const double nsources = Min(emogi_size_count_vertices(call, function, EMOGI_SOURCES),
+								Max(nrows, 1));
 
 	if (place == 0)
 		return (Values) {.ndistinct = nrows,.last = -1};
@@ -103,7 +105,7 @@ values_of_tree(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 static Values
 values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
 {
-	const bool	is_vertex = emogi_kinds_column(function, place)->type == EMOGI_VERTEX;
+	const bool	is_vertex = emogi_row_kind_column(function, place)->type == EMOGI_VERTEX;
 	EmogiGraphSize size;
 
 	if (function->algorithm == EMOGI_CC)
@@ -179,7 +181,7 @@ emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function,
 	Relation	catalog;
 	HeapTuple	tuple;
 
-	if (!OidIsValid(type) || emogi_kinds_column(function, attnum - 1) == NULL)
+	if (!OidIsValid(type) || emogi_row_kind_column(function, attnum - 1) == NULL)
 		return NULL;
 	values = values_of(call, function, nrows, attnum - 1);
 	if (values.ndistinct < 1)

@@ -127,7 +127,7 @@ can_look_up_text(PlannerInfo *root, const RelOptInfo *rel, bool is_join)
 
 	if (!emogi_call_expr_key(call, function->algorithm, &key))
 		return !is_join;
-	return emogi_form_can_lookup(&key, TEXTOID);
+	return emogi_key_io_can_lookup(&key, TEXTOID);
 }
 
 /*
@@ -154,7 +154,7 @@ is_vertex_lookup(PlannerInfo *root, const RelOptInfo *rel, Oid operator, Oid col
 bool
 emogi_conditions_is_key(Node *node, const RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
-	const int	key = emogi_kinds_key(function);
+	const int	key = emogi_row_kind_key(function);
 
 	return key >= 0 && emogi_conditions_is_column(node, rel, key + 1);
 }
@@ -171,7 +171,7 @@ match_any(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *fun
 		!is_vertex_lookup(root, rel, clause->opno, clause->inputcollid, linitial(clause->args),
 						  lsecond(clause->args), true, &exact))
 		return false;
-	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, emogi_kinds_key(function),
+	*condition = (EmogiCondition) {EMOGI_VERTEX_IN, emogi_row_kind_key(function),
 								   lsecond(clause->args), exact};
 	return true;
 }
@@ -208,8 +208,8 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 		if (!is_vertex_lookup(root, rel, operator, clause->inputcollid, (Var *) left, right, false,
 							  &exact))
 			return false;
-		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, emogi_kinds_key(function), (Expr *) right,
-									   exact};
+		*condition = (EmogiCondition) {EMOGI_VERTEX_IS, emogi_row_kind_key(function),
+									   (Expr *) right, exact};
 		return true;
 	}
 	if (!bounded || !emogi_conditions_is_column(left, rel, 2))
@@ -217,13 +217,13 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	switch (strategy_of(operator, exprType(left)))
 	{
 		case BTLessStrategyNumber:
-			*condition = (EmogiCondition) {EMOGI_BELOW, 1, (Expr *) right, true};
+			*condition = (EmogiCondition) {EMOGI_BOUND_BELOW, 1, (Expr *) right, true};
 			return true;
 		case BTLessEqualStrategyNumber:
-			*condition = (EmogiCondition) {EMOGI_AT_MOST, 1, (Expr *) right, true};
+			*condition = (EmogiCondition) {EMOGI_BOUND_AT_MOST, 1, (Expr *) right, true};
 			return true;
 		case BTEqualStrategyNumber:
-			*condition = (EmogiCondition) {EMOGI_EXACTLY, 1, (Expr *) right, false};
+			*condition = (EmogiCondition) {EMOGI_BOUND_EXACTLY, 1, (Expr *) right, false};
 			return true;
 		default:
 			return false;
@@ -235,7 +235,7 @@ static bool
 match_null(const RelOptInfo *rel, const EmogiAlgorithmRow *function, const NullTest *clause,
 		   EmogiCondition *condition)
 {
-	const EmogiRowKind *kind = emogi_kinds_find(function);
+	const EmogiRowKind *kind = emogi_row_kind_find(function);
 
 	if (kind == NULL || kind->nullable < 0 || clause->argisrow ||
 		!emogi_conditions_is_column((Node *) clause->arg, rel, kind->nullable + 1))
@@ -316,7 +316,7 @@ finds_vertices(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow 
 	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
 		return false;
 	*is_known = emogi_call_expr_plan_keys(root, call, function->algorithm, &key);
-	return !*is_known || emogi_form_can_lookup(&key, TEXTOID);
+	return !*is_known || emogi_key_io_can_lookup(&key, TEXTOID);
 }
 
 /*
@@ -326,7 +326,7 @@ finds_vertices(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow 
 static int
 first_value(const EmogiAlgorithmRow *function)
 {
-	return emogi_kinds_find(function) != NULL ? 0 : 1;
+	return emogi_row_kind_find(function) != NULL ? 0 : 1;
 }
 
 /*
@@ -349,7 +349,7 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 
 	for (int place = first_value(function);
 		 list_length(clause->args) == 2 &&
-		 (column = emogi_kinds_column(function, place)) != NULL; place++)
+		 (column = emogi_row_kind_column(function, place)) != NULL; place++)
 	{
 		const bool	is_swapped = !emogi_conditions_is_column(linitial(clause->args), rel,
 															 place + 1);
@@ -360,14 +360,15 @@ match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *f
 
 		if (!emogi_conditions_is_column(left, rel, place + 1) ||
 			!OidIsValid(operator) || !is_comparable(column, exprType(left), exprType(right)) ||
-			(column->type == EMOGI_VERTEX && emogi_kinds_key(function) < 0) ||
+			(column->type == EMOGI_VERTEX && emogi_row_kind_key(function) < 0) ||
 			!is_known_before(root, rel, right) || !emogi_conditions_may_bound(root, call, right))
 			continue;
 		if (column->type == EMOGI_VERTEX &&
 			!finds_vertices(root, call, function, exprType(left), clause->inputcollid, &is_known))
 			continue;
 		strategy = strategy_of(operator, exprType(left));
-		if (strategy == 0 && column->type == EMOGI_VERTEX && emogi_kinds_find(function) == NULL &&
+		if (strategy == 0 && column->type == EMOGI_VERTEX &&
+			emogi_row_kind_find(function) == NULL &&
 			is_known && is_inequality(operator, exprType(left)))
 		{
 			*condition = (EmogiCondition) {EMOGI_IS_NOT, place, (Expr *) right, true};
@@ -399,9 +400,9 @@ match_listed(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *
 	const EmogiResultColumn *column;
 	bool		is_known;
 
-	if (emogi_kinds_find(function) != NULL || !clause->useOr)
+	if (emogi_row_kind_find(function) != NULL || !clause->useOr)
 		return false;
-	for (int place = 1; (column = emogi_kinds_column(function, place)) != NULL; place++)
+	for (int place = 1; (column = emogi_row_kind_column(function, place)) != NULL; place++)
 	{
 		if (column->type != EMOGI_VERTEX || !emogi_conditions_is_column(left, rel, place + 1) ||
 			strategy_of(clause->opno, exprType(left)) != BTEqualStrategyNumber ||
@@ -426,9 +427,9 @@ match_self(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *fu
 	const EmogiResultColumn *column;
 	bool		is_known;
 
-	if (emogi_kinds_find(function) != NULL || list_length(clause->args) != 2)
+	if (emogi_row_kind_find(function) != NULL || list_length(clause->args) != 2)
 		return false;
-	for (int place = 1; (column = emogi_kinds_column(function, place)) != NULL; place++)
+	for (int place = 1; (column = emogi_row_kind_column(function, place)) != NULL; place++)
 	{
 		const Oid	type = exprType(left);
 		const bool	is_equal = strategy_of(clause->opno, type) == BTEqualStrategyNumber;
@@ -569,7 +570,7 @@ push_down_range(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgo
 	const EmogiResultColumn *result;
 
 	for (int place = first_value(function);
-		 clause->useOr && (result = emogi_kinds_column(function, place)) != NULL; place++)
+		 clause->useOr && (result = emogi_row_kind_column(function, place)) != NULL; place++)
 	{
 		const EmogiColumnType type = result->type;
 		Node	   *column = linitial(clause->args);
@@ -581,7 +582,7 @@ push_down_range(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgo
 			!find_range(lsecond(clause->args), &min, &max, &is_complete))
 			continue;
 		push_down(rte, &(EmogiCondition) {EMOGI_IS_AT_LEAST, place, int8_const(min)}, sorted);
-		push_down(rte, &(EmogiCondition) {is_bound ? EMOGI_AT_MOST : EMOGI_IS_AT_MOST, place,
+		push_down(rte, &(EmogiCondition) {is_bound ? EMOGI_BOUND_AT_MOST : EMOGI_IS_AT_MOST, place,
 										  int8_const(max)}, sorted);
 		return is_complete;
 	}

@@ -21,7 +21,7 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 #include "scan_node/scan.h"
-#include "base/attempt.h"
+#include "base/subtransaction.h"
 #include "base/compat.h"
 #include "base/papers_settings.h"
 
@@ -31,7 +31,7 @@ is_repeated(const EmogiScan *scan, const CustomScan *plan, int condition)
 {
 	const EmogiPushdown next = scan->pushdowns[condition + 1];
 
-	return (scan->pushdowns[condition] == EMOGI_EXACTLY && next == EMOGI_IS) ||
+	return (scan->pushdowns[condition] == EMOGI_BOUND_EXACTLY && next == EMOGI_IS) ||
 		(scan->pushdowns[condition] == EMOGI_VERTEX_IS &&
 		 (next == EMOGI_IS || next == EMOGI_IS_LIKELY) &&
 		 scan->places[condition] == scan->places[condition + 1] &&
@@ -46,9 +46,10 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	CustomScan *plan = (CustomScan *) scan->css.ss.ps.plan;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
 	static const char *const operators[] = {
-		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_AT_MOST] = "<=",
-		[EMOGI_BELOW] = "<",
-		[EMOGI_EXACTLY] = "=", [EMOGI_IS_BELOW] = "<", [EMOGI_IS_AT_MOST] = "<=", [EMOGI_IS] = "=",
+		[EMOGI_VERTEX_IS] = "=", [EMOGI_VERTEX_IN] = "= ANY", [EMOGI_BOUND_AT_MOST] = "<=",
+		[EMOGI_BOUND_BELOW] = "<",
+		[EMOGI_BOUND_EXACTLY] = "=", [EMOGI_IS_BELOW] = "<", [EMOGI_IS_AT_MOST] = "<=",
+		[EMOGI_IS] = "=",
 		[EMOGI_IS_AT_LEAST] = ">=", [EMOGI_IS_ABOVE] = ">",
 		[EMOGI_IS_LIKELY] = "=", [EMOGI_IS_IN] = "= ANY", [EMOGI_IS_NOT] = "<>",
 		[EMOGI_MEMBER_OF] = "=", [EMOGI_IS_NULL] = "IS NULL", [EMOGI_IS_NOT_NULL] = "IS NOT NULL",
@@ -144,7 +145,7 @@ constant_direction(const EmogiScan *scan, EmogiDirection *direction)
 	*direction = EMOGI_OUT;
 	if (parameter >= 0)
 	{
-		*direction = (EmogiDirection) scan->function->parameters[parameter].otherwise;
+		*direction = (EmogiDirection) scan->function->parameters[parameter].default_value;
 		text = constant_text(scan, parameter + 1, &known);
 	}
 	return known && (text == NULL || emogi_arguments_direction_named(text, direction));
@@ -167,9 +168,9 @@ constant_depth(const EmogiScan *scan)
 													scan->inputs[scan->ninputs -
 																 scan->nconditions + i].expression);
 
-		if (scan->pushdowns[i] == EMOGI_BELOW)
+		if (scan->pushdowns[i] == EMOGI_BOUND_BELOW)
 			bound--;
-		if (scan->pushdowns[i] > EMOGI_VERTEX_IN && scan->pushdowns[i] <= EMOGI_EXACTLY &&
+		if (scan->pushdowns[i] > EMOGI_VERTEX_IN && scan->pushdowns[i] <= EMOGI_BOUND_EXACTLY &&
 			bound >= 0 && (depth < 0 || bound < depth))
 			depth = bound;
 	}
@@ -196,7 +197,7 @@ ask(const EmogiScan *scan, EmogiQuestion *question)
 		.has_targets = is_path || (scan->vertex_input >= 0 && !scan->looks_up),
 		.collects = collects(scan),
 		.last_is_target = is_path,
-		.is_shared = scan->is_shared && !scan->tries_near
+		.is_shared = scan->is_shared && !scan->tries_local_search
 	};
 
 	emogi_course_ask(&task, question);
@@ -260,11 +261,11 @@ find_outcome(void *context)
 static bool
 find_outcome_safely(GraphForecast *forecast)
 {
-	ErrorData  *error = emogi_attempt(find_outcome, forecast);
+	ErrorData  *error = emogi_run_in_subtransaction(find_outcome, forecast);
 
 	if (error == NULL)
 		return true;
-	if (emogi_attempt_was_stopped(error))
+	if (emogi_subtransaction_was_stopped(error))
 		ReThrowError(error);
 	FreeErrorData(error);
 	return false;
@@ -315,7 +316,7 @@ static void
 explain_forecast(EmogiScan *scan, ExplainState *es)
 {
 	static const char *const origins[] = {
-		[EMOGI_GRAPH_FOUND] = "cached", [EMOGI_GRAPH_MERGED] = "to be refreshed",
+		[EMOGI_GRAPH_FOUND] = "cached", [EMOGI_GRAPH_MERGED] = "cached, to be refreshed",
 		[EMOGI_GRAPH_BUILT] = "to be built",
 		[EMOGI_GRAPH_PRIVATE] = "to be built for this call alone"
 	};
@@ -370,27 +371,27 @@ name_origin(const EmogiCallRecord *total)
 {
 	static const char *const names[] = {
 		[EMOGI_GRAPH_FOUND] = "cached", [EMOGI_GRAPH_STALE] = "cached, stale",
-		[EMOGI_GRAPH_BUILT] = "built", [EMOGI_GRAPH_MERGED] = "spliced",
-		[EMOGI_GRAPH_OVERLAID] = "cached, patched"
+		[EMOGI_GRAPH_BUILT] = "built", [EMOGI_GRAPH_MERGED] = "merged",
+		[EMOGI_GRAPH_OVERLAID] = "cached, overlay"
 	};
 
 	if (total->origin != EMOGI_GRAPH_PRIVATE)
 		return names[total->origin];
-	return total->splice_ms > 0 ? "spliced for this call alone" : "built for this call alone";
+	return total->merge_ms > 0 ? "merged for this call alone" : "built for this call alone";
 }
 
 /* Show the work of finding changes. */
 static void
 explain_refresh(const EmogiCallRecord *total, ExplainState *es)
 {
-	ExplainPropertyUInteger("Pages Rescanned", NULL, total->nlooked, es);
-	ExplainPropertyUInteger("Pages Skipped (Visibility Map)", NULL, total->nby_map, es);
-	ExplainPropertyUInteger("Pages Skipped (LSN)", NULL, total->nby_lsn, es);
+	ExplainPropertyUInteger("Pages Rescanned", NULL, total->nrescanned, es);
+	ExplainPropertyUInteger("Pages Skipped (Visibility Map)", NULL, total->nskipped_by_map, es);
+	ExplainPropertyUInteger("Pages Skipped (LSN)", NULL, total->nskipped_by_lsn, es);
 	ExplainPropertyUInteger("Edge Changes", NULL, total->nchanges, es);
 	if (!es->timing)
 		return;
 	ExplainPropertyFloat("Refresh Time", "ms", total->refresh_ms, 3, es);
-	ExplainPropertyFloat("Merge Time", "ms", total->splice_ms, 3, es);
+	ExplainPropertyFloat("Merge Time", "ms", total->merge_ms, 3, es);
 }
 
 /* Show the work of reading foreign tables. */
@@ -422,7 +423,7 @@ explain_origin(const EmogiScan *scan, ExplainState *es)
 		ExplainPropertyText("Cache", psprintf("bypassed (%s)", total->why_private), es);
 	if (total->origin == EMOGI_GRAPH_STALE)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
-	if (total->nlooked + total->nby_map + total->nby_lsn > 0)
+	if (total->nrescanned + total->nskipped_by_map + total->nskipped_by_lsn > 0)
 		explain_refresh(total, es);
 	if (total->nservers > 0)
 		explain_servers(total, es);

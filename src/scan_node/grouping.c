@@ -52,7 +52,7 @@ typedef struct Folding
 	const EmogiResult *result;
 	const EmogiGroups *wanted;
 	const EmogiRanges *ranges;
-	int64		least;			/* minimum of the grouping column */
+	int64		min;			/* minimum of the grouping column */
 	uint64		nvalues;		/* number of values from there to the maximum */
 	uint32	  **pieces;			/* [npieces] of [PIECE_VALUES]: slots of groups, 0 = none yet */
 	uint64		npieces;
@@ -137,7 +137,7 @@ make_slot(Folding *folding, uint32 n)
 static inline uint32
 get_slot(Folding *folding, uint32 value)
 {
-	const uint32 n = value - (uint32) folding->least;
+	const uint32 n = value - (uint32) folding->min;
 	const uint32 place = folding->pieces[n / PIECE_VALUES][n % PIECE_VALUES];
 
 	return likely(place != 0) ? place : make_slot(folding, n);
@@ -159,14 +159,14 @@ find_slots(Folding *folding)
 	const int	column = folding->wanted->place - 1;
 	const uint32 *values = (const uint32 *) folding->result->columns[Max(column, 0)].vertex +
 		folding->first;
-	const uint32 least = (uint32) folding->least;
+	const uint32 min = (uint32) folding->min;
 	const uint32 count = folding->count;
 	uint32	  **pieces = folding->pieces;
 
 	for (uint32 i = 0; column >= 0 && i < count; i++)
 	{
 		const uint32 wanted = -(uint32) folding->mask[i];
-		const uint32 n = (values[i] - least) & wanted;
+		const uint32 n = (values[i] - min) & wanted;
 		uint32		place = pieces[n / PIECE_VALUES][n % PIECE_VALUES] & wanted;
 
 		if (unlikely((place == 0) & (wanted != 0)))
@@ -220,10 +220,10 @@ count_value(Folding *folding, uint32 value, uint32 nselected)
  * [count], and up to VECTOR_BYTES - 1 more.
  */
 static EMOGI_VECTORS void
-pack(const uint32 *values, uint32 least, uint32 count, uint8 *bytes)
+pack(const uint32 *values, uint32 min, uint32 count, uint8 *bytes)
 {
 	for (uint32 i = 0; i < count; i++)
-		bytes[i] = (uint8) (values[i] - least);
+		bytes[i] = (uint8) (values[i] - min);
 	for (uint32 i = count; i % VECTOR_BYTES != 0; i++)
 		bytes[i] = PG_UINT8_MAX;
 }
@@ -262,14 +262,14 @@ count_few(Folding *folding)
 	const uint32 *values = folding->result->columns[0].vertex + folding->first;
 	const double none = folding->columns[0].none;
 
-	pack(values, (uint32) folding->least, folding->count, folding->mask);
+	pack(values, (uint32) folding->min, folding->count, folding->mask);
 	for (uint32 i = 0; i < folding->nvalues; i++)
 	{
-		const int64 value = folding->least + i;
+		const int64 value = folding->min + i;
 		uint32		nequal;
 
 		if ((double) value == none ||
-			(range->given && (value < range->least || value > range->most)))
+			(range->given && (value < range->min || value > range->max)))
 			continue;
 		nequal = count_bytes(folding->mask, (uint8) i, folding->count);
 		if (nequal > 0)
@@ -383,8 +383,8 @@ static EMOGI_VECTORS int64
 fold_marked(EmogiFoldKind kind, const int32 *values, const uint8 *mask, uint32 count)
 {
 	int64		sum = 0;
-	int32		least = PG_INT32_MAX;
-	int32		most = PG_INT32_MIN;
+	int32		min = PG_INT32_MAX;
+	int32		max = PG_INT32_MIN;
 
 	for (uint32 i = 0; kind == EMOGI_FOLD_SUM && i < count; i++)
 		sum += values[i] & -(int32) mask[i];
@@ -393,16 +393,16 @@ fold_marked(EmogiFoldKind kind, const int32 *values, const uint8 *mask, uint32 c
 		const int32 marked = -(int32) mask[i];
 		const int32 value = (values[i] & marked) | (PG_INT32_MAX & ~marked);
 
-		least = value < least ? value : least;
+		min = value < min ? value : min;
 	}
 	for (uint32 i = 0; kind == EMOGI_FOLD_MAX && i < count; i++)
 	{
 		const int32 marked = -(int32) mask[i];
 		const int32 value = (values[i] & marked) | (PG_INT32_MIN & ~marked);
 
-		most = value > most ? value : most;
+		max = value > max ? value : max;
 	}
-	return kind == EMOGI_FOLD_SUM ? sum : kind == EMOGI_FOLD_MIN ? least : most;
+	return kind == EMOGI_FOLD_SUM ? sum : kind == EMOGI_FOLD_MIN ? min : max;
 }
 
 /* Fold the int32 values of a block if all rows are in one group. */
@@ -497,7 +497,7 @@ fold_block(Folding *folding, uint32 nselected)
 
 /* Get the minimum and maximum of the values. */
 static EMOGI_VECTORS void
-find_bounds(const int32 *values, uint64 n, int32 *least, int32 *most)
+find_bounds(const int32 *values, uint64 n, int32 *min, int32 *max)
 {
 	int32		low = PG_INT32_MAX;
 	int32		high = PG_INT32_MIN;
@@ -507,8 +507,8 @@ find_bounds(const int32 *values, uint64 n, int32 *least, int32 *most)
 		low = values[v] < low ? values[v] : low;
 		high = values[v] > high ? values[v] : high;
 	}
-	*least = low;
-	*most = high;
+	*min = low;
+	*max = high;
 }
 
 /* Make the slot table for the range of values in the grouping column. */
@@ -530,12 +530,12 @@ make_table(Folding *folding)
 	}
 	if (folding->columns[column].type == EMOGI_INT32)
 	{
-		int32		least;
-		int32		most;
+		int32		min;
+		int32		max;
 
-		find_bounds(folding->result->columns[column].int32, n, &least, &most);
-		folding->least = least;
-		folding->nvalues = n == 0 ? 0 : (uint64) ((int64) most - least) + 1;
+		find_bounds(folding->result->columns[column].int32, n, &min, &max);
+		folding->min = min;
+		folding->nvalues = n == 0 ? 0 : (uint64) ((int64) max - min) + 1;
 	}
 	folding->npieces = folding->nvalues / PIECE_VALUES + 1;
 	folding->pieces = palloc_extended(folding->npieces * sizeof *folding->pieces, MCXT_ALLOC_HUGE);
@@ -576,7 +576,7 @@ output_groups(const Folding *folding, EmogiGroups *groups)
 		for (uint64 i = 0; folding->pieces[piece] != no_slots && i < PIECE_VALUES; i++)
 			if (folding->pieces[piece][i] != 0)
 				output_group(folding, folding->pieces[piece][i],
-							 folding->least + (int64) (piece * PIECE_VALUES + i), groups);
+							 folding->min + (int64) (piece * PIECE_VALUES + i), groups);
 }
 
 /*

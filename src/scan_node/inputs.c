@@ -125,10 +125,10 @@ integer_of(Datum datum, Oid type)
  * Get the vertices that a condition's operand names: one, or an array of this type. They get the
  * type of the column; integers become bigint.
  */
-static EmogiGiven
+static EmogiVertexDatums
 vertices_named(NullableDatum operand, Oid type, bool is_array)
 {
-	EmogiGiven	given = {0};
+	EmogiVertexDatums	given = {0};
 
 	if (operand.isnull)
 		return given;
@@ -177,7 +177,7 @@ emogi_inputs_looks_up_members(const EmogiScan *scan)
 }
 
 /* Get the vertices that the operand of the condition on `vertex` names. */
-static EmogiGiven
+static EmogiVertexDatums
 vertices_of(const EmogiScan *scan, NullableDatum operand)
 {
 	return vertices_named(operand, scan->inputs[scan->vertex_input].type,
@@ -186,7 +186,7 @@ vertices_of(const EmogiScan *scan, NullableDatum operand)
 
 /*
  * Get the number of the vertex that equals a value; -1 if there is none. The text is compared, too,
- * because emogi_form_lookup may find a key with another text.
+ * because emogi_key_io_lookup may find a key with another text.
  */
 static int64
 find_number(const EmogiScan *scan, Datum given)
@@ -194,13 +194,14 @@ find_number(const EmogiScan *scan, Datum given)
 	int64		key;
 	uint32		number;
 
-	if (!emogi_form_lookup(scan->form, &scan->graph, given, &key))
+	if (!emogi_key_io_lookup(scan->form, &scan->graph, given, &key))
 		return -1;
 	number = emogi_graph_vertex(&scan->graph, key);
 	if (number == EMOGI_NO_VERTEX)
 		return -1;
 	if (scan->form->type == TEXTOID &&
-		!DatumGetBool(DirectFunctionCall2(byteaeq, emogi_form_output(scan->form, &scan->graph, key),
+		!DatumGetBool(DirectFunctionCall2(byteaeq,
+										  emogi_key_io_output(scan->form, &scan->graph, key),
 										  given)))
 		return -1;
 	return number;
@@ -216,7 +217,7 @@ link_members(EmogiScan *scan)
 
 	MemoryContextSwitchTo(old);
 	if (!emogi_local_search_components_link(scan->result.columns[0].vertex, n,
-											emogi_cache_labels_stop, members))
+											emogi_cache_labels_must_stop, members))
 	{
 		CHECK_FOR_INTERRUPTS();
 		elog(ERROR, "the components of %llu vertices were not linked", (unsigned long long) n);
@@ -257,7 +258,7 @@ look_up_members(EmogiScan *scan, NullableDatum operand)
 	int64		number = -1;
 	uint32		first = EMOGI_NO_VERTEX;
 
-	if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
+	if (!emogi_key_io_can_lookup(&scan->form->coder.key, scan->form->type))
 		emogi_inputs_report_keys();
 	if (scan->members == NULL)
 		link_members(scan);
@@ -285,7 +286,7 @@ void
 emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 {
 	MemoryContext old;
-	EmogiGiven	given;
+	EmogiVertexDatums	given;
 
 	MemoryContextReset(scan->keys_context);
 	scan->keys = NULL;
@@ -297,11 +298,11 @@ emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 		look_up_members(scan, operand);
 		return;
 	}
-	if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
+	if (!emogi_key_io_can_lookup(&scan->form->coder.key, scan->form->type))
 		return;
 	old = MemoryContextSwitchTo(scan->keys_context);
 	given = vertices_of(scan, operand);
-	scan->keys = emogi_vertices_seek(scan->form, &scan->graph, &given, &scan->nkeys);
+	scan->keys = emogi_vertices_find_ids(scan->form, &scan->graph, &given, &scan->nkeys);
 	MemoryContextSwitchTo(old);
 }
 
@@ -311,7 +312,7 @@ emogi_inputs_look_up(EmogiScan *scan, NullableDatum operand)
 static void
 bound_depth(EmogiTask *task, EmogiPushdown pushdown, int64 bound)
 {
-	if (pushdown == EMOGI_BELOW && bound > PG_INT64_MIN)
+	if (pushdown == EMOGI_BOUND_BELOW && bound > PG_INT64_MIN)
 		bound--;
 	task->no_rows |= bound < 0;
 	if (bound >= 0 && (task->query.max_depth < 0 || bound < task->query.max_depth))
@@ -323,10 +324,10 @@ static void
 bound_distance(EmogiTask *task, EmogiPushdown pushdown, double bound)
 {
 	if (isnan(bound))
-		task->no_rows |= pushdown == EMOGI_EXACTLY;
+		task->no_rows |= pushdown == EMOGI_BOUND_EXACTLY;
 	else
 	{
-		if (pushdown == EMOGI_BELOW)
+		if (pushdown == EMOGI_BOUND_BELOW)
 			bound = nextafter(bound, -(double) INFINITY);
 		task->no_rows |= bound < 0;
 		task->query.max_distance = Min(task->query.max_distance, Max(bound, 0));
@@ -337,7 +338,7 @@ bound_distance(EmogiTask *task, EmogiPushdown pushdown, double bound)
 static bool
 is_of_vertices(const EmogiScan *scan, int condition)
 {
-	return emogi_kinds_column(scan->function, scan->places[condition])->type == EMOGI_VERTEX;
+	return emogi_row_kind_column(scan->function, scan->places[condition])->type == EMOGI_VERTEX;
 }
 
 /*
@@ -355,7 +356,7 @@ void
 emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 {
 	memset(&scan->ranges, 0, sizeof scan->ranges);
-	scan->nulls = EMOGI_NULLS_TOO;
+	scan->nulls = EMOGI_NULLS_INCLUDED;
 	for (int i = 0; i < scan->nconditions; i++)
 	{
 		const EmogiInput *input = &scan->inputs[scan->ninputs - scan->nconditions + i];
@@ -371,7 +372,7 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 		else if (pushdown >= EMOGI_IS_SELF)
 			continue;			/* see emogi_inputs_find_values */
 		else if (pushdown == EMOGI_IS_NULL || pushdown == EMOGI_IS_NOT_NULL)
-			scan->nulls |= pushdown == EMOGI_IS_NULL ? EMOGI_NULLS_ONLY : EMOGI_NULLS_NEVER;
+			scan->nulls |= pushdown == EMOGI_IS_NULL ? EMOGI_NULLS_ONLY : EMOGI_NULLS_EXCLUDED;
 		else if (input->value.isnull)
 			task->no_rows = true;
 		else if (pushdown >= EMOGI_IS_BELOW)
@@ -440,7 +441,7 @@ compare_numbers(const void *a, const void *b)
 static void
 narrow_to_list(EmogiScan *scan, int condition, const EmogiInput *input)
 {
-	const EmogiGiven given = vertices_named(input->value, input->type, true);
+	const EmogiVertexDatums given = vertices_named(input->value, input->type, true);
 	uint32	   *numbers = palloc_extended(Max(given.count, 1) * sizeof *numbers, MCXT_ALLOC_HUGE);
 	uint64		count = 0;
 
@@ -492,7 +493,7 @@ emogi_inputs_find_values(EmogiScan *scan)
 		if (pushdown < EMOGI_IS_BELOW || pushdown == EMOGI_MEMBER_OF || !is_of_vertices(scan, i) ||
 			(input->value.isnull && pushdown < EMOGI_IS_SELF))
 			continue;
-		if (!emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
+		if (!emogi_key_io_can_lookup(&scan->form->coder.key, scan->form->type))
 		{
 			if (pushdown == EMOGI_IS_LIKELY)
 				continue;

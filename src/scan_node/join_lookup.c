@@ -86,7 +86,7 @@ maybe_build_map(Lookup *lookup)
 	MemoryContext old;
 
 	if (lookup->nlookups++ != LOOKUPS_BEFORE_MAP + graph->nvertices / VERTICES_A_LOOKUP ||
-		lookup->scan.form->kind != EMOGI_FORM_INTEGER || graph->ids == NULL ||
+		lookup->scan.form->kind != EMOGI_KEY_IO_INTEGER || graph->ids == NULL ||
 		graph->nvertices == 0)
 		return;
 	old = MemoryContextSwitchTo(lookup->map_context);
@@ -128,7 +128,7 @@ find_key(Lookup *lookup, Datum given, uint64 *v)
 	int64		id;
 	uint32		number = EMOGI_NO_VERTEX;
 
-	if (emogi_form_lookup(scan->form, &scan->graph, given, &id))
+	if (emogi_key_io_lookup(scan->form, &scan->graph, given, &id))
 		number = emogi_graph_vertex(&scan->graph, id);
 	MemoryContextSwitchTo(old);
 	*v = number;
@@ -183,7 +183,7 @@ find_row(Lookup *lookup, TupleTableSlot *outer, uint64 *v)
 	maybe_build_map(lookup);
 	if (lookup->members != NULL)
 		return emogi_key_set_has(lookup->members, integer_of(key.value, lookup->key_type));
-	if (!(scan->form->kind == EMOGI_FORM_INTEGER ?
+	if (!(scan->form->kind == EMOGI_KEY_IO_INTEGER ?
 		  find_integer(lookup, integer_of(key.value, lookup->key_type), v) :
 		  find_key(lookup, key.value, v)))
 		return false;
@@ -199,7 +199,7 @@ ensure_run(Lookup *lookup)
 	EmogiScan  *scan = &lookup->scan;
 
 	emogi_scan_run(scan);
-	if (scan->call != NULL && !emogi_form_can_lookup(&scan->form->coder.key, scan->form->type))
+	if (scan->call != NULL && !emogi_key_io_can_lookup(&scan->form->coder.key, scan->form->type))
 		emogi_inputs_report_keys();
 	scan->started = true;
 	if (lookup->run == scan->nruns)

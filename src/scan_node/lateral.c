@@ -229,9 +229,9 @@ search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualC
 	if (!emogi_size_find(call, function->algorithm, &size))
 		return passes * (call_cost->startup + call_cost->per_tuple);
 	bounds = emogi_size_bounds(call, function);
-	emogi_size_try(call, function, &bounds, &size);
+	emogi_size_probe(call, function, &bounds, &size);
 	alone = bounds.depth >= 0 || size.reached >= 0 ?
-		emogi_size_reached(&size, bounds.depth) * EMOGI_NEAR_EDGE_COST : (double) INFINITY;
+		emogi_size_reached(&size, bounds.depth) * EMOGI_LOCAL_EDGE_COST : (double) INFINITY;
 	return passes * (EMOGI_CALL_COST + size.nvertices * PASS_VERTEX_COST) +
 		Min(passes * PASS_COST * size.nedges * EMOGI_EDGE_COST, outer_rows * alone);
 }
@@ -381,7 +381,7 @@ add_sum(PlannerInfo *root, Sums *sums, Node *node)
 		return IsA(node, Var) && !bms_is_member(sums->inner->relid, pull_varnos(root, node));
 	}
 	if (((const Aggref *) node)->aggdistinct != NIL ||
-		!emogi_outputs_match(sums->inner, (Aggref *) node, &output, &place) ||
+		!emogi_aggregate_match(sums->inner, (Aggref *) node, &output, &place) ||
 		(output != EMOGI_OUTPUT_COUNT && place == 0))
 		return false;
 	aggregate = copyObject((Aggref *) node);

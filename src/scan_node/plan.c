@@ -54,7 +54,7 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 {
 	const EmogiAlgorithmRow *function;
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
-	const bool	is_vertices = call != NULL && emogi_kinds_find(function) == NULL;
+	const bool	is_vertices = call != NULL && emogi_row_kind_find(function) == NULL;
 
 	if (call != NULL && attnum > 0 && variable->rel != NULL &&
 		(!is_vertices || (attnum == 2 && function->algorithm == EMOGI_CC)))
@@ -212,7 +212,7 @@ emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *functi
 
 	return OidIsValid(order->lt_opr) && order->btree_opintype == type &&
 		(!OidIsValid(collation) || (emogi_call_expr_source(call, function->algorithm, source) &&
-									emogi_form_orders(&source->key, type, collation)));
+									emogi_key_io_keeps_order(&source->key, type, collation)));
 }
 
 /*
@@ -222,7 +222,7 @@ emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *functi
 static int
 count_ordered(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	const EmogiRowKind *kind = emogi_kinds_find(function);
+	const EmogiRowKind *kind = emogi_row_kind_find(function);
 	char	   *pairs;
 
 	if (kind == NULL)
@@ -237,7 +237,8 @@ append_order(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 			 EmogiSource *source, CustomPath *path)
 {
 	const Oid	type = column->atttypid;
-	const bool	is_vertex = emogi_kinds_column(function, column->attnum - 1)->type == EMOGI_VERTEX;
+	const bool  is_vertex = emogi_row_kind_column(function, column->attnum - 1)->type ==
+		EMOGI_VERTEX;
 	List	   *keys;
 	const PathKey *key;
 
@@ -250,7 +251,7 @@ append_order(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 	if (keys == NIL)
 		return false;
 	key = linitial_node(PathKey, keys);
-	if (key->pk_eclass->ec_has_const && emogi_kinds_find(function) != NULL)
+	if (key->pk_eclass->ec_has_const && emogi_row_kind_find(function) != NULL)
 		return true;			/* a constant column does not affect the order */
 	path->path.pathkeys = list_append_unique_ptr(path->path.pathkeys, (void *) key);
 	if (OidIsValid(column->attcollation))
@@ -299,7 +300,7 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 	path->path.pathtarget = rel->reltarget;
 	path->path.param_info = get_baserel_parampathinfo(root, rel, required_outer);
 	path->flags = emogi_compat_projects();
-	path->methods = emogi_kinds_find(function) != NULL ? &row_path_methods : &path_methods;
+	path->methods = emogi_row_kind_find(function) != NULL ? &row_path_methods : &path_methods;
 	set_order(root, rel, path);
 	return path;
 }
@@ -341,15 +342,15 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 		EmogiCondition condition;
 
 		if (emogi_conditions_match(root, rel, function, clause, &condition) &&
-			condition.pushdown >= EMOGI_AT_MOST &&
+			condition.pushdown >= EMOGI_BOUND_AT_MOST &&
 			emogi_conditions_may_bound(root, call, (Node *) condition.operand))
 			narrow(function, &condition, &bounds);
 	}
 	if (bounds.depth == given.depth && bounds.distance == given.distance)
 		return 0;
-	emogi_size_try(call, function, &given, &size);
+	emogi_size_probe(call, function, &given, &size);
 	cost = emogi_size_call_cost(&size, given.depth);
-	emogi_size_try(call, function, &bounds, &size);
+	emogi_size_probe(call, function, &bounds, &size);
 	/* the search stops at the bounds, so no more rows are read */
 	rel->tuples = Min(rel->tuples, emogi_size_reached(&size, bounds.depth));
 	rel->rows = clamp_row_est(Min(rel->rows, rel->tuples));
@@ -387,7 +388,7 @@ count_made(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 	List	   *pushed = NIL;
 	ListCell   *cell;
 
-	if (emogi_kinds_find(function) == NULL)
+	if (emogi_row_kind_find(function) == NULL)
 		return adjust_components(root, rel, call, function);
 	foreach(cell, rel->baserestrictinfo)
 	{
@@ -455,7 +456,7 @@ chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *fu
 		if (kind <= EMOGI_VERTEX_IN ||
 			kind == EMOGI_MEMBER_OF || kind == EMOGI_IS_LIKELY || kind == EMOGI_IS_IN ||
 			(kind == EMOGI_IS &&
-			 emogi_kinds_column(function, lfirst_int(place))->type == EMOGI_VERTEX))
+			 emogi_row_kind_column(function, lfirst_int(place))->type == EMOGI_VERTEX))
 			return true;
 	}
 	return false;
@@ -622,7 +623,7 @@ is_component(PlannerInfo *root, RelOptInfo *rel, EquivalenceClass *class, Equiva
 static bool
 finds_by_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	const EmogiRowKind *kind = emogi_kinds_find(function);
+	const EmogiRowKind *kind = emogi_row_kind_find(function);
 	char	   *pairs;
 
 	return kind == NULL || (kind->key >= 0 && kind->key == kind->element &&
@@ -664,18 +665,18 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 
 	if (previous_set_rel_pathlist_hook)
 		previous_set_rel_pathlist_hook(root, rel, rti, rte);
-	emogi_names_note(rel, rte);
+	emogi_unused_names_mark(rel, rte);
 	if (!emogi_enable_scan || IS_DUMMY_REL(rel) || root->rowMarks != NIL ||
 		(root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT))
 		return;
 	call = emogi_call_expr_of(rte, &function);
-	if (call == NULL || emogi_names_uses(rel, InvalidAttrNumber) ||
+	if (call == NULL || emogi_unused_names_uses_column(rel, InvalidAttrNumber) ||
 		contain_subplans((Node *) call->args))
 		return;
 	saved = adjust_rows(root, rel, call, function);
 	rel->pathlist = rel->partial_pathlist = NIL;
 	add_scan_path(root, rel, call, count_made(root, rel, call, function), saved);
-	if (emogi_kinds_find(function) == NULL)
+	if (emogi_row_kind_find(function) == NULL)
 		add_shared_path(root, rel, call, function);
 	add_lookup_paths(root, rel, call, function);
 }

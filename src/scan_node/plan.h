@@ -1,8 +1,8 @@
 /*
  * plan.h: declarations shared by the planner's files
  *
- * plan.c plans scans, lateral.c batches of scans, and upper.c the steps above scans. conditions.c,
- * outputs.c, names.c, size.c and probe.c serve all of them.
+ * plan.c plans scans, lateral.c batches of scans, and upper_paths.c the steps above scans.
+ * conditions.c, aggregate_match.c, unused_names.c, size.c and size_probe.c serve all of them.
  */
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
@@ -25,7 +25,7 @@
  * vertex in a local search */
 #define EMOGI_BUILD_COST (EMOGI_COST_BUILD_EDGE_US * EMOGI_COST_UNITS_PER_US)
 #define EMOGI_EDGE_COST (EMOGI_COST_EDGE_US * EMOGI_COST_UNITS_PER_US)
-#define EMOGI_NEAR_EDGE_COST (EMOGI_COST_LOCAL_VERTEX_US * EMOGI_COST_UNITS_PER_US)
+#define EMOGI_LOCAL_EDGE_COST (EMOGI_COST_LOCAL_VERTEX_US * EMOGI_COST_UNITS_PER_US)
 
 /* Round trip to the engine: 0.1 ms even if there is no work */
 #define EMOGI_CALL_COST (EMOGI_COST_CALL_US * EMOGI_COST_UNITS_PER_US)
@@ -60,7 +60,7 @@ typedef struct EmogiGraphSize
 	double		nedges;
 	double		next_degree;	/* mean degree of a vertex that an edge points to */
 	double		build_cost;		/* 0 = the graph is cached */
-	bool		may_walk;		/* an index search may replace the build if few vertices are
+	bool		may_search_indexes;	/* an index search may replace the build if few vertices are
 								 * reached */
 	EmogiComponentSizes components;
 	double		reached;		/* vertices that a trial run reached; -1 = not tried, or it reached
@@ -92,8 +92,8 @@ extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List
 /* size.c */
 extern bool emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
 extern double emogi_size_reached(const EmogiGraphSize *size, double depth);
-extern void emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *function,
-						   const EmogiBounds *bounds, EmogiGraphSize *size);
+extern void emogi_size_probe(const FuncExpr *call, const EmogiAlgorithmRow *function,
+							 const EmogiBounds *bounds, EmogiGraphSize *size);
 extern EmogiBounds emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_lookup_cost(const Node *vertex, double of_integer);
 extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
@@ -101,24 +101,24 @@ extern bool emogi_size_components(PlannerInfo *root, const RelOptInfo *rel, cons
 								  const EmogiAlgorithmRow *function, EmogiComponentSizes *sizes,
 								  bool *is_one);
 extern double emogi_size_levels(const FuncExpr *call, const EmogiAlgorithmRow *function);
-extern double emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function,
-							   EmogiParameterKind kind);
-extern double emogi_size_walks(const FuncExpr *call, const EmogiAlgorithmRow *function);
+extern double emogi_size_count_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function,
+										EmogiParameterKind kind);
+extern double emogi_size_count_walks(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_steps(const FuncExpr *call, const EmogiAlgorithmRow *function);
 
 /* column_stats.c */
 extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function,
 										 double nrows, AttrNumber attnum);
 
-/* probe.c */
-extern double emogi_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
-								  const EmogiBounds *bounds);
+/* size_probe.c */
+extern double emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
+									   const EmogiBounds *bounds);
 extern bool emogi_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,
 							const EmogiGraphKey *lists, EmogiQuestion *question);
 
-/* names.c */
-extern bool emogi_names_uses(const RelOptInfo *rel, AttrNumber attnum);
-extern void emogi_names_note(const RelOptInfo *rel, RangeTblEntry *rte);
+/* unused_names.c */
+extern bool emogi_unused_names_uses_column(const RelOptInfo *rel, AttrNumber attnum);
+extern void emogi_unused_names_mark(const RelOptInfo *rel, RangeTblEntry *rte);
 
 /* plan.c */
 extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
@@ -128,10 +128,10 @@ extern const Path *emogi_plan_find_scan(const RelOptInfo *rel);
 extern bool emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function,
 									   Oid type, Oid collation, EmogiSource *source);
 
-/* outputs.c */
-extern int	emogi_outputs_place(const RelOptInfo *rel, const Node *node);
-extern bool emogi_outputs_match(const RelOptInfo *rel, const Aggref *aggregate, EmogiOutput *output,
-								int *place);
+/* aggregate_match.c */
+extern int	emogi_aggregate_match_column(const RelOptInfo *rel, const Node *node);
+extern bool emogi_aggregate_match(const RelOptInfo *rel, const Aggref *aggregate,
+								  EmogiOutput *output, int *place);
 
 /* lateral.c */
 extern void emogi_lateral_add_sums(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,

@@ -17,10 +17,10 @@
 static void
 make_empty(EmogiRange *range)
 {
-	range->least = 1;
-	range->most = 0;
-	range->fleast = 1;
-	range->fmost = 0;
+	range->min = 1;
+	range->max = 0;
+	range->min_float = 1;
+	range->max_float = 0;
 }
 
 /* Narrow a range of integers. */
@@ -34,9 +34,9 @@ narrow_integers(EmogiRange *range, EmogiPushdown pushdown, int64 operand)
 		return;
 	}
 	if (pushdown == EMOGI_IS_BELOW || pushdown == EMOGI_IS_AT_MOST || pushdown == EMOGI_IS)
-		range->most = Min(range->most, operand - (pushdown == EMOGI_IS_BELOW));
+		range->max = Min(range->max, operand - (pushdown == EMOGI_IS_BELOW));
 	if (pushdown == EMOGI_IS_ABOVE || pushdown == EMOGI_IS_AT_LEAST || pushdown == EMOGI_IS)
-		range->least = Max(range->least, operand + (pushdown == EMOGI_IS_ABOVE));
+		range->min = Max(range->min, operand + (pushdown == EMOGI_IS_ABOVE));
 }
 
 /* Narrow a range of floats. No result is NaN, which is greater than any number. */
@@ -56,11 +56,11 @@ narrow_floats(EmogiRange *range, EmogiPushdown pushdown, double operand)
 		return;
 	}
 	if (pushdown == EMOGI_IS_BELOW || pushdown == EMOGI_IS_AT_MOST || pushdown == EMOGI_IS)
-		range->fmost = Min(range->fmost, pushdown == EMOGI_IS_BELOW ?
-						   nextafter(operand, -(double) INFINITY) : operand);
+		range->max_float = Min(range->max_float, pushdown == EMOGI_IS_BELOW ?
+							   nextafter(operand, -(double) INFINITY) : operand);
 	if (pushdown == EMOGI_IS_ABOVE || pushdown == EMOGI_IS_AT_LEAST || pushdown == EMOGI_IS)
-		range->fleast = Max(range->fleast, pushdown == EMOGI_IS_ABOVE ?
-							nextafter(operand, (double) INFINITY) : operand);
+		range->min_float = Max(range->min_float, pushdown == EMOGI_IS_ABOVE ?
+							   nextafter(operand, (double) INFINITY) : operand);
 }
 
 /*
@@ -131,47 +131,47 @@ emogi_ranges_compare_self(EmogiRanges *ranges, int column, bool is_self)
 static EMOGI_VECTORS void
 clear_int32(const int32 *values, uint32 count, const EmogiRange *range, uint8 *mask)
 {
-	const int32 least = (int32) Max(range->least, PG_INT32_MIN);
-	const int32 most = (int32) Min(range->most, PG_INT32_MAX);
+	const int32 min = (int32) Max(range->min, PG_INT32_MIN);
+	const int32 max = (int32) Min(range->max, PG_INT32_MAX);
 
-	if (range->least > range->most || range->least > PG_INT32_MAX || range->most < PG_INT32_MIN)
+	if (range->min > range->max || range->min > PG_INT32_MAX || range->max < PG_INT32_MIN)
 		memset(mask, 0, count);
 	else
 		for (uint32 i = 0; i < count; i++)
-			mask[i] &= (values[i] >= least) & (values[i] <= most);
+			mask[i] &= (values[i] >= min) & (values[i] <= max);
 }
 
 static EMOGI_VECTORS void
 clear_int64(const int64 *values, uint32 count, const EmogiRange *range, uint8 *mask)
 {
-	const int64 least = range->least;
-	const int64 most = range->most;
+	const int64 min = range->min;
+	const int64 max = range->max;
 
 	for (uint32 i = 0; i < count; i++)
-		mask[i] &= (values[i] >= least) & (values[i] <= most);
+		mask[i] &= (values[i] >= min) & (values[i] <= max);
 }
 
 static EMOGI_VECTORS void
 clear_vertex(const uint32 *values, uint32 count, const EmogiRange *range, uint8 *mask)
 {
-	const uint32 least = (uint32) Max(range->least, 0);
-	const uint32 most = (uint32) Min(range->most, PG_UINT32_MAX);
+	const uint32 min = (uint32) Max(range->min, 0);
+	const uint32 max = (uint32) Min(range->max, PG_UINT32_MAX);
 
-	if (range->least > range->most || range->least > PG_UINT32_MAX || range->most < 0)
+	if (range->min > range->max || range->min > PG_UINT32_MAX || range->max < 0)
 		memset(mask, 0, count);
 	else
 		for (uint32 i = 0; i < count; i++)
-			mask[i] &= (values[i] >= least) & (values[i] <= most);
+			mask[i] &= (values[i] >= min) & (values[i] <= max);
 }
 
 static EMOGI_VECTORS void
 clear_float64(const double *values, uint32 count, const EmogiRange *range, uint8 *mask)
 {
-	const double least = range->fleast;
-	const double most = range->fmost;
+	const double min = range->min_float;
+	const double max = range->max_float;
 
 	for (uint32 i = 0; i < count; i++)
-		mask[i] &= (values[i] >= least) & (values[i] <= most);
+		mask[i] &= (values[i] >= min) & (values[i] <= max);
 }
 
 /* Clear the mask for the excluded vertex. */

@@ -122,7 +122,7 @@ next_row(ScanState *state)
 			emogi_call_finish(scan->call, scan->is_copied ? NULL : &scan->call);
 		return slot;
 	}
-	if (scan->form->kind == EMOGI_FORM_INTEGER)
+	if (scan->form->kind == EMOGI_KEY_IO_INTEGER)
 		put_row(scan, slot);
 	else
 		put_row_of_keys(scan, slot);

@@ -50,7 +50,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->function = emogi_call_expr_function(call->funcid);
 	if (scan->function == NULL)
 		elog(ERROR, "function %u is not one of emogi's", call->funcid);
-	scan->kind = emogi_kinds_find(scan->function);
+	scan->kind = emogi_row_kind_find(scan->function);
 	scan->call_expr = call;
 	scan->fcinfo = palloc0(SizeForFunctionCallInfo(list_length(call->args)));
 	InitFunctionCallInfoData(*scan->fcinfo, &scan->flinfo, list_length(call->args),
@@ -146,10 +146,10 @@ emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 	sum.keys_ms = total->keys_ms + call->phase_ms[EMOGI_PHASE_KEYS];
 	sum.csr_ms = total->csr_ms + call->phase_ms[EMOGI_PHASE_CSR];
 	sum.refresh_ms = total->refresh_ms + call->phase_ms[EMOGI_PHASE_REFRESH];
-	sum.splice_ms = total->splice_ms + call->phase_ms[EMOGI_PHASE_MERGE];
-	sum.nlooked += total->nlooked;
-	sum.nby_map += total->nby_map;
-	sum.nby_lsn += total->nby_lsn;
+	sum.merge_ms = total->merge_ms + call->phase_ms[EMOGI_PHASE_MERGE];
+	sum.nrescanned += total->nrescanned;
+	sum.nskipped_by_map += total->nskipped_by_map;
+	sum.nskipped_by_lsn += total->nskipped_by_lsn;
 	sum.nchanges += total->nchanges;
 	sum.age_ms = Max(sum.age_ms, total->age_ms);
 	sum.nlevels = Max(sum.nlevels, total->nlevels);
@@ -233,7 +233,7 @@ compute_inputs(EmogiScan *scan)
 static void
 release_slot(void *arg)
 {
-	(void) emogi_call_hold(((EmogiScan *) arg)->call);
+	(void) emogi_call_release_slot(((EmogiScan *) arg)->call);
 }
 
 /*
@@ -311,12 +311,12 @@ keep_rows(EmogiScan *scan)
 			scan->members = NULL;
 			emogi_summary_copy(scan);
 		}
-		emogi_call_leave(scan->call);
+		emogi_call_release_shared(scan->call);
 		return;
 	}
 	scan->call->rest = release_slot;
 	scan->call->rest_arg = scan;
-	(void) emogi_call_hold(scan->call);
+	(void) emogi_call_release_slot(scan->call);
 }
 
 /* Check that rows come in the order that the plan assumes. Raises 0A000. */
@@ -324,7 +324,7 @@ static void
 check_order(const EmogiScan *scan)
 {
 	if (OidIsValid(scan->order) && scan->form != NULL &&
-		!emogi_form_orders(&scan->form->coder.key, scan->form->type, scan->order))
+		!emogi_key_io_keeps_order(&scan->form->coder.key, scan->form->type, scan->order))
 		emogi_inputs_report_keys();
 }
 
@@ -333,7 +333,7 @@ static bool
 uses_names(const EmogiScan *scan)
 {
 	for (int i = 0; i < scan->ncolumns; i++)
-		if (emogi_kinds_column(scan->function, scan->columns[i])->type == EMOGI_EDGE)
+		if (emogi_row_kind_column(scan->function, scan->columns[i])->type == EMOGI_EDGE)
 			return true;
 	return false;
 }
@@ -360,7 +360,7 @@ execute_call(EmogiScan *scan, EmogiTask *task)
 {
 	EmogiCall  *call;
 
-	call = emogi_course_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
+	call = emogi_task_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
 	if (scan->function->shape == EMOGI_SHAPE_STEPS)
 		return call;
 	if (call != NULL && emogi_shape_is_tree(scan->function->shape) && uses_names(scan))
@@ -386,7 +386,7 @@ run(EmogiScan *scan)
 	read_arguments(scan, &task);
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;
-	task.is_shared = scan->is_shared && !scan->tries_near;
+	task.is_shared = scan->is_shared && !scan->tries_local_search;
 	task.members = emogi_inputs_looks_up_members(scan) ? &scan->members : NULL;
 	emogi_summary_init(scan, &task);
 	pgstat_init_function_usage(scan->fcinfo, &usage);

@@ -1,8 +1,8 @@
 /*
  * scan.h: execution state of a scan of a function's rows
  *
- * inputs.c and scan.c create its run; stream.c and, with parallel workers, share.c read the rows.
- * batch.c executes many searches at once, and explain.c shows all of them.
+ * inputs.c and scan.c create its run; stream.c and, with parallel workers, shared_rows.c read the
+ * rows. batch.c executes many searches at once, and explain.c shows all of them.
  */
 #ifndef EMOGI_SCAN_H
 #define EMOGI_SCAN_H
@@ -61,8 +61,8 @@ typedef struct EmogiScan
 	bool		is_copied;		/* keys and result are in rows_context; the call holds no shared
 								 * memory */
 	bool		is_shared;		/* other processes read the rows, too, so they are not copied, */
-	bool		tries_near;		/* except for few rows found by the backend itself */
-	EmogiForm  *form;			/* of the graph's vertices */
+	bool		tries_local_search;	/* except for few rows found by the backend itself */
+	EmogiKeyIO  *form;			/* of the graph's vertices */
 	EmogiGraph	graph;
 	EmogiResult result;
 
@@ -85,7 +85,7 @@ typedef struct EmogiScan
 	bool		started;
 	uint64		position;		/* vertex number, or index into keys or picked */
 	uint64		end;			/* end of the current chunk of vertices, if all are returned */
-	struct EmogiShare *share;	/* with parallel workers: the shared state of the run */
+	struct EmogiSharedRows *share;	/* with parallel workers: the shared state of the run */
 	int			joined;			/* in a worker: the held result whose rows it reads; -1 = none */
 	bool		is_inline;		/* in a worker: the rows are stored in the share */
 	uint64		nrows;			/* in a worker: rows returned since they were last added to the
@@ -102,7 +102,7 @@ typedef struct EmogiScan
 								 * has a row in the ranges; NULL = no ranges to check */
 	uint64		mask_first;
 	uint64		mask_end;
-	struct EmogiTop *top;		/* if only the first rows of an order are returned; NULL
+	struct EmogiTopK *top;		/* if only the first rows of an order are returned; NULL
 								 * otherwise: */
 	uint32	   *picked;			/* [npicked], vertex numbers */
 	uint64		npicked;
@@ -144,20 +144,20 @@ extern const CustomExecMethods emogi_row_scan_methods;
 extern void emogi_summary_init(EmogiScan *scan, EmogiTask *task);
 extern void emogi_summary_copy(EmogiScan *scan);
 
-/* top.c */
-extern void emogi_top_init(EmogiScan *scan, List *spec);
-extern void emogi_top_pick(EmogiScan *scan);
+/* topk.c */
+extern void emogi_topk_init(EmogiScan *scan, List *spec);
+extern void emogi_topk_select(EmogiScan *scan);
 
-/* share.c */
+/* shared_rows.c */
 
 /* Vertices that one process reads at a time; it checks for interrupts after each chunk */
 #define EMOGI_PIECE_VERTICES 65536
 
-extern Size emogi_share_estimate(CustomScanState *node, ParallelContext *context);
-extern void emogi_share_begin(CustomScanState *node, ParallelContext *context, void *memory);
-extern void emogi_share_join(CustomScanState *node, shm_toc *toc, void *memory);
-extern void emogi_share_end(CustomScanState *node);
-extern uint64 emogi_share_next(EmogiScan *scan);
+extern Size emogi_shared_rows_estimate(CustomScanState *node, ParallelContext *context);
+extern void emogi_shared_rows_begin(CustomScanState *node, ParallelContext *context, void *memory);
+extern void emogi_shared_rows_attach(CustomScanState *node, shm_toc *toc, void *memory);
+extern void emogi_shared_rows_end(CustomScanState *node);
+extern uint64 emogi_shared_rows_next(EmogiScan *scan);
 
 /* explain.c */
 extern void emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es);

@@ -7,9 +7,9 @@
  *   conditions.c        conditions that the scan evaluates itself
  *   lateral.c           a LATERAL join as a batch
  *   join_lookup_plan.c  joins by `vertex`
- *   upper.c             aggregates, and the first rows of an order
- *   outputs.c           which aggregates are supported
- *   names.c             whether a call needs the names of edges
+ *   upper_paths.c             aggregates, and the first rows of an order
+ *   aggregate_match.c           which aggregates are supported
+ *   unused_names.c             whether a call needs the names of edges
  *   size.c              estimates of rows and costs
  *   column_stats.c      column statistics of rows that are not vertices
  *   call_expr.c         what a call's expression tells before execution
@@ -19,9 +19,9 @@
  *   scan.c              the run of a scan
  *   inputs.c            the inputs of the run: arguments and operands of conditions
  *   stream.c            return rows that are vertices
- *   share.c             share rows with parallel workers
+ *   shared_rows.c             share rows with parallel workers
  *   row_scan.c          return rows that are not vertices
- *   ranges.c, top.c     select rows by value; pick the first rows of an order
+ *   ranges.c, topk.c     select rows by value; pick the first rows of an order
  *   grouping.c          compute aggregates, returned by aggregate.c
  *   summary.c           have the engine compute aggregates or the first rows
  *   batch.c             execute a batch, with batch_call.c
@@ -44,9 +44,9 @@ typedef enum EmogiPushdown
 {
 	EMOGI_VERTEX_IS,			/* vertex = x */
 	EMOGI_VERTEX_IN,			/* vertex = ANY (x) */
-	EMOGI_AT_MOST,				/* level or distance <= x */
-	EMOGI_BELOW,				/* level or distance < x */
-	EMOGI_EXACTLY,				/* level or distance = x: bounds the traversal; each row is
+	EMOGI_BOUND_AT_MOST,		/* level or distance <= x */
+	EMOGI_BOUND_BELOW,			/* level or distance < x */
+	EMOGI_BOUND_EXACTLY,		/* level or distance = x: bounds the traversal; each row is
 								 * rechecked */
 	EMOGI_IS_BELOW,				/* any column after `vertex`, compared with x in the result arrays:
 								 * < */
@@ -80,7 +80,7 @@ typedef enum EmogiPushdown
  *   - names of the columns of these conditions (strings)
  *   - numbers of these columns (integers)
  *   - scan: the collation that the plan's row order depends on, if any
- *   - scan of the first rows of an order: that order (top.c)
+ *   - scan of the first rows of an order: that order (topk.c)
  *   - aggregates: their outputs (aggregate.c)
  */
 extern const CustomScanMethods emogi_scan_methods;
@@ -113,6 +113,6 @@ extern const CustomScanMethods emogi_batch_sums_methods;
 extern void emogi_plan_init(void);
 extern void emogi_lateral_init(void);
 extern void emogi_join_lookup_init(void);
-extern void emogi_upper_init(void);
+extern void emogi_upper_paths_init(void);
 
 #endif							/* EMOGI_SCAN_NODE_H */

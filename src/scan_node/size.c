@@ -49,7 +49,7 @@ find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphS
 	size->nedges = estimate.nedges;
 	size->components = estimate.components;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
-	size->may_walk = estimate.may_walk &&
+	size->may_search_indexes = estimate.may_search_indexes &&
 		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP || algorithm == EMOGI_BFS_TREE);
 	size->build_cost = estimate.is_cached ? 0 : estimate.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
@@ -64,7 +64,7 @@ is_both_ways(const FuncExpr *call)
 
 	if (function == NULL)
 		return false;
-	return function->lists == EMOGI_LISTS_BOTH_WAYS ||
+	return function->lists == EMOGI_LISTS_BOTH ||
 		(emogi_call_expr_direction(call, function, &direction) && direction == EMOGI_BOTH);
 }
 
@@ -99,8 +99,9 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 		return get_rel_relkind(source.relid) == RELKIND_VIEW &&
 			find_query_size(&source, algorithm, size);
 	size->next_degree = emogi_graph_estimate_next_degree(&source, size->nvertices, size->nedges);
-	size->may_walk = size->build_cost > 0 && (algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) &&
-		emogi_index_search_cost_may_walk(&source);
+	size->may_search_indexes = size->build_cost > 0 &&
+		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) &&
+		emogi_index_search_cost_may_search(&source);
 	return true;
 }
 
@@ -125,12 +126,12 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
  * large. Statistics give mean degrees, but know neither small components nor distances.
  */
 void
-emogi_size_try(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds,
-			   EmogiGraphSize *size)
+emogi_size_probe(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds,
+				 EmogiGraphSize *size)
 {
 	size->reached = -1;
 	if (size->build_cost == 0 && emogi_size_reached(size, bounds->depth) >= TRIED_ROWS)
-		size->reached = emogi_probe_reached(call, function, bounds);
+		size->reached = emogi_size_probe_reached(call, function, bounds);
 }
 
 /* Estimate how many vertices are within this number of hops (< 0: unlimited) of a vertex. */
@@ -185,7 +186,7 @@ emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 	question.nreached = emogi_size_reached(size, depth);
 	question.request_us = 0;	/* included in EMOGI_CALL_COST */
 	question.is_bounded = depth >= 0;
-	question.may_use_indexes = depth >= 0 && size->may_walk;
+	question.may_use_indexes = depth >= 0 && size->may_search_indexes;
 	if (emogi_answer_can(EMOGI_ANSWERER_INDEX, &question))
 		index_us = emogi_answer_cost_us(EMOGI_ANSWERER_INDEX, &question);
 	question.gave_up = 1u << EMOGI_ANSWERER_INDEX;
@@ -250,7 +251,7 @@ positive_argument(const FuncExpr *call, const EmogiAlgorithmRow *function, Emogi
 	const int	place = emogi_algorithm_takes(function, kind);
 	const double given = emogi_call_expr_integer(list_nth(call->args, place + 1));
 
-	return given >= 0 ? given : function->parameters[place].otherwise;
+	return given >= 0 ? given : function->parameters[place].default_value;
 }
 
 /* Count the elements of an array. */
@@ -290,7 +291,8 @@ estimate_given(const Node *argument)
 
 /* Estimate how many vertices a call's argument of this kind lists. */
 double
-emogi_size_given(const FuncExpr *call, const EmogiAlgorithmRow *function, EmogiParameterKind kind)
+emogi_size_count_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function,
+						  EmogiParameterKind kind)
 {
 	return estimate_given(list_nth(call->args, emogi_algorithm_takes(function, kind) + 1));
 }
@@ -312,9 +314,9 @@ estimate_paths(const FuncExpr *call)
 
 /* Estimate the number of walks of a call. */
 double
-emogi_size_walks(const FuncExpr *call, const EmogiAlgorithmRow *function)
+emogi_size_count_walks(const FuncExpr *call, const EmogiAlgorithmRow *function)
 {
-	return emogi_size_given(call, function, EMOGI_SOURCES) *
+	return emogi_size_count_vertices(call, function, EMOGI_SOURCES) *
 		positive_argument(call, function, EMOGI_WALKS);
 }
 
@@ -332,10 +334,10 @@ estimate_length(const FuncExpr *call, const EmogiAlgorithmRow *function, const E
 	char	   *pairs;
 
 	if (function->shape == EMOGI_SHAPE_DISTANCES)
-		return emogi_size_given(call, function, EMOGI_SOURCES) *
-			emogi_size_given(call, function, EMOGI_TARGETS);
+		return emogi_size_count_vertices(call, function, EMOGI_SOURCES) *
+			emogi_size_count_vertices(call, function, EMOGI_TARGETS);
 	if (function->shape != EMOGI_SHAPE_SIMILARITIES)
-		return emogi_size_walks(call, function) * emogi_size_steps(call, function);
+		return emogi_size_count_walks(call, function) * emogi_size_steps(call, function);
 	if (!emogi_call_expr_pairs(call, function, &pairs))
 		return LIKELY_PAIRS;
 	return pairs != NULL ? estimate_pairs(pairs) :
@@ -382,8 +384,8 @@ estimate_extra_cost(const FuncExpr *call, const EmogiAlgorithmRow *function,
 	if (function->shape == EMOGI_SHAPE_SIMILARITIES)
 		return size->nedges * size->next_degree * EMOGI_EDGE_COST;	/* less for given pairs */
 	if (function->shape == EMOGI_SHAPE_DISTANCES)
-		return (Max(emogi_size_given(call, function, EMOGI_SOURCES), 1) - 1) * size->nedges *
-			EMOGI_EDGE_COST;
+		return (Max(emogi_size_count_vertices(call, function, EMOGI_SOURCES), 1) - 1) *
+			size->nedges * EMOGI_EDGE_COST;
 	if (place < 0)
 		return function->shape == EMOGI_SHAPE_HIERARCHY ?
 			(HIERARCHY_PASSES - 1) * size->nedges * EMOGI_EDGE_COST : 0;
@@ -427,7 +429,7 @@ emogi_support(PG_FUNCTION_ARGS)
 	if (!is_path)
 	{
 		bounds = emogi_size_bounds(call, function);
-		emogi_size_try(call, function, &bounds, &size);
+		emogi_size_probe(call, function, &bounds, &size);
 	}
 	if (IsA(request, SupportRequestRows))
 		((SupportRequestRows *) request)->rows = is_path ?

@@ -2,8 +2,8 @@
  * stream.c: scans whose rows are vertices
  *
  * The run starts when the first row is requested, or before parallel workers are launched that will
- * request rows (share.c). Then rows are read from the result on demand, or single vertices are
- * looked up; unused columns are not read.
+ * request rows (shared_rows.c). Then rows are read from the result on demand, or single vertices
+ * are looked up; unused columns are not read.
  */
 #include "postgres.h"
 
@@ -26,7 +26,7 @@ start(EmogiScan *scan)
 		emogi_scan_run(scan);
 	scan->position = scan->end = scan->mask_first = scan->mask_end = 0;
 	if (scan->top != NULL && scan->call != NULL)
-		emogi_top_pick(scan);
+		emogi_topk_select(scan);
 	scan->started = true;
 }
 
@@ -34,7 +34,7 @@ start(EmogiScan *scan)
 static bool
 take_piece(EmogiScan *scan)
 {
-	uint64		first = scan->share != NULL ? emogi_share_next(scan) : scan->end;
+	uint64		first = scan->share != NULL ? emogi_shared_rows_next(scan) : scan->end;
 
 	CHECK_FOR_INTERRUPTS();
 	if (first >= scan->graph.nvertices)
@@ -189,7 +189,7 @@ next_row(ScanState *state)
 			emogi_call_finish(scan->call, scan->is_copied ? NULL : &scan->call);
 		return slot;
 	}
-	if (scan->form->kind == EMOGI_FORM_INTEGER)
+	if (scan->form->kind == EMOGI_KEY_IO_INTEGER)
 		put_row(scan, slot, v);
 	else
 		put_row_of_keys(scan, slot, v);
@@ -219,14 +219,14 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	if (list_nth(lists, EMOGI_PLAN_ORDER) != NIL)
 		scan->order = linitial_oid(list_nth(lists, EMOGI_PLAN_ORDER));
 	if (list_length(lists) > EMOGI_PLAN_UPPER)
-		emogi_top_init(scan, list_nth(lists, EMOGI_PLAN_UPPER));
+		emogi_topk_init(scan, list_nth(lists, EMOGI_PLAN_UPPER));
 	scan->follows_members = scan->top == NULL && emogi_inputs_looks_up_members(scan);
 }
 
 static void
 end_scan(CustomScanState *node)
 {
-	emogi_share_end(node);
+	emogi_shared_rows_end(node);
 	emogi_scan_end_run((EmogiScan *) node);
 	emogi_scan_close_tables((EmogiScan *) node);
 }
@@ -248,11 +248,11 @@ static const CustomExecMethods exec_methods = {
 	.ExecCustomScan = exec_scan,
 	.EndCustomScan = end_scan,
 	.ReScanCustomScan = rescan,
-	.EstimateDSMCustomScan = emogi_share_estimate,
-	.InitializeDSMCustomScan = emogi_share_begin,
-	.ReInitializeDSMCustomScan = emogi_share_begin,
-	.InitializeWorkerCustomScan = emogi_share_join,
-	.ShutdownCustomScan = emogi_share_end,
+	.EstimateDSMCustomScan = emogi_shared_rows_estimate,
+	.InitializeDSMCustomScan = emogi_shared_rows_begin,
+	.ReInitializeDSMCustomScan = emogi_shared_rows_begin,
+	.InitializeWorkerCustomScan = emogi_shared_rows_attach,
+	.ShutdownCustomScan = emogi_shared_rows_end,
 	.ExplainCustomScan = emogi_explain_scan
 };
 
@@ -264,7 +264,7 @@ create_scan_state(CustomScan *plan)
 	const EmogiAlgorithmRow *function =
 		emogi_call_expr_function(linitial_node(FuncExpr, plan->custom_exprs)->funcid);
 
-	scan->css.methods = function != NULL && emogi_kinds_find(function) != NULL ?
+	scan->css.methods = function != NULL && emogi_row_kind_find(function) != NULL ?
 		&emogi_row_scan_methods : &exec_methods;
 	return (Node *) scan;
 }

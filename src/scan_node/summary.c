@@ -36,7 +36,7 @@ allocate_room(EmogiCall *call, const EmogiGraph *graph, EmogiSummary *summary)
  * that is all rows.
  */
 static const EmogiSummary *
-describe(void *arg, EmogiCall *call, EmogiForm *form)
+describe(void *arg, EmogiCall *call, EmogiKeyIO *form)
 {
 	EmogiScan  *scan = arg;
 	EmogiSummary wanted = {0};

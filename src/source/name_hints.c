@@ -160,7 +160,7 @@ emogi_name_hints_report_form(const char *graph)
 					 "columns have parentheses of their own: 'edges((tenant, src), (tenant, "
 					 "dst))'.") :
 			 quoted != NULL ? errhint("Write the name in double quotes: '%s'.", quoted) :
-			 errhint(EMOGI_FORMS_HINT)));
+			 errhint(EMOGI_GRAPH_ARGUMENT_HINT)));
 }
 
 /* Raise 42P01 for a name that no relation has, given as typed and as split. */

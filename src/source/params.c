@@ -275,7 +275,7 @@ copy_text(const char *query, const Parameter *parameters, int nparameters, char 
  * without a literal form, and 54000 if the text becomes too long.
  */
 char *
-emogi_params_put(char *query, const EmogiParamValue *values, int nvalues)
+emogi_params_substitute(char *query, const EmogiParamValue *values, int nvalues)
 {
 	ErrorContextCallback context =
 		{.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = query};

@@ -4,7 +4,7 @@
  * The columns of edges are found as those of a relation: by name, src and dst or source and target,
  * with weight or cost, in any position; beside ends with these names, `vertex` is a vertex that
  * exists with or without an edge. Only a result without such a pair is read by position, if it is
- * unambiguous. A weight without a name is the third of three columns (guess.c).
+ * unambiguous. A weight without a name is the third of three columns (weight_guess.c).
  *
  * Query text is prepared on its own, which reports its syntax errors with the right position, and
  * must be one SELECT. Because it parses on its own, it is safe to embed it in parentheses in a
@@ -359,9 +359,9 @@ static int
 find_nameless_weight(TupleDesc desc, const char *query, EmogiEdgeColumns *columns)
 {
 	if (desc->natts == 3 && Max(columns->src, columns->dst) == 2 && columns->vertex != 3 &&
-		emogi_guess_is_written(query))
+		emogi_weight_guess_is_explicit(query))
 		return third_as_weight(desc, columns);
-	columns->guess = emogi_guess_weight(desc, columns->src, columns->dst);
+	columns->guess = emogi_weight_guess_find(desc, columns->src, columns->dst);
 	return 0;
 }
 
@@ -418,8 +418,8 @@ assign_positions(TupleDesc desc, const char *query, bool wants_weight, EmogiEdge
 	if (!wants_weight || desc->natts < 3)
 		return;
 	columns->weight = third_as_weight(desc, columns);
-	if (!is_unlikely_end(name_of(desc, 3)) && !emogi_guess_is_written(query))
-		columns->guess = emogi_guess_column(desc, 1, 2, 3, true);
+	if (!is_unlikely_end(name_of(desc, 3)) && !emogi_weight_guess_is_explicit(query))
+		columns->guess = emogi_weight_guess_of_column(desc, 1, 2, 3, true);
 }
 
 /*

@@ -146,7 +146,7 @@ emogi_snapshot_push(void)
 
 /* Note that a call reads under the active snapshot: the statement keeps it from now on. */
 void
-emogi_snapshot_answer(void)
+emogi_snapshot_mark_used(void)
 {
 	if (!is_kept())
 		current_statement()->answered = true;
@@ -414,7 +414,7 @@ find_unseen_shards(const CachedPlanSource *source)
 	ListCell   *cell;
 
 	foreach(cell, source->relationOids)
-		if (!emogi_citus_is_seen(lfirst_oid(cell), GetActiveSnapshot()))
+		if (!emogi_citus_snapshot_sees_shards(lfirst_oid(cell), GetActiveSnapshot()))
 			return lfirst_oid(cell);
 	return InvalidOid;
 }
@@ -462,10 +462,10 @@ find_unseen(SPIPlanPtr plan, int *generation)
  * Prepare a query, inside SPI, under a snapshot that sees what it reads, and make that snapshot
  * active.
  */
-static EmogiReading
+static EmogiPreparedQuery
 prepare(const char *query, int nargs, Oid *types, int cursor_options)
 {
-	EmogiReading reading = {NULL, 0};
+	EmogiPreparedQuery reading = {NULL, 0};
 
 	for (;;)
 	{
@@ -496,12 +496,12 @@ prepare(const char *query, int nargs, Oid *types, int cursor_options)
  * Prepare a query to read, inside SPI, under the statement's snapshot, which is active until
  * emogi_snapshot_close. Raises 40001.
  */
-EmogiReading
+EmogiPreparedQuery
 emogi_snapshot_open(const char *query, int nargs, Oid *types, int cursor_options)
 {
-	EmogiReading reading = prepare(query, nargs, types, cursor_options);
+	EmogiPreparedQuery reading = prepare(query, nargs, types, cursor_options);
 
-	emogi_snapshot_answer();
+	emogi_snapshot_mark_used();
 	return reading;
 }
 
@@ -522,7 +522,7 @@ emogi_snapshot_prepare(const char *query)
  * locks. Raises 40001.
  */
 void
-emogi_snapshot_check(const EmogiReading *reading)
+emogi_snapshot_check(const EmogiPreparedQuery *reading)
 {
 	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(reading->plan));
 	int			generation;

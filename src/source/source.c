@@ -28,7 +28,7 @@
 #include "source/source.h"
 
 /* Placeholders for the columns in examples. */
-#define ENDS_FORM "source_column, target_column"
+#define COLUMNS_HINT_FORM "source_column, target_column"
 #define ROWS_FORM "(source_tenant, source_column), (target_tenant, target_column)"
 
 /* ---- columns ---- */
@@ -205,7 +205,7 @@ check_kind(Relation rel)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a table, view, materialized view or foreign table",
 						RelationGetRelationName(rel)),
-				 errhint(EMOGI_FORMS_HINT)));
+				 errhint(EMOGI_GRAPH_ARGUMENT_HINT)));
 	if (RELATION_IS_OTHER_TEMP(rel))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -354,7 +354,7 @@ use_default_columns(Relation rel, bool wants_weight, EmogiSource *source)
 static AttrNumber
 listed_column(Relation rel, const char *name)
 {
-	return name != NULL ? named_column(rel, name, ENDS_FORM ", weight_column") : 0;
+	return name != NULL ? named_column(rel, name, COLUMNS_HINT_FORM ", weight_column") : 0;
 }
 
 /*
@@ -408,7 +408,8 @@ check_order(Relation rel, List *columns, const EmogiSource *source)
 static void
 use_named_columns(Relation rel, List *columns, EmogiSource *source)
 {
-	const char *const form = list_length(columns) > 2 ? ENDS_FORM ", weight_column" : ENDS_FORM;
+	const char *const form = list_length(columns) > 2 ? COLUMNS_HINT_FORM ", weight_column" :
+		COLUMNS_HINT_FORM;
 
 	source->src = named_column(rel, linitial(linitial(columns)), form);
 	source->dst = named_column(rel, linitial(lsecond(columns)), form);
@@ -427,7 +428,7 @@ static void
 use_condition(Relation rel, const char *condition, bool by_default, EmogiSource *source)
 {
 	if (by_default && source->wants_weight && source->weight == 0)
-		source->guess = emogi_guess_weight(RelationGetDescr(rel), source->src, source->dst);
+		source->guess = emogi_weight_guess_find(RelationGetDescr(rel), source->src, source->dst);
 	if (source->weight > 0 && (source->wants_weight || source->reverse > 0))
 		check_weight_type(rel, source->weight);
 	if (source->reverse > 0)
@@ -469,7 +470,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	if (!wants_weight && columns == NIL && source->reverse == 0)
 		source->weight = 0;
 	if (columns == NIL && wants_weight && source->weight == 0)
-		source->guess = emogi_guess_weight(RelationGetDescr(rel), source->src, source->dst);
+		source->guess = emogi_weight_guess_find(RelationGetDescr(rel), source->src, source->dst);
 	if (source->weight > 0)
 		check_weight_type(rel, source->weight);
 	if (source->reverse > 0)

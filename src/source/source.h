@@ -15,7 +15,7 @@
  * endpoint_type.c        finds the key type of the endpoints
  * anonymous_rows.c       finds the columns of an anonymous row
  * name_hints.c           suggests names if a relation does not exist
- * guess.c                chooses a weight if none was named
+ * weight_guess.c                chooses a weight if none was named
  * parser_hints.c         explains errors that are raised before a call
  * query_id.c             identifies a source in the call statistics
  * access.c               checks privileges (emogi_access_check)
@@ -47,15 +47,15 @@ typedef struct EmogiGraphArgument
 
 /*
  * The column taken as the weight of edges, or possibly meant as it, if the caller has named none
- * (guess.c).
+ * (weight_guess.c).
  */
-typedef struct EmogiGuess
+typedef struct EmogiWeightGuess
 {
 	const char *column;			/* NULL = nothing to report */
 	const char *src;
 	const char *dst;
 	bool		is_taken;
-} EmogiGuess;
+} EmogiWeightGuess;
 
 /* Maximum number of columns that conditions may read. With more, changes are not tracked. */
 #define EMOGI_FILTER_MAX_COLUMNS 16
@@ -73,7 +73,7 @@ typedef struct EmogiFilter
 	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns]: the columns that the conditions
 													 * read, ascending */
 	bool		may_share_work;	/* parallel workers may evaluate the conditions */
-	const struct EmogiQueryAnalysis *tree;	/* analysis that they come from */
+	const struct EmogiQueryAnalysis *analysis;	/* analysis that they come from */
 } EmogiFilter;
 
 /* A resolved graph argument. */
@@ -97,7 +97,7 @@ typedef struct EmogiSource
 								 * have one direction */
 	AttrNumber	edge;			/* edge name; 0 = none */
 	bool		names_edge;		/* the caller named the edge column */
-	EmogiGuess	guess;			/* of the weight, if used; of a query known after its graph is
+	EmogiWeightGuess	guess;	/* of the weight, if used; of a query known after its graph is
 								 * acquired */
 	const EmogiFilter *filter;	/* of a filtered table (analysis/table_filter.c): which of its rows
 								 * are edges; NULL = all */
@@ -122,7 +122,7 @@ typedef struct EmogiEdgeColumns
 	bool		both_ways;		/* the rows come from a query with a reverse weight: weights decide
 								 * which edges exist */
 	EmogiKeyType key;			/* type of both endpoints and of the vertex */
-	EmogiGuess	guess;			/* of the weight, if used */
+	EmogiWeightGuess	guess;	/* of the weight, if used */
 } EmogiEdgeColumns;
 
 extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight,
@@ -135,7 +135,7 @@ extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
 extern char *emogi_source_select(const EmogiSource *source);
 extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
-#define EMOGI_FORMS_HINT \
+#define EMOGI_GRAPH_ARGUMENT_HINT \
 	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), " \
 	"or give a query ('SELECT src, dst FROM edges')."
 
@@ -208,16 +208,17 @@ extern bool emogi_columns_can_be_weights(Oid type);
 extern void emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of,
 										  const char *relation);
 
-/* ---- guess.c ---- */
+/* ---- weight_guess.c ---- */
 
-extern bool emogi_guess_is_written(const char *query);
+extern bool emogi_weight_guess_is_explicit(const char *query);
 extern bool emogi_guess_is_from_star(const char *text, const char *name);
-extern EmogiGuess emogi_guess_column(TupleDesc desc, int src, int dst, int column, bool is_taken);
-extern EmogiGuess emogi_guess_weight(TupleDesc desc, int src, int dst);
-extern EmogiGuess emogi_guess_copy(const EmogiGuess *guess);
-extern void emogi_guess_remember(const char *query, const char *graph, const char *relation,
-								 const EmogiGuess *guess);
-extern void emogi_guess_tell(const EmogiSource *source);
+extern EmogiWeightGuess emogi_weight_guess_of_column(TupleDesc desc, int src, int dst, int column,
+													 bool is_taken);
+extern EmogiWeightGuess emogi_weight_guess_find(TupleDesc desc, int src, int dst);
+extern EmogiWeightGuess emogi_weight_guess_copy(const EmogiWeightGuess *guess);
+extern void emogi_weight_guess_remember(const char *query, const char *graph, const char *relation,
+										const EmogiWeightGuess *guess);
+extern void emogi_weight_guess_report(const EmogiSource *source);
 
 /* ---- anonymous_rows.c ---- */
 
@@ -264,7 +265,7 @@ typedef struct
 	bool		isnull;
 } EmogiParamValue;
 
-extern char *emogi_params_put(char *query, const EmogiParamValue *values, int nvalues);
+extern char *emogi_params_substitute(char *query, const EmogiParamValue *values, int nvalues);
 
 /* ---- parser_hints.c ---- */
 
@@ -283,22 +284,22 @@ extern bool emogi_access_peek(const EmogiSource *source);
 /* ---- snapshot.c: the snapshot that a call reads under ---- */
 
 /* A query prepared for reading. */
-typedef struct EmogiReading
+typedef struct EmogiPreparedQuery
 {
 	struct _SPI_plan *plan;
 	int			generation;		/* of the plan that was checked */
-} EmogiReading;
+} EmogiPreparedQuery;
 
 extern void emogi_snapshot_init(void);
 extern void emogi_snapshot_refuse_worker(void);
 extern void emogi_snapshot_push(void);
-extern void emogi_snapshot_answer(void);
+extern void emogi_snapshot_mark_used(void);
 extern void emogi_snapshot_renew(Oid relid);
 extern Oid	emogi_snapshot_find_unseen(List *relids, List *named);
 extern bool emogi_snapshot_sees(const EmogiSource *source, List **relids);
-extern EmogiReading emogi_snapshot_open(const char *query, int nargs, Oid *types,
-										int cursor_options);
+extern EmogiPreparedQuery emogi_snapshot_open(const char *query, int nargs, Oid *types,
+											  int cursor_options);
 extern void emogi_snapshot_prepare(const char *query);
-extern void emogi_snapshot_check(const EmogiReading *reading);
+extern void emogi_snapshot_check(const EmogiPreparedQuery *reading);
 
 #endif							/* EMOGI_SOURCE_H */

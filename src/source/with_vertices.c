@@ -174,7 +174,7 @@ emogi_with_vertices_add(const char *graph, const char *vertices)
 	appendStringInfo(&sql, ") UNION ALL SELECT NULL, NULL%s, v FROM ",
 					 columns.weight > 0 ? ", NULL" : "");
 	write_vertices(&sql, vertices);
-	emogi_guess_remember(sql.data, graph, relation, &columns.guess);
+	emogi_weight_guess_remember(sql.data, graph, relation, &columns.guess);
 	result = MemoryContextStrdup(context, sql.data);
 	SPI_finish();
 	return result;

@@ -36,7 +36,7 @@ PG_FUNCTION_INFO_V1(emogi_reset);
 
 /* Number of graphs copied, and of cache entries examined, per lock acquisition. */
 #define PORTION		128
-#define MOST_LOOKS	1024
+#define MAX_LOOKUPS	1024
 
 /* A copy of a cached graph without its base tables, snapshot and text. */
 typedef struct Cached
@@ -67,13 +67,13 @@ typedef struct Cached
  * first portion are skipped, so that a table or query that is evicted and rebuilt does not appear
  * twice.
  */
-typedef struct Portion
+typedef struct CopiedGraphs
 {
 	uint32		next;			/* next entry to examine */
 	uint64		end;			/* graphs that existed at the start have smaller ids */
 	int			count;
 	Cached		graphs[PORTION];	/* [count] */
-} Portion;
+} CopiedGraphs;
 
 /* Copy an entry. Caller holds cache_lock. */
 static void
@@ -92,7 +92,8 @@ copy_graph(const EmogiCached *cached, Cached *graph)
 	graph->nedges = cached->graph.forward.nedges;
 	graph->bytes = cached->bytes;
 	graph->key_bytes = emogi_dictionaries_bytes(cached->dictionary);
-	graph->tracker_bytes = cached->live_id != 0 ? emogi_change_tracker_bytes(cached->live_id) : 0;
+	graph->tracker_bytes = cached->tracker_id != 0 ?
+		emogi_change_tracker_bytes(cached->tracker_id) : 0;
 	graph->nskipped = cached->nskipped;
 	graph->hits = cached->hits;
 	graph->built_at = cached->built_at;
@@ -102,7 +103,7 @@ copy_graph(const EmogiCached *cached, Cached *graph)
 
 /* Copy the next portion; false if there are no more graphs. */
 static bool
-copy_portion(Portion *portion)
+copy_portion(CopiedGraphs *portion)
 {
 	const EmogiCache *cache = emogi_cache_shared;
 
@@ -111,7 +112,8 @@ copy_portion(Portion *portion)
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
 	if (portion->next == 0)
 		portion->end = cache->next_id * EMOGI_MAX_GRAPHS;
-	for (uint32 i = 0; i < MOST_LOOKS && portion->count < PORTION && portion->next < cache->nused; i++)
+	for (uint32 i = 0; i < MAX_LOOKUPS && portion->count < PORTION && portion->next < cache->nused;
+		 i++)
 	{
 		const EmogiCached *cached = &cache->graphs[portion->next++];
 
@@ -264,13 +266,13 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 Datum
 emogi_graphs(PG_FUNCTION_ARGS)
 {
-	Portion    *portion = palloc0(sizeof *portion);
+	CopiedGraphs    *portion = palloc0(sizeof *portion);
 
 	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
 	while (copy_portion(portion))
 	{
-		emogi_fault_sleep(EMOGI_AT_GRAPHS_COPIED);
+		emogi_fault_sleep(EMOGI_FAULT_AT_GRAPHS_COPIED);
 		for (int i = 0; i < portion->count; i++)
 			if (emogi_views_may_see_all() || may_use(&portion->graphs[i]))
 				put_graph(fcinfo, &portion->graphs[i]);
@@ -289,7 +291,7 @@ sum_up(uint32 first, int *ngraphs, uint64 *bytes)
 
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
 	nused = emogi_cache_shared->nused;
-	for (uint32 i = first; i < Min(first + MOST_LOOKS, nused); i++)
+	for (uint32 i = first; i < Min(first + MAX_LOOKUPS, nused); i++)
 	{
 		const EmogiCached *cached = &emogi_cache_shared->graphs[i];
 
@@ -297,7 +299,7 @@ sum_up(uint32 first, int *ngraphs, uint64 *bytes)
 		*bytes += cached->state != EMOGI_GRAPH_FREE ? cached->bytes : 0;
 	}
 	LWLockRelease(emogi_shared->cache_lock);
-	return first + MOST_LOOKS < nused;
+	return first + MAX_LOOKUPS < nused;
 }
 
 /* emogi_cache() -> the row of the view emogi_cache. */
@@ -313,11 +315,11 @@ emogi_cache(PG_FUNCTION_ARGS)
 
 	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
-	for (uint32 first = 0; sum_up(first, &ngraphs, &bytes); first += MOST_LOOKS)
+	for (uint32 first = 0; sum_up(first, &ngraphs, &bytes); first += MAX_LOOKUPS)
 		;
 	LWLockAcquire(emogi_shared->cache_lock, LW_SHARED);
 	counters = emogi_cache_shared->counters;
-	key_bytes = emogi_dictionaries_all_bytes();
+	key_bytes = emogi_dictionaries_total_bytes();
 	tracker_bytes = emogi_change_tracker_bytes(0);
 	LWLockRelease(emogi_shared->cache_lock);
 
@@ -329,8 +331,8 @@ emogi_cache(PG_FUNCTION_ARGS)
 	emogi_views_add(&row, Int64GetDatum(emogi_arena_budget_bytes()));
 	emogi_views_add(&row, Int64GetDatum(counters.hits));
 	emogi_views_add(&row, Int64GetDatum(counters.builds));
-	emogi_views_add(&row, Int64GetDatum(counters.splices));
-	emogi_views_add(&row, Int64GetDatum(counters.patches));
+	emogi_views_add(&row, Int64GetDatum(counters.merges));
+	emogi_views_add(&row, Int64GetDatum(counters.overlays));
 	emogi_views_add(&row, Int64GetDatum(counters.private_builds));
 	emogi_views_add(&row, Int64GetDatum(counters.waits));
 	emogi_views_add(&row, Int64GetDatum(counters.evictions));
@@ -356,17 +358,17 @@ emogi_reset(PG_FUNCTION_ARGS)
 /* ---- emogi_evict ---- */
 
 /* Selection of graphs of queries to evict. */
-typedef struct Doomed
+typedef struct EvictionFilter
 {
 	List	   *builders;		/* OIDs of roles that built them */
 	const uint8 *fingerprint;	/* of one query; NULL = any query */
-} Doomed;
+} EvictionFilter;
 
 /* Check whether a graph is selected. */
 static bool
 is_doomed(const EmogiCached *cached, const void *arg)
 {
-	const Doomed *doomed = arg;
+	const EvictionFilter *doomed = arg;
 
 	return list_member_oid(doomed->builders, cached->builder) &&
 		(doomed->fingerprint == NULL || memcmp(cached->key.fingerprint, doomed->fingerprint, EMOGI_FINGERPRINT_BYTES) == 0);
@@ -379,8 +381,8 @@ is_doomed(const EmogiCached *cached, const void *arg)
 static uint64
 evict_queries(const uint8 *fingerprint)
 {
-	Doomed		doomed = {.fingerprint = fingerprint};
-	Portion    *portion = palloc0(sizeof *portion);
+	EvictionFilter		doomed = {.fingerprint = fingerprint};
+	CopiedGraphs    *portion = palloc0(sizeof *portion);
 
 	while (copy_portion(portion))
 		for (int i = 0; i < portion->count; i++)
@@ -402,14 +404,14 @@ static uint64
 evict_query(const EmogiGraphArgument *graph)
 {
 	EmogiSource source;
-	EmogiQueryAnalysis  *tree;
+	EmogiQueryAnalysis  *analysis;
 	uint64		bytes = 0;
 
 	emogi_source_resolve(graph, false, &source);
-	tree = emogi_analysis_peek(&source);
-	if (tree->refusal == NULL)
-		bytes = evict_queries(tree->fingerprint);
-	emogi_analysis_close(tree);
+	analysis = emogi_analysis_peek(&source);
+	if (analysis->refusal == NULL)
+		bytes = evict_queries(analysis->fingerprint);
+	emogi_analysis_close(analysis);
 	return bytes;
 }
 
@@ -445,7 +447,7 @@ owns_table(Oid relid)
 static uint64
 evict_all(void)
 {
-	Portion    *portion = palloc0(sizeof *portion);
+	CopiedGraphs    *portion = palloc0(sizeof *portion);
 	uint64		bytes = 0;
 	ListCell   *cell;
 

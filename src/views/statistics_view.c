@@ -60,7 +60,7 @@ put_statistic(FunctionCallInfo fcinfo, const EmogiStatistic *statistic)
 	emogi_views_add(&row, Int64GetDatum(statistic->nsteps));
 	emogi_views_add(&row, Int64GetDatum(statistic->nbuilds));
 	emogi_views_add(&row, Int64GetDatum(statistic->nprivate));
-	emogi_views_add(&row, Int64GetDatum(statistic->nwalks));
+	emogi_views_add(&row, Int64GetDatum(statistic->nindex_searches));
 	emogi_views_add(&row, Float8GetDatum(statistic->total_ms));
 	emogi_views_add(&row, Float8GetDatum(statistic->min_ms));
 	emogi_views_add(&row, Float8GetDatum(statistic->max_ms));

@@ -44,7 +44,7 @@ typedef struct Progress
 	bool		has_slot;
 	Wait		wait;
 	int			graph;			/* cached graph that it has pinned or builds; -1 = none */
-	int			live_state;		/* change tracker that it uses or waits for, as in slot.h */
+	int			held_tracker;	/* change tracker that it uses or waits for, as in slot.h */
 	int			awaited_tracker;
 	int			awaited_graph;	/* graph that it waits for */
 	EmogiCaller caller;
@@ -143,14 +143,14 @@ put_run(FunctionCallInfo fcinfo, const EmogiCallRecord *run)
 	emogi_views_add(&row, Float8GetDatum(run->scan_ms));
 	emogi_views_add(&row, Float8GetDatum(run->keys_ms));
 	emogi_views_add(&row, Float8GetDatum(run->csr_ms));
-	emogi_views_add(&row, Float8GetDatum(run->splice_ms));
+	emogi_views_add(&row, Float8GetDatum(run->merge_ms));
 	emogi_views_add(&row, Float8GetDatum(run->transfer_ms));
 	emogi_views_add(&row, Float8GetDatum(run->run_ms));
 	emogi_views_add(&row, Float8GetDatum(run->rows_ms));
 	emogi_views_add(&row, Float8GetDatum(run->total_ms));
-	emogi_views_add(&row, Int64GetDatum(run->nlooked));
-	emogi_views_add(&row, Int64GetDatum(run->nby_map));
-	emogi_views_add(&row, Int64GetDatum(run->nby_lsn));
+	emogi_views_add(&row, Int64GetDatum(run->nrescanned));
+	emogi_views_add(&row, Int64GetDatum(run->nskipped_by_map));
+	emogi_views_add(&row, Int64GetDatum(run->nskipped_by_lsn));
 	emogi_views_add(&row, Int64GetDatum(run->nchanges));
 	emogi_views_add_if(&row, run->origin == EMOGI_GRAPH_STALE, Float8GetDatum(run->age_ms));
 	emogi_views_add_if(&row, has_graph, Int64GetDatum(run->nvertices));
@@ -197,7 +197,7 @@ copy_slot(const EmogiSlot *slot, Progress *call)
 	call->has_slot = true;
 	call->graph = slot->graph;
 	call->awaited_graph = slot->awaited_graph;
-	call->live_state = slot->live_state;
+	call->held_tracker = slot->held_tracker;
 	call->awaited_tracker = slot->awaited_tracker;
 	call->wait = slot->state == EMOGI_SLOT_QUEUED ? WAITS_FOR_ENGINE :
 		slot->awaited_graph >= 0 || slot->awaited_tracker >= 0 ? WAITS_FOR_BUILD :
@@ -211,13 +211,13 @@ copy_slot(const EmogiSlot *slot, Progress *call)
 
 /* Copy a call that returns rows from a held result. */
 static void
-copy_holding(const EmogiHeldResult *holding, Progress *call)
+copy_held_result(const EmogiHeldResult *held_result, Progress *call)
 {
 	memset(call, 0, sizeof *call);
 	call->state = EMOGI_SLOT_HELD;
-	call->wait = holding->waits ? WAITS_FOR_SLOT : WAITS_FOR_NOTHING;
-	call->graph = call->awaited_graph = call->live_state = call->awaited_tracker = -1;
-	call->caller = holding->caller;
+	call->wait = held_result->waits ? WAITS_FOR_SLOT : WAITS_FOR_NOTHING;
+	call->graph = call->awaited_graph = call->held_tracker = call->awaited_tracker = -1;
+	call->caller = held_result->caller;
 	call->phase = EMOGI_PHASE_ROWS;
 }
 
@@ -228,16 +228,16 @@ copy_waiter(const EmogiCaller *waiter, Progress *call)
 	memset(call, 0, sizeof *call);
 	call->state = EMOGI_SLOT_HELD;
 	call->wait = WAITS_FOR_SLOT;
-	call->graph = call->awaited_graph = call->live_state = call->awaited_tracker = -1;
+	call->graph = call->awaited_graph = call->held_tracker = call->awaited_tracker = -1;
 	call->caller = *waiter;
 	call->phase = EMOGI_PHASE_IDLE;
 }
 
 /* Maximum number of calls in progress or waiting. */
-#define MOST_CALLS (EMOGI_NSLOTS + EMOGI_NHELD_RESULTS + EMOGI_NWAITERS)
+#define MAX_CALLS (EMOGI_NSLOTS + EMOGI_NHELD_RESULTS + EMOGI_NWAITERS)
 
 /*
- * Copy the calls in progress into calls[MOST_CALLS], those with slots first; return their number.
+ * Copy the calls in progress into calls[MAX_CALLS], those with slots first; return their number.
  */
 static int
 copy_progress(Progress *calls)
@@ -249,8 +249,8 @@ copy_progress(Progress *calls)
 		if (emogi_shared->slots[i].state != EMOGI_SLOT_FREE)
 			copy_slot(&emogi_shared->slots[i], &calls[count++]);
 	for (int i = 0; i < EMOGI_NHELD_RESULTS; i++)
-		if (emogi_shared->holdings[i].nusers != 0 && !emogi_shared->holdings[i].finished)
-			copy_holding(&emogi_shared->holdings[i], &calls[count++]);
+		if (emogi_shared->held_results[i].nusers != 0 && !emogi_shared->held_results[i].finished)
+			copy_held_result(&emogi_shared->held_results[i], &calls[count++]);
 	for (int i = 0; i < EMOGI_NWAITERS; i++)
 		if (emogi_shared->waiters[i].pid != 0)
 			copy_waiter(&emogi_shared->waiters[i], &calls[count++]);
@@ -271,7 +271,8 @@ keeps_waiting(const Progress *blocker, const Progress *call, bool all_taken)
 		case WAITS_FOR_SLOT:	/* if some are free, the role has reached its limit */
 			return all_taken || blocker->caller.userid == call->caller.userid;
 		case WAITS_FOR_BUILD:
-			return call->awaited_tracker >= 0 ? blocker->live_state == call->awaited_tracker : blocker->graph == call->awaited_graph;
+			return call->awaited_tracker >= 0 ? blocker->held_tracker == call->awaited_tracker :
+				blocker->graph == call->awaited_graph;
 		default:
 			return false;
 	}
@@ -320,7 +321,7 @@ put_progress(FunctionCallInfo fcinfo, const Progress *call, const Progress *call
 		[EMOGI_PHASE_RUN] = "run",
 		[EMOGI_PHASE_ROWS] = "rows",
 		[EMOGI_PHASE_REFRESH] = "refresh",
-		[EMOGI_PHASE_MERGE] = "splice"
+		[EMOGI_PHASE_MERGE] = "merge"
 	};
 	bool		running = call->state == EMOGI_SLOT_RUNNING || call->state == EMOGI_SLOT_ORPHAN;
 	EmogiViewRow row = {0};
@@ -350,7 +351,7 @@ emogi_progress(PG_FUNCTION_ARGS)
 
 	emogi_sql_version_require();
 	emogi_compat_init_rows(fcinfo);
-	calls = palloc(MOST_CALLS * sizeof(Progress));
+	calls = palloc(MAX_CALLS * sizeof(Progress));
 	count = copy_progress(calls);
 	for (int i = 0; i < count; i++)
 		if (emogi_views_may_see_role(calls[i].caller.userid))

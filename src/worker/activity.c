@@ -33,7 +33,7 @@ describe(const Activity *work, StringInfo text)
 		[EMOGI_REQUEST_EXPAND] = "edges",
 		[EMOGI_REQUEST_PACK] = "pack",
 		[EMOGI_REQUEST_UNPACK] = "edges",
-		[EMOGI_REQUEST_MERGE] = "splice",
+		[EMOGI_REQUEST_MERGE] = "merge",
 		[EMOGI_REQUEST_RUN] = "run",
 		[EMOGI_REQUEST_MSBFS] = "run",
 		[EMOGI_REQUEST_PATH] = "run"
@@ -49,10 +49,10 @@ describe(const Activity *work, StringInfo text)
 							 steps[work->step]);
 			break;
 		case EMOGI_WORK_FORGET:
-			appendStringInfoString(text, "gives memory of a GPU back");
+			appendStringInfoString(text, "frees memory of a GPU");
 			break;
 		case EMOGI_WORK_CONTRACT:
-			appendStringInfoString(text, "prepares a graph for far paths");
+			appendStringInfoString(text, "builds a contraction hierarchy");
 			break;
 	}
 }

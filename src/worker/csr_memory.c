@@ -22,7 +22,7 @@ emogi_csr_memory_alloc(EmogiWork *work)
 	const EmogiEdges *edges = &work->edges;
 	EmogiRequest *request = &work->request;
 	EmogiReply *reply = &work->reply;
-	const uint64 nedges = edges->nedges - edges->nalone;
+	const uint64 nedges = edges->nedges - edges->nisolated;
 	const uint64 nvertices = reply->keys.nvertices;
 	const EmogiWeightType type = emogi_edges_weight_type(edges);
 	const Size	memory_bytes = emogi_csr_bytes(nvertices, nedges, request->direction,

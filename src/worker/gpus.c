@@ -61,7 +61,7 @@ refuse_device(EmogiDeviceEntry *entry, int number, const char *state, const Emog
  * unusable ones.
  */
 static void
-open_device(const EmogiEngineOptions *options, int number, EmogiOpened *opened)
+open_device(const EmogiEngineOptions *options, int number, EmogiOpenedEngines *opened)
 {
 	EmogiEngineOptions own = *options;
 	EmogiDeviceEntry entry;
@@ -91,7 +91,7 @@ open_device(const EmogiEngineOptions *options, int number, EmogiOpened *opened)
 
 void
 emogi_gpus_open(const EmogiEngineOptions *options, const char *module, uint32 wanted,
-				EmogiOpened *opened)
+				EmogiOpenedEngines *opened)
 {
 	if (load_engine(module, &opened->why_no_gpu))
 	{

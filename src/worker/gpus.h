@@ -11,21 +11,21 @@
 #include "base/shared.h"
 
 /* Result of opening the engines. Written by the thread that opens them, and constant afterwards. */
-typedef struct EmogiOpened
+typedef struct EmogiOpenedEngines
 {
 	EmogiError	why_no_gpu;		/* if ncuda = 0 */
 	int			ncuda;			/* number of usable GPUs, which are the first in cuda[] */
 	int			nlisted;		/* including requested GPUs that cannot be used, with the reason */
 	EmogiDeviceEntry cpu;
 	EmogiDeviceEntry cuda[EMOGI_MAX_DEVICES];
-} EmogiOpened;
+} EmogiOpenedEngines;
 
 /*
  * Load emogi_cuda.so and open an engine for each GPU in a set, a bit mask of the driver's numbers;
  * 0 = all GPUs. Fills in all of `opened` except cpu. Called by the thread that opens the engines.
  */
 extern void emogi_gpus_open(const EmogiEngineOptions *options, const char *module, uint32 wanted,
-							EmogiOpened *opened);
+							EmogiOpenedEngines *opened);
 
 /*
  * Get the engine's functions and a GPU's state, for the thread that has acquired the GPU: engine.h.

@@ -48,7 +48,7 @@ static char module_path[MAXPGPATH];
 static uint32 wanted_gpus;
 
 /* Set by EMOGI_WORK_OPEN. */
-static EmogiOpened opened;
+static EmogiOpenedEngines opened;
 
 /* ---- compute threads: opening the engines ---- */
 
@@ -310,7 +310,7 @@ build_lists(EmogiWork *work, EmogiEngineState *cpu)
 static EmogiStatus
 merge_graph(EmogiWork *work, EmogiEngineState *cpu)
 {
-	EmogiMergeInput input = work->request.splice;
+	EmogiMergeInput input = work->request.merge;
 
 	input.graph = &work->request.graph;
 	input.derivation = work->request.derived_id != 0 ? &work->derivation : NULL;
@@ -436,8 +436,9 @@ contract(EmogiWork *work)
 	contracted = &emogi_cache_shared->graphs[work->cached];
 	work->reply.status = emogi_cpu_engine()->contract(NULL, &contracted->graph,
 													  emogi_arena_budget_bytes() /
-													  EMOGI_MAKING_SHARE, is_evicted, &work->made,
-													  &work->control, &work->reply.error);
+													  EMOGI_CONTRACTION_MEMORY_SHARE, is_evicted,
+													  &work->made, &work->control,
+													  &work->reply.error);
 	if (work->reply.status != EMOGI_OK)
 		work->made = NULL;
 }
@@ -504,7 +505,7 @@ emogi_threads_uses_gpu(const EmogiRequest *request)
 
 /* ---- main thread ---- */
 
-const EmogiOpened *
+const EmogiOpenedEngines *
 emogi_threads_opened(void)
 {
 	return &opened;

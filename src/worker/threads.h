@@ -53,7 +53,7 @@ typedef struct EmogiWork
 	bool		device_lost;	/* a GPU has failed: the process must be replaced */
 } EmogiWork;
 
-extern const EmogiOpened *emogi_threads_opened(void);
+extern const EmogiOpenedEngines *emogi_threads_opened(void);
 
 /*
  * Start the threads, with all signals blocked in them; return 0 or an errno. module: path of

@@ -15,8 +15,8 @@
  * Because running requests are not interrupted, two kinds of requests may have to wait while others
  * pass them: requests for a GPU while all GPUs are busy, and requests expected to be long while
  * EMOGI_LONG_THREADS such requests are running. A thread is therefore soon available for a short
- * request, and the operating system gives it its share of the processors. assign.c assigns the
- * GPUs.
+ * request, and the operating system gives it its share of the processors. gpu_schedule.c assigns
+ * the GPUs.
  *
  * A request expected to be short may still run for hours. The requests of one role, unless it is a
  * superuser, therefore never occupy all threads or all places for long requests: one of each is
@@ -46,7 +46,7 @@
 #include "prewarm/prewarm.h"
 #include "base/arena.h"
 #include "worker/activity.h"
-#include "worker/assign.h"
+#include "worker/gpu_schedule.h"
 #include "worker/csr_memory.h"
 #include "worker/threads.h"
 #include "worker/worker.h"
@@ -228,10 +228,10 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	work->request = slot->request;
 	work->reply.started_ms = slot->reply.started_ms;
 	if (emogi_threads_uses_gpu(&work->request))
-		emogi_assign_gpus(work);
+		emogi_gpu_schedule_assign(work);
 	inject_fault(&work->request, work->request.kind);
 	if (work->gpu >= 0 && work->request.graph.id != 0)
-		emogi_cache_use_on_gpus(work->request.graph.id, work->helpers | UINT32_C(1) << work->gpu);
+		emogi_cache_mark_gpus(work->request.graph.id, work->helpers | UINT32_C(1) << work->gpu);
 	if (work->request.kind < EMOGI_REQUEST_MERGE && !emogi_slot_edges(slot, &work->edges, malloc))
 	{
 		slot->reply.status = EMOGI_NO_MEMORY;
@@ -296,7 +296,7 @@ start_all(void)
 
 /* Log the available engines. */
 static void
-report_ready(const EmogiOpened *opened)
+report_ready(const EmogiOpenedEngines *opened)
 {
 	StringInfoData gpus;
 
@@ -318,7 +318,7 @@ report_ready(const EmogiOpened *opened)
 static void
 publish_engines(const EmogiReply *reply)
 {
-	const EmogiOpened *opened = emogi_threads_opened();
+	const EmogiOpenedEngines *opened = emogi_threads_opened();
 
 	if (reply->status != EMOGI_OK)
 		ereport(FATAL,
@@ -363,7 +363,7 @@ start_derive(const EmogiWork *work)
 		work->request.kind != EMOGI_REQUEST_MERGE ||
 		work->reply.status != EMOGI_OK || work->request.derived_id == 0 ||
 		work->reply.graph.memory_bytes <= EMOGI_SMALL_BYTES || draining ||
-		(gpu = emogi_assign_deriving(work)) == EMOGI_NO_GPU)
+		(gpu = emogi_gpu_schedule_choose_deriving(work)) == EMOGI_NO_GPU)
 		return false;
 	next = emogi_threads_idle_job();	/* at least the one of the thread that has just finished */
 	count_running(work, -1);
@@ -409,7 +409,7 @@ deliver(EmogiWork *work)
 	free((void *) work->edges.chunks);
 	update_device(work);
 	if (work->kind == EMOGI_WORK_FORGET)
-		emogi_cache_forgotten(work->graph_id, work->gpu);
+		emogi_cache_gpu_has_forgotten(work->graph_id, work->gpu);
 	if (work->kind == EMOGI_WORK_CONTRACT)
 	{
 		emogi_cache_contraction_made(work->cached, work->made,
@@ -421,7 +421,7 @@ deliver(EmogiWork *work)
 	{
 		count_running(work, -1);
 		if (work->derived)
-			emogi_cache_use_on_gpus(work->request.derived_id, UINT32_C(1) << work->gpu);
+			emogi_cache_mark_gpus(work->request.derived_id, UINT32_C(1) << work->gpu);
 		work->slot->reply = work->reply;
 		answer_slot(work->slot, EMOGI_SLOT_DONE);
 	}
@@ -499,7 +499,7 @@ fail_running(void)
 		else if (state == EMOGI_SLOT_QUEUED)
 			ConditionVariableBroadcast(&slot->answered);
 	}
-	emogi_cache_worker_gone();
+	emogi_cache_worker_has_ended();
 }
 
 /*

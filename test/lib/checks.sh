@@ -27,7 +27,7 @@ run_checks() {
     check 'PG_VERSION_NUM is asked in src/base/compat.h only' nothing_matches 'PG_VERSION_NUM' --exclude=compat.h src
     check 'README.md and docs/ do not agree with their tests, or name what is not there' tools/manual --check
     check 'rooms or files call each other in a circle or against their order, or a name does not tell its room' tools/callgraph --check
-    check 'typedefs.list is not that of the sources' tools/typedefs --check
+    check 'tools/typedefs.list is not that of the sources' tools/typedefs --check
     check 'files that have the version do not agree' packaging/version --check
     check 'META.json is not as PGXN has it' packaging/meta
     add checks $checks_ok $checks_bad

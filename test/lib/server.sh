@@ -7,10 +7,10 @@
 make_room() {
     local test name
     ROOM=$WORK/$1 TREE=$WORK/$1/tree SERVER=$WORK/$1/server
-    mkdir "$ROOM" "$TREE" "$ROOM/t" && cp -r "$ROOT"/{Makefile,emogi.control,test,expected,examples} "$TREE/" || return
+    mkdir "$ROOM" "$TREE" "$ROOM/t" && cp -r "$ROOT"/{Makefile,emogi.control,test,examples} "$TREE/" || return
     for test in "$TREE"/test/sql/*.sql "$TREE"/test/specs/*.spec; do
         name=${test##*/}
-        [ ! -e "$test" ] || [ -e "$TREE/expected/${name%.*}.out" ] || : >"$TREE/expected/${name%.*}.out"
+        [ ! -e "$test" ] || [ -e "$TREE/test/expected/${name%.*}.out" ] || : >"$TREE/test/expected/${name%.*}.out"
     done
     chown -R "$(cluster_user)" "$ROOM"
 }

@@ -121,7 +121,7 @@ SELECT count(*) FROM emogi_core_uuid('SELECT md5(src::text)::uuid AS src, md5(ds
 SELECT * FROM emogi_degree('edges'::regclass, 'in') WHERE degree > 1 ORDER BY strength DESC, vertex LIMIT 2;
 -- Degrees of given vertices are found by the session itself, of a graph that has changed, too.
 SET emogi.engine = auto;
-SET emogi.live_min_size = '1GB';
+SET emogi.incremental_min_size = '1GB';
 SELECT * FROM emogi_degree('edges(src, dst)') WHERE vertex IN (5, 9, 77, NULL);
 INSERT INTO edges VALUES (5, 9, 4), (5, 100, 4);
 DELETE FROM edges WHERE src = 9;
@@ -129,7 +129,7 @@ SELECT * FROM emogi_degree('edges(src, dst)') WHERE vertex IN (5, 9, 77, 100);
 SELECT * FROM emogi_degree('edges') WHERE vertex IN (5, 9, 77, 100);
 SELECT * FROM emogi_degree_text('named', 'both') WHERE vertex = 'v5';
 SELECT DISTINCT engine FROM (SELECT engine FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 4) r;
-RESET emogi.live_min_size;
+RESET emogi.incremental_min_size;
 -- keys of queries that a condition's text is not turned into: the rows are looked at
 SELECT * FROM emogi_degree_text('SELECT src::numeric, dst::numeric FROM edges', 'both') WHERE vertex = '5';
 SELECT * FROM emogi_degree_text('SELECT ROW(src, 1), ROW(dst, 1) FROM edges', 'both') WHERE vertex IN ('(5,1)', '(9,1)', '(77,1)');

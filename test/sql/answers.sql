@@ -4,7 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_answers;
 SET search_path = test_answers, public;
 SET emogi.engine = cpu;
-SET emogi.cache = on;
+SET emogi.enable_cache = on;
 \pset format unaligned
 \pset tuples_only on
 \pset null '(null)'
@@ -43,13 +43,13 @@ END $$;
 \set VERBOSITY terse
 -- no graph yet
 CALL compare($$SELECT * FROM emogi_bfs('wide', 7, 2)$$);
-SET emogi.enable_index_walk = off;
+SET emogi.enable_index_search = off;
 CALL compare($$SELECT * FROM emogi_bfs('wide', 7, 2)$$);
 CALL compare($$SELECT * FROM emogi_bfs('wide', 7)$$);
 SET emogi.enable_local_search = off;
 CALL compare($$SELECT * FROM emogi_bfs('wide', 7, 2)$$);
 RESET emogi.enable_local_search;
-RESET emogi.enable_index_walk;
+RESET emogi.enable_index_search;
 -- components, from the second call on from those of the first
 CALL compare($$SELECT * FROM emogi_cc('grid')$$);
 CALL compare($$SELECT * FROM emogi_cc('grid')$$);
@@ -62,12 +62,12 @@ CALL compare($$SELECT * FROM emogi_shortest_path('grid', 0, 2)$$);
 SET emogi.enable_contraction = off;
 CALL compare($$SELECT * FROM emogi_shortest_path('grid', 0, 9999)$$);
 RESET emogi.enable_contraction;
-SET emogi.contraction_after = 0;
+SET emogi.contraction_min_calls = 0;
 SELECT count(*) FROM emogi_shortest_path('grid', 0, 9999);
 SELECT count(*) FROM emogi_shortest_path('grid', 1, 9998);
 CALL compare($$SELECT * FROM emogi_shortest_path('grid', 2, 9997)$$);
 CALL compare($$SELECT * FROM emogi_shortest_path('grid', 0, 2)$$);
-RESET emogi.contraction_after;
+RESET emogi.contraction_min_calls;
 -- the whole graph
 CALL compare($$SELECT * FROM emogi_pagerank('grid')$$);
 CALL compare($$SELECT * FROM emogi_sssp('grid', 0)$$);

@@ -1,5 +1,5 @@
 -- The shared cache: what is cached and what is not, what a cached graph may serve, who may see and evict it.
-SET emogi.live_min_size = '1GB';	-- what follows its table is tested by live
+SET emogi.incremental_min_size = '1GB';	-- what follows its table is tested by live
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE EXTENSION file_fdw;
@@ -76,20 +76,20 @@ SELECT count(*) FROM emogi_bfs('edges', 1, direction => 'up');
 SELECT count(*) FROM emogi_bfs('edges', 1) LIMIT 0;
 SELECT answer('edges');
 
--- The setting emogi.cache.
-SHOW emogi.cache;
-SET emogi.cache = off;
+-- The setting emogi.enable_cache.
+SHOW emogi.enable_cache;
+SET emogi.enable_cache = off;
 SELECT answer('edges');
 SELECT answer('edges(dst, src)', 3);
 SELECT * FROM graphs;
-RESET emogi.cache;
+RESET emogi.enable_cache;
 SELECT answer('edges');
 BEGIN;
-SET LOCAL emogi.cache = off;
+SET LOCAL emogi.enable_cache = off;
 SELECT answer('edges');
 COMMIT;
 SELECT answer('edges');
-SET emogi.cache = maybe;
+SET emogi.enable_cache = maybe;
 
 -- What the own transaction has changed is private, until it ends.
 BEGIN;
@@ -272,9 +272,9 @@ BEGIN
   SELECT concat_ws(' ', count(*), sum(level), sum(vertex * level)) INTO rows FROM public.emogi_bfs(graph, 1, direction => direction);
   RETURN format('%s, %s, rows read: %s', rows, last(), rows_read(graph) - before);
 END $$;
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 SELECT direction, summary('wide', direction) FROM unnest(ARRAY['out', 'in', 'both']) direction;
-RESET emogi.cache;
+RESET emogi.enable_cache;
 SELECT direction, summary('wide', direction) FROM unnest(ARRAY['out', 'in', 'both']) direction;
 SELECT direction, summary('wide', direction) FROM unnest(ARRAY['out', 'in', 'both']) direction;
 SELECT count(*), sum(distance), last() FROM emogi_sssp('wide', 1, direction => 'in');
@@ -311,9 +311,9 @@ END $$;
 CREATE TABLE random AS SELECT (hashint4(i) & 255) AS src, (hashint4(-i) & 255) AS dst, 1 + (hashint4(i * 7) & 7) AS weight FROM generate_series(1, 1500) i;
 CREATE TABLE without AS SELECT src, dst FROM random;
 CREATE TABLE answers AS SELECT name, query, graph, NULL::text AS answer FROM kinds, unnest(ARRAY['random', 'without']) graph;
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 UPDATE answers SET answer = run(query, graph);
-RESET emogi.cache;
+RESET emogi.enable_cache;
 SELECT emogi_evict() > 0;
 SELECT count(*) FILTER (WHERE answer NOT LIKE '0 %') FROM answers;
 -- Forwards, and then backwards so that other graphs come first; twice each.
@@ -423,8 +423,8 @@ SELECT answer('guarded');
 SET ROLE regress_emogi_alice;
 SELECT emogi_reset();
 SET emogi.fault = 'registration_rule=0';
-SET emogi.cache = off;
-RESET emogi.cache;
+SET emogi.enable_cache = off;
+RESET emogi.enable_cache;
 SELECT emogi_evict() > 0;
 RESET ROLE;
 DROP TABLE own;

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_alice;
 RESET client_min_messages;
-SET emogi.live_min_size = '1GB';	-- graphs that follow their tables are checked by live
+SET emogi.incremental_min_size = '1GB';	-- graphs that follow their tables are checked by live
 CREATE ROLE regress_emogi_alice;
 CREATE SCHEMA test_check;
 SET search_path = test_check, public;
@@ -93,9 +93,9 @@ SELECT * FROM emogi_check('seen', weights => true);
 SELECT * FROM emogi_check('SELECT src, dst FROM edges UNION ALL SELECT NULL, 5', 'in', backward => true);
 CREATE TEMP TABLE mine AS SELECT * FROM edges;
 SELECT * FROM emogi_check('mine');
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 SELECT * FROM emogi_check('edges', weights => true);
-RESET emogi.cache;
+RESET emogi.enable_cache;
 BEGIN;
 INSERT INTO edges VALUES (1, 12345, 1);
 SELECT * FROM emogi_check('edges');

@@ -6,7 +6,7 @@ RESET client_min_messages;
 CREATE SCHEMA test_component_keys;
 SET search_path = test_component_keys, public;
 SET emogi.engine = 'auto';
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
 \pset tuples_only on
@@ -197,7 +197,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET emogi.enable_aggregates = off;
-SET emogi.index_walk_min_size = 0;
+SET emogi.index_search_min_size = 0;
 SET parallel_leader_participation = off;
 CREATE FUNCTION is_shared(query text) RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE

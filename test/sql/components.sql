@@ -6,7 +6,7 @@ RESET client_min_messages;
 CREATE SCHEMA test_components;
 SET search_path = test_components, public;
 SET emogi.engine = 'auto';
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 \pset format unaligned
 \pset tuples_only on
 
@@ -14,7 +14,7 @@ CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT format('%s by %s', cache, CASE engine WHEN 'backend' THEN engine ELSE 'the engine' END) FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 -- All rows, and what is found without the cache; under one snapshot.
 CREATE FUNCTION components(graph text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc(graph) $$;
-CREATE FUNCTION anew(graph text) RETURNS text LANGUAGE sql STABLE SET emogi.enable_local_search = off SET emogi.cache = off AS
+CREATE FUNCTION anew(graph text) RETURNS text LANGUAGE sql STABLE SET emogi.enable_local_search = off SET emogi.enable_cache = off AS
   $$ SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc(graph) $$;
 CREATE FUNCTION is_right(graph text) RETURNS bool LANGUAGE sql STABLE AS $$ SELECT components(graph) IS NOT DISTINCT FROM anew(graph) $$;
 
@@ -169,8 +169,8 @@ INSERT INTO net VALUES (-1000, -1000);
 SELECT components('net') = anew('net');
 CREATE PROCEDURE histories(commits bool) LANGUAGE plpgsql AS $$
 DECLARE
-  patched int := 0;
-  spliced int := 0;
+  overlay int := 0;
+  merged int := 0;
   wrong int := 0;
   wanted int[];
   answer text;
@@ -188,16 +188,16 @@ BEGIN
       COMMIT;
     END IF;
     answer := components('net');
-    patched := patched + (last() = 'patched by backend')::int;
-    spliced := spliced + (last() = 'spliced by the engine')::int;
+    overlay := overlay + (last() = 'overlay by backend')::int;
+    merged := merged + (last() = 'merged by the engine')::int;
     wrong := wrong + (answer IS DISTINCT FROM anew('net'))::int;
     wanted := ARRAY(SELECT key() FROM generate_series(1, 5));
     wrong := wrong + ((SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc('net') WHERE vertex = ANY (wanted)) IS DISTINCT FROM
       (SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc('SELECT * FROM net') WHERE vertex = ANY (wanted)))::int;
   END LOOP;
   ASSERT wrong = 0, wrong;
-  ASSERT patched > 150, patched;
-  ASSERT spliced > 5 OR NOT commits, spliced;
+  ASSERT overlay > 150, overlay;
+  ASSERT merged > 5 OR NOT commits, merged;
 END $$;
 CALL histories(true);
 CALL histories(false);
@@ -224,12 +224,12 @@ BEGIN
     PERFORM count(*) FROM emogi_cc('net');
     seen := seen || last();
   END LOOP;
-  ASSERT seen[1] = 'patched by backend', seen[1];
+  ASSERT seen[1] = 'overlay by backend', seen[1];
   ASSERT seen[30] = 'hit by backend', seen[30];
-  ASSERT array_position(seen, 'spliced by backend') BETWEEN 10 AND 25, seen;
+  ASSERT array_position(seen, 'merged by backend') BETWEEN 10 AND 25, seen;
 END $$;
 
--- A graph that is spliced for others has them, too, unless an edge has gone, but not for ever if nobody asks.
+-- A graph that is merged for others has them, too, unless an edge has gone, but not for ever if nobody asks.
 INSERT INTO net VALUES (2, 20002), (1, 100);
 SELECT ok, cache FROM emogi_check('net');
 SELECT is_right('net');
@@ -240,7 +240,7 @@ BEGIN
   FOR i IN 1 .. times LOOP
     INSERT INTO net SELECT 20002, 20002 + i;
     COMMIT;
-    ASSERT (SELECT ok AND cache = 'spliced' FROM emogi_check('net'));
+    ASSERT (SELECT ok AND cache = 'merged' FROM emogi_check('net'));
   END LOOP;
 END $$;
 CALL splice(8);
@@ -286,6 +286,6 @@ COMMIT;
 SELECT summary() = (SELECT format('%s %s %s %s', count(*), sum(vertex), sum(component), count(*) FILTER (WHERE component > vertex)) FROM emogi_cc('SELECT * FROM large'));
 
 SELECT emogi_evict() > 0;
-SELECT graphs, bytes, live_bytes FROM emogi_cache;
+SELECT graphs, bytes, tracker_bytes FROM emogi_cache;
 SET client_min_messages = warning;
 DROP SCHEMA test_components CASCADE;

@@ -8,8 +8,8 @@ CREATE SCHEMA test_condition_walks;
 GRANT USAGE ON SCHEMA test_condition_walks TO PUBLIC;
 SET search_path = test_condition_walks, public;
 SET emogi.engine = 'auto';
-SET emogi.index_walk_min_size = 0;
-SET emogi.live_min_size = '1GB';	-- no graph of an older state is there to be brought up to date
+SET emogi.index_search_min_size = 0;
+SET emogi.incremental_min_size = '1GB';	-- no graph of an older state is there to be brought up to date
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -89,9 +89,9 @@ SELECT * FROM emogi_bfs('e WHERE kind = ''y''', ARRAY[202, 200], 0);
 SELECT * FROM emogi_bfs('e WHERE kind = ''x''', 202, 1);
 RESET emogi.notice_missing_source;
 -- Without an index the graph is built. A search need not be bounded. The key of a query is known when it has been analysed.
-SET emogi.enable_index_walk = off;
+SET emogi.enable_index_search = off;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 0', 200, 2);
-RESET emogi.enable_index_walk;
+RESET emogi.enable_index_search;
 SELECT count(*) > 0 FROM emogi_bfs('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 2', 5);
 SELECT last();
 SELECT count(*) > 0 FROM emogi_cc('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 2');
@@ -124,7 +124,7 @@ END $$;
 \set conditions 'ARRAY[\'kind = \'\'x\'\'\', \'kind <> \'\'x\'\'\', \'\'\'y\'\' = kind\', \'kind IN (\'\'x\'\', \'\'z\'\')\', \'kind IS NULL\', \'n > 1\', \'n = 2\', \'2 <= n\', \'tenant = 1\', \'tenant IS DISTINCT FROM 2\', \'at > now() - interval \'\'10 days\'\'\', \'at < now() - random_days()\', \'src < dst\', \'dst % 3 = 1\', \'NULL\', \'tableoid = \'\'e\'\'::regclass\', \'length(kind) = 1\']'
 CREATE FUNCTION random_days() RETURNS interval LANGUAGE sql STABLE AS $$ SELECT interval '5 days' $$;
 SELECT wrong, walked > 200 FROM compare('e', :conditions, 250);
-SET emogi.fault = 'query_walks=0';
+SET emogi.fault = 'query_index_searches=0';
 SELECT wrong > 100, walked > 200 FROM compare('e', :conditions, 250);
 RESET emogi.fault;
 -- With indexes whose columns before the end are set by conditions; of several kinds of equality.
@@ -171,7 +171,7 @@ SELECT answer('SELECT src, dst FROM p WHERE tenant = 0 AND kind = ''x''', 202, 1
 -- Counts of shortest paths, and targets.
 CREATE FUNCTION counted(condition text, walks bool) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  PERFORM set_config('emogi.enable_index_walk', walks::text, true);
+  PERFORM set_config('emogi.enable_index_search', walks::text, true);
   RETURN (SELECT string_agg(concat_ws(':', vertex, level, paths), ' ' ORDER BY vertex) FROM public.emogi_ssnsp('SELECT src, dst FROM e WHERE ' || condition, 5, 3, 'both')) || last();
 END $$;
 SELECT a = b, a LIKE '%ok index backend' FROM (SELECT counted('n = 3 OR kind IS NULL', true) AS a, replace(counted('n = 3 OR kind IS NULL', false), 'built', 'index') AS b OFFSET 0) q;
@@ -186,9 +186,9 @@ CREATE INDEX ON t (src);
 CREATE INDEX ON t (dst);
 SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM emogi_bfs('SELECT src, dst FROM t WHERE right(note, 1) = ''7'' AND length(note) > 100', 'k7'::text, 2);
 SELECT last();
-SET emogi.enable_index_walk = off;
+SET emogi.enable_index_search = off;
 SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM emogi_bfs('SELECT src, dst FROM t WHERE right(note, 1) = ''7'' AND length(note) > 100', 'k7'::text, 2);
-RESET emogi.enable_index_walk;
+RESET emogi.enable_index_search;
 
 -- Rows that the own transaction has written, deleted and taken back.
 BEGIN;
@@ -299,10 +299,10 @@ BEGIN
 END $$;
 CALL windows(40);
 -- Tables of a 64th of the size are walked over for it, as for any graph that would be for one call alone.
-SET emogi.index_walk_min_size = '1MB';
+SET emogi.index_search_min_size = '1MB';
 CALL windows(3);
 SELECT answer('SELECT src, dst FROM worn WHERE dst < 5', 1, 1);
-SET emogi.index_walk_min_size = 0;
+SET emogi.index_search_min_size = 0;
 -- A value that is asked for again has its graph built in the end.
 DO $$
 DECLARE

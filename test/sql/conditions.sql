@@ -6,7 +6,7 @@ RESET client_min_messages;
 CREATE ROLE regress_emogi_tenant;
 CREATE SCHEMA test_conditions;
 SET search_path = test_conditions, public;
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 SET emogi.enable_local_search = off;	-- else searches that reach little would go without a new graph
 \pset format unaligned
 \pset tuples_only on
@@ -45,7 +45,7 @@ DELETE FROM e WHERE src = 12;
 SELECT look(:x);
 UPDATE e SET n = 2 WHERE src = 15;
 SELECT look(:x);
-SELECT live_bytes > 0 FROM emogi_graphs WHERE source = 'SELECT src, dst FROM e WHERE kind = ''x''' AND pins = 0 ORDER BY built_at DESC LIMIT 1;
+SELECT tracker_bytes > 0 FROM emogi_graphs WHERE source = 'SELECT src, dst FROM e WHERE kind = ''x''' AND pins = 0 ORDER BY built_at DESC LIMIT 1;
 -- Rows with a NULL end count if the condition is true of them.
 INSERT INTO e VALUES (NULL, 1, 'x'), (1, NULL, 'y');
 SELECT look(:x);
@@ -56,7 +56,7 @@ UPDATE e SET kind = 'x' WHERE src = 7;
 SELECT look('SELECT src, dst FROM e WHERE kind = ''y''');
 UPDATE e SET kind = 'y' WHERE src = 7;
 SELECT look('SELECT src, dst FROM e WHERE kind = ''y'''), look(:x);
-SET emogi.fault = 'query_state=0';
+SET emogi.fault = 'query_tracker=0';
 SELECT look('SELECT src, dst FROM e WHERE kind <> ''x''');
 SELECT look('SELECT src, dst FROM e WHERE kind <> ''x''') LIKE 'WRONG%', look('SELECT src, dst FROM e WHERE kind IS NULL');
 INSERT INTO e VALUES (1, 5, 'y');
@@ -79,9 +79,9 @@ ROLLBACK;
 SELECT look(:x);
 
 -- A value that is given once gets no state, nor does what is asked for a first time.
-SELECT sum(live_bytes) > 0 FROM emogi_graphs WHERE source LIKE '%n = 77%';
+SELECT sum(tracker_bytes) > 0 FROM emogi_graphs WHERE source LIKE '%n = 77%';
 SELECT look('SELECT src, dst FROM e WHERE n = 77');
-SELECT sum(live_bytes) > 0 FROM emogi_graphs WHERE source LIKE '%n = 77%';
+SELECT sum(tracker_bytes) > 0 FROM emogi_graphs WHERE source LIKE '%n = 77%';
 SELECT look('SELECT src, dst FROM e WHERE at > now() - interval ''100 years'' AND at < now()');
 SELECT look(emogi_query('SELECT src, dst FROM e WHERE kind = $1', 'x'));
 INSERT INTO e VALUES (1000, 1009, 'x');
@@ -207,7 +207,7 @@ ALTER TABLE p2 ADD COLUMN kind text DEFAULT 'x';
 ALTER TABLE p ATTACH PARTITION p2 FOR VALUES IN (2);
 COMMIT;
 SELECT look('SELECT src, dst FROM p WHERE kind = ''x'' AND part > 0');
-SET emogi.fault = 'query_places=0';
+SET emogi.fault = 'query_columns=0';
 BEGIN;
 ALTER TABLE p DETACH PARTITION p2;
 ALTER TABLE p2 DROP COLUMN kind;
@@ -302,7 +302,7 @@ INSERT INTO large VALUES (1, 2, 1, 'p');
 SELECT look('SELECT src, dst FROM large WHERE kind = 1 AND pad LIKE ''p%''');
 UPDATE large SET touched = 1;
 SELECT look('SELECT src, dst FROM large WHERE kind = 1 AND pad LIKE ''p%''');
-SELECT pages_looked > 8192 FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+SELECT pages_rescanned > 8192 FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 RESET emogi.build_workers;
 
 -- A condition is one expression, which cannot close the parentheses around it.

@@ -6,7 +6,7 @@ CREATE SCHEMA test_edge_names;
 SET search_path = test_edge_names, public;
 \pset format unaligned
 \pset tuples_only on
-SET emogi.live_min_size = '1GB';
+SET emogi.incremental_min_size = '1GB';
 
 -- A row has an edge there where cost is not negative, and one back where reverse_cost is not.
 CREATE TABLE roads (id bigint, source int, target int, cost float8, reverse_cost float8);
@@ -142,7 +142,7 @@ INSERT INTO days VALUES (5, '2020-01-01', '2020-01-02', 1, 1);
 SELECT * FROM emogi_shortest_path('days', '2020-01-02', '2020-01-01');
 SELECT * FROM emogi_shortest_path('hops', '00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002');
 -- A live graph of rows for both ways, asked in each direction by who reads weights and who does not, first one and then the other.
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 CREATE TABLE lively (source int, target int, cost float8, reverse_cost float8);
 INSERT INTO lively SELECT g * 7919 % 401, g * 104729 % 401, g % 10 - 1, g / 3 % 10 - 1 FROM generate_series(1, 3000) g;
 CREATE FUNCTION lively(called text, direction text) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -161,7 +161,7 @@ SELECT (emogi_check('lively')).ok, (emogi_check('lively', direction => 'in', wei
 SELECT (SELECT count(*) FROM emogi_bfs('lively(source, target)', 249)) > 0, (SELECT count(*) FROM emogi_bfs('lively', 249)) > 0;
 SELECT columns FROM emogi_graphs WHERE relation = 'lively'::regclass AND direction = 'out' ORDER BY columns;
 SELECT emogi_evict('lively') > 0, (SELECT count(*) FROM emogi_graphs WHERE relation = 'lively'::regclass);
-SET emogi.live_min_size = '1GB';
+SET emogi.incremental_min_size = '1GB';
 -- Partitions whose columns are in other places; an index, and none.
 CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8) PARTITION BY RANGE (id);
 CREATE TABLE net_1 PARTITION OF net FOR VALUES FROM (0) TO (1000);

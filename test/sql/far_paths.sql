@@ -48,7 +48,7 @@ BEGIN
 END $$;
 
 -- Nothing is prepared until so many far paths were asked for.
-SET emogi.contraction_after = 1;
+SET emogi.contraction_min_calls = 1;
 SELECT path('roads', 0, 8099, 'both') = path('roads', 0, 8099, 'both');
 SELECT by_hierarchy(2), by_hierarchy(1);
 SET emogi.enable_contraction = off;
@@ -56,14 +56,14 @@ SELECT path('roads', 0, 8099, 'both') IS NOT NULL;
 SELECT by_hierarchy(1);
 RESET emogi.enable_contraction;
 
-SET emogi.contraction_after = 0;
+SET emogi.contraction_min_calls = 0;
 SELECT graph, direction, compare(graph, direction) FROM unnest(ARRAY['roads(src, dst, length)', 'roads(src, dst, metres)']) AS graph, unnest(ARRAY['out', 'in', 'both']) AS direction;
 SELECT path('roads(src, dst, length)', 0, 8099, 'out') = plain_path('roads(src, dst, length)', 0, 8099, 'out');
 SELECT path('roads(src, dst, length)', 0, 8099, 'out') IS NOT NULL;
 SELECT by_hierarchy(1);
 
 -- Distances of many, too.
-SET emogi.contraction_after = 0;
+SET emogi.contraction_min_calls = 0;
 CREATE FUNCTION distances_differ(graph text, direction text) RETURNS bigint LANGUAGE sql AS $$
   WITH m AS MATERIALIZED (SELECT * FROM emogi_distance_matrix(graph, ARRAY[0, 8099, 44, 9001], ARRAY[8099], direction)),
     e AS MATERIALIZED (SELECT s AS source, vertex AS target, distance FROM unnest(ARRAY[0, 8099, 44, 9001]::bigint[]) s, LATERAL emogi_sssp(graph, s, NULL, direction) WHERE vertex = 8099)

@@ -59,9 +59,9 @@ SELECT sqlstate_of($$ SELECT sum(rightly('emogi_bfs(''wrapped'', 0)')) FROM one 
 ROLLBACK;
 
 -- A query of a graph, and the rows of a call, in workers.
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM wrapped', 0);
-RESET emogi.cache;
+RESET emogi.enable_cache;
 SELECT count(*) FROM emogi_bfs('wrapped', 0) JOIN one ON vertex = n;
 
 SET client_min_messages = warning;

@@ -8,8 +8,8 @@ CREATE SCHEMA test_index_walk;
 GRANT USAGE ON SCHEMA test_index_walk TO PUBLIC;
 SET search_path = test_index_walk, public;
 SET emogi.engine = 'auto';
-SET emogi.index_walk_min_size = 0;
-SET emogi.live_min_size = '1GB';	-- no graph of an older state is there to be brought up to date
+SET emogi.index_search_min_size = 0;
+SET emogi.incremental_min_size = '1GB';	-- no graph of an older state is there to be brought up to date
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -31,12 +31,12 @@ DECLARE
   built record;
 BEGIN
   PERFORM emogi_evict();
-  PERFORM set_config('emogi.enable_index_walk', 'on', true);
+  PERFORM set_config('emogi.enable_index_search', 'on', true);
   walked := rows_of(call);
   PERFORM emogi_evict();
-  PERFORM set_config('emogi.enable_index_walk', 'off', true);
+  PERFORM set_config('emogi.enable_index_search', 'off', true);
   built := rows_of(call);
-  PERFORM set_config('emogi.enable_index_walk', 'on', true);
+  PERFORM set_config('emogi.enable_index_search', 'on', true);
   ASSERT built.cache <> 'index';
   IF walked.rows IS DISTINCT FROM built.rows THEN
     RETURN format('WRONG: %s by %s, built %s', walked.rows, walked.cache, built.rows);
@@ -134,20 +134,20 @@ SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT count(*) FROM emogi_bfs('edges', 1, 1);
 SELECT last();
 SELECT emogi_evict() IS NOT NULL;
-SET emogi.enable_index_walk = off;
+SET emogi.enable_index_search = off;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 4, 2);
 SELECT count(*) FROM emogi_bfs('edges', 1, 1);
 SELECT last();
-RESET emogi.enable_index_walk;
+RESET emogi.enable_index_search;
 SELECT emogi_evict() IS NOT NULL;
-SET emogi.index_walk_min_size = '1MB';
+SET emogi.index_search_min_size = '1MB';
 SELECT count(*) FROM emogi_bfs('edges', 1, 1);
 SELECT last();
-SET emogi.index_walk_min_size = 0;
-SET emogi.cache = off;
+SET emogi.index_search_min_size = 0;
+SET emogi.enable_cache = off;
 SELECT count(*) FROM emogi_bfs('edges', 1, 1);
 SELECT last();
-RESET emogi.cache;
+RESET emogi.enable_cache;
 
 -- Rows that the own transaction has written, deleted and taken back; and those of the statement itself are not seen.
 SELECT emogi_evict() IS NOT NULL;
@@ -446,7 +446,7 @@ SELECT * FROM emogi_bfs('edges', 4, 1);
 RESET ROLE;
 GRANT SELECT (dst) ON edges TO regress_emogi_walker;
 SET ROLE regress_emogi_walker;
-SET emogi.index_walk_min_size = 0;
+SET emogi.index_search_min_size = 0;
 SELECT * FROM emogi_bfs('edges', 4, 1);
 SELECT last();
 RESET ROLE;
@@ -535,7 +535,7 @@ CREATE TABLE lagging AS SELECT i % 5000 AS src, (i * 7 + i / 5000) % 5000 AS dst
 CREATE INDEX ON lagging (src);
 CREATE INDEX ON lagging (dst);
 ANALYZE lagging;
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 CREATE FUNCTION how(call text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE n bigint; BEGIN EXECUTE 'SELECT count(*) FROM ' || call INTO n; RETURN format('%s rows, %s', n, split_part(last(), ' ', 2)); END $$;
 SELECT emogi_evict() >= 0, how('emogi_bfs(''lagging'', 1)');
@@ -551,10 +551,10 @@ ROLLBACK;
 INSERT INTO lagging VALUES (1, 4997);
 SELECT count(*) FILTER (WHERE how LIKE '% index') BETWEEN 1 AND 399 AS some_walk, count(*) FILTER (WHERE how LIKE '11 rows, %') AS right
   FROM (SELECT how('emogi_bfs(''lagging'', 1, 1)') FROM generate_series(1, 400)) q;
-SET emogi.enable_index_walk = off;
+SET emogi.enable_index_search = off;
 SELECT how('emogi_bfs(''lagging'', 1, 1)') LIKE '11 rows, %';
-RESET emogi.enable_index_walk;
-SET emogi.live_min_size = '1GB';
+RESET emogi.enable_index_search;
+SET emogi.incremental_min_size = '1GB';
 
 SET client_min_messages = warning;
 DROP SCHEMA test_index_walk CASCADE;

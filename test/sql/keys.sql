@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 CREATE SCHEMA keys_test;
 SET search_path = keys_test, public;
 SET emogi.engine = cpu;
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 CREATE VIEW last_call AS SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 -- the vertices of a graph in the order in which they come, with the component of each
 CREATE FUNCTION vertices(graph text) RETURNS text LANGUAGE sql AS

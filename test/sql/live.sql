@@ -6,7 +6,7 @@ RESET client_min_messages;
 CREATE ROLE regress_emogi_alice;
 CREATE SCHEMA test_live;
 SET search_path = test_live, public;
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 SET emogi.enable_local_search = off;	-- else searches that reach little would go without a new graph
 \pset format unaligned
 \pset tuples_only on
@@ -26,7 +26,7 @@ BEGIN
     c.vertices || ' vertices, ' || c.edges || ' edges';
 END $$;
 -- A graph's row in emogi_graphs, as far as it stays the same while the graph does.
-CREATE VIEW graphs AS SELECT source, columns, direction, backward, vertices, edges, skipped_rows, live_bytes > 0 AS is_live FROM emogi_graphs
+CREATE VIEW graphs AS SELECT source, columns, direction, backward, vertices, edges, skipped_rows, tracker_bytes > 0 AS is_live FROM emogi_graphs
   WHERE database = current_database() AND pins = 0;
 CREATE TABLE kept (built_at timestamptz);
 CREATE FUNCTION is_kept(graph text) RETURNS bool LANGUAGE sql AS
@@ -199,7 +199,7 @@ DO $$ BEGIN
   FOR i IN 1 .. 30 LOOP
     INSERT INTO edges SELECT i * 1000 + k, k FROM generate_series(1, 100) k;
     COMMIT;
-    IF look('edges', 'out') NOT LIKE 'right, spliced%' THEN RAISE 'not right: %', look('edges', 'out'); END IF;
+    IF look('edges', 'out') NOT LIKE 'right, merged%' THEN RAISE 'not right: %', look('edges', 'out'); END IF;
     COMMIT;
   END LOOP;
 END $$;
@@ -561,7 +561,7 @@ CREATE UNLOGGED TABLE light AS SELECT i AS src, i + 1 AS dst FROM generate_serie
 SELECT look('light');
 INSERT INTO light VALUES (1, 1);
 SELECT look('light');
-SELECT live_bytes FROM emogi_graphs WHERE source = 'light' ORDER BY built_at DESC LIMIT 1;
+SELECT tracker_bytes FROM emogi_graphs WHERE source = 'light' ORDER BY built_at DESC LIMIT 1;
 ALTER TABLE light SET LOGGED;
 SELECT look('light');
 INSERT INTO light VALUES (1, 1);
@@ -574,13 +574,13 @@ CREATE TEMP TABLE mine AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 
 SELECT look('mine');
 INSERT INTO mine VALUES (1, 1);
 SELECT look('mine');
-SET emogi.live_min_size = '1MB';
+SET emogi.incremental_min_size = '1MB';
 CREATE TABLE tiny AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 100) i;
 SELECT look('tiny');
 INSERT INTO tiny VALUES (1, 1);
 SELECT look('tiny');
-SELECT DISTINCT live_bytes FROM emogi_graphs WHERE source = 'tiny';
-SET emogi.live_min_size = 0;
+SELECT DISTINCT tracker_bytes FROM emogi_graphs WHERE source = 'tiny';
+SET emogi.incremental_min_size = 0;
 INSERT INTO tiny VALUES (1, 1);
 SELECT look('tiny');
 INSERT INTO tiny VALUES (1, 1);
@@ -601,10 +601,10 @@ SELECT look('tiny');
 SET emogi.enable_incremental = on;
 INSERT INTO tiny VALUES (1, 5);
 SELECT look('tiny');
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 INSERT INTO tiny VALUES (1, 6);
 SELECT look('tiny');
-RESET emogi.cache;
+RESET emogi.enable_cache;
 SELECT look('tiny');
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 INSERT INTO tiny VALUES (1, 7);
@@ -778,13 +778,13 @@ DROP TABLE much;
 SELECT emogi_reset();
 INSERT INTO tiny VALUES (8, 9);
 SELECT look('tiny');
-SELECT hits, builds, splices, private_builds, live_bytes > 0 FROM emogi_cache;
+SELECT hits, builds, merges, private_builds, tracker_bytes > 0 FROM emogi_cache;
 SELECT pins FROM emogi_graphs WHERE pins > 0;
 SELECT emogi_evict() > 0;
 SELECT count(*) FROM emogi_graphs WHERE database = current_database();
 SELECT emogi_evict();
 -- A table with keys that are no integers that is emptied, asked in another form, and filled again.
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 CREATE TABLE emptied (src text, dst text);
 CREATE TABLE emptied_ids (src uuid, dst uuid);
 INSERT INTO emptied SELECT 'a' || i, 'a' || i + 1 FROM generate_series(1, 3) i;
@@ -871,11 +871,11 @@ SELECT count(*) FROM emogi_pagerank_text('emptied_ids');
 INSERT INTO emptied_ids SELECT lpad(i::text, 32, '0')::uuid, lpad((i + 1)::text, 32, '0')::uuid FROM generate_series(1, 3) i;
 SELECT count(*) FROM emogi_pagerank_text('emptied_ids');
 TRUNCATE emptied_ids;
-RESET emogi.live_min_size;
+RESET emogi.incremental_min_size;
 
 
 -- Graphs of other columns are no versions of one another: none makes room for another, and each follows the table.
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 CREATE TABLE pairs AS SELECT i AS a, i + 1 AS b, i + 2 AS c, i + 3 AS d, i + 4 AS e FROM generate_series(1, 5000) i;
 CREATE FUNCTION ways() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -892,7 +892,7 @@ SELECT ways();
 INSERT INTO pairs VALUES (1, 3000, 2, 4000, 3);
 SELECT ways();
 SELECT ways();
-RESET emogi.live_min_size;
+RESET emogi.incremental_min_size;
 
 SET client_min_messages = warning;
 DROP SCHEMA test_live CASCADE;

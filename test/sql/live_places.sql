@@ -4,12 +4,12 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_live_places;
 SET search_path = test_live_places, public;
-SHOW emogi.live_min_size;
+SHOW emogi.incremental_min_size;
 \pset format unaligned
 \pset tuples_only on
 CREATE TABLE large AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 200000) AS i;
 CREATE FUNCTION last_cache() RETURNS text LANGUAGE sql AS $$
-  SELECT CASE WHEN cache IN ('spliced', 'patched') THEN 'followed' ELSE cache END FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
+  SELECT CASE WHEN cache IN ('merged', 'overlay') THEN 'followed' ELSE cache END FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 SELECT count(*) FROM emogi_bfs('large', 1);
 SELECT last_cache();
 -- 1,260 pairs of columns, 210 of each of six tables, are as many graphs that are followed.

@@ -20,7 +20,7 @@ SELECT function, cache, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIM
 CREATE TABLE transfer (src int, dst int, tenant int, at timestamptz DEFAULT now());
 CREATE INDEX ON transfer (src);
 CREATE INDEX ON transfer (tenant, dst);
-SET emogi.index_walk_min_size = 0;
+SET emogi.index_search_min_size = 0;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('transfer WHERE at > now() - interval ''7 days''', 42, max_depth => 4);
 
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('transfer WHERE tenant = 7', 42, max_depth => 4, direction => 'in');

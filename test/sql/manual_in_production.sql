@@ -15,5 +15,5 @@ SELECT count(*) FROM emogi_bfs('follows', 1);
 
 SELECT count(*) FROM emogi_bfs('follows', 2);
 
-SELECT function, calls, errors, hits, live_steps, builds, private_builds, index_walks, rows
+SELECT function, calls, errors, hits, incremental_calls, builds, private_builds, index_searches, rows
 FROM emogi_stat_graphs WHERE relation = 'follows'::regclass ORDER BY total_ms DESC;

@@ -18,7 +18,7 @@ DELETE FROM follows WHERE src = 4;
 UPDATE follows SET dst = 7 WHERE src = 6;
 SELECT count(*) FROM emogi_bfs('follows', 1);
 
-SELECT cache, pages_looked, changes, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
+SELECT cache, pages_rescanned, changes, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
 
 BEGIN;
 INSERT INTO follows VALUES (7, 8);
@@ -51,7 +51,7 @@ SELECT count(*) FROM emogi_bfs('kg WHERE kind = ''knows''', 1);
 UPDATE kg SET kind = 'knew' WHERE src = 2;
 SELECT count(*) FROM emogi_bfs('kg WHERE kind = ''knows''', 1);
 
-SELECT cache, pages_looked, changes, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
+SELECT cache, pages_rescanned, changes, rows FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 3) AS last ORDER BY id;
 
 CREATE TABLE flights (src bigint, dst bigint);
 INSERT INTO flights VALUES (1, 2), (3, 4), (5, 6);
@@ -62,7 +62,7 @@ SELECT vertex, component FROM emogi_cc('flights') WHERE vertex IN (2, 3, 6);
 
 SELECT vertex FROM emogi_cc('flights') WHERE component = 1;
 
-SELECT source, edges, live_bytes > 0 AS follows_its_table
+SELECT source, edges, tracker_bytes > 0 AS follows_its_table
 FROM emogi_graphs WHERE source = 'follows' AND state = 'ready' ORDER BY built_at DESC LIMIT 1;
 
 SET emogi.engine = cpu;

@@ -6,7 +6,7 @@ RESET client_min_messages;
 CREATE SCHEMA test_near;
 SET search_path = test_near, public;
 SET emogi.engine = 'auto';
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 \pset format unaligned
 \pset tuples_only on
 
@@ -74,8 +74,8 @@ SELECT last();
 INSERT INTO edges VALUES (1, 77, 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1, max_depth => 1);
 SELECT last();
-SELECT ok, cache FROM emogi_check('edges', near => true);
-SELECT ok, cache FROM emogi_check('edges', 'both', weights => true, near => true);
+SELECT ok, cache FROM emogi_check('edges', with_overlay => true);
+SELECT ok, cache FROM emogi_check('edges', 'both', weights => true, with_overlay => true);
 ROLLBACK;
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1, max_depth => 1);
 SELECT last();
@@ -115,9 +115,9 @@ BEGIN
     PERFORM count(*) FROM emogi_bfs('edges', 1, max_depth => 2);
     seen := seen || last();
   END LOOP;
-  ASSERT seen[1] = 'patched by backend', seen[1];
+  ASSERT seen[1] = 'overlay by backend', seen[1];
   ASSERT seen[30] = 'hit by backend', seen[30];
-  ASSERT array_position(seen, 'spliced by backend') BETWEEN 10 AND 25, seen;
+  ASSERT array_position(seen, 'merged by backend') BETWEEN 10 AND 25, seen;
 END $$;
 
 -- A table that is asked of only by those who have just changed it: what others see is cached for all, in each direction that is wanted.
@@ -171,7 +171,7 @@ CREATE FUNCTION hops(source int, depth int) RETURNS text LANGUAGE sql STABLE AS 
 DO $$
 DECLARE
   wrong int := 0;
-  patched int := 0;
+  overlay int := 0;
   answer text;
 BEGIN
   PERFORM setseed(0.5);
@@ -185,11 +185,11 @@ BEGIN
     FOR k IN 1 .. 5 LOOP
       answer := hops(i * k % 1000, 3);
       wrong := wrong + (answer IS DISTINCT FROM (SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('net', i * k % 1000, max_depth => 3)))::int;
-      patched := patched + (last() LIKE 'patched%')::int;
+      overlay := overlay + (last() LIKE 'overlay%')::int;
     END LOOP;
   END LOOP;
   ASSERT wrong = 0, wrong;
-  ASSERT patched > 900, patched;
+  ASSERT overlay > 900, overlay;
 END $$;
 SELECT emogi_evict() > 0;
 SET client_min_messages = warning;

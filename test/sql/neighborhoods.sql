@@ -9,7 +9,7 @@ CREATE SCHEMA test_neighborhoods;
 GRANT USAGE ON SCHEMA test_neighborhoods TO PUBLIC;
 SET search_path = test_neighborhoods, public;
 SET emogi.engine = 'auto';
-SET emogi.live_min_size = '1GB';
+SET emogi.incremental_min_size = '1GB';
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -42,9 +42,9 @@ DECLARE
 BEGIN
   rows := rows_of(format(query, graph));
   cache := last_cache();
-  PERFORM set_config('emogi.enable_index_walk', 'off', true);
+  PERFORM set_config('emogi.enable_index_search', 'off', true);
   built := rows_of(format(query, graph));
-  PERFORM set_config('emogi.enable_index_walk', 'on', true);
+  PERFORM set_config('emogi.enable_index_search', 'on', true);
   RETURN CASE WHEN rows = built THEN 'right' ELSE format('WRONG: %s: %s, built: %s', format(query, graph), rows, built) END || ' by ' || coalesce(cache, 'none');
 END $$;
 
@@ -280,7 +280,7 @@ BEGIN
 END $$;
 SELECT wrong, by_index > 90 FROM compare_sql(120);
 -- Without the evaluation of conditions the answers are wrong, and that is noticed.
-SET emogi.fault = 'query_walks=0';
+SET emogi.fault = 'query_index_searches=0';
 SELECT wrong IS NOT NULL FROM compare_sql(50);
 RESET emogi.fault;
 
@@ -320,7 +320,7 @@ FETCH 2 FROM c;
 COMMIT;
 
 -- A constant condition has a graph that other calls use.
-SET emogi.index_walk_min_size = 0;
+SET emogi.index_search_min_size = 0;
 SELECT count(*) FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y''', 1, 3);
 SELECT last_cache();
 SELECT count(*) FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y''', 1, 3);

@@ -1,5 +1,5 @@
 -- What the own transaction has changed is kept between its calls: a trigger that asks about the rows before, savepoints, cursors, and calls within calls.
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 SET emogi.engine = auto;
 SET emogi.papers_mapping = auto;
 SET client_min_messages = warning;
@@ -19,7 +19,7 @@ END $$;
 CREATE TRIGGER refuse_cycle BEFORE INSERT ON staff FOR EACH ROW EXECUTE FUNCTION refuse_cycle();
 BEGIN;
 INSERT INTO staff SELECT i * 7919 % 20000, 100000 + i FROM generate_series(1, 1500) i;
-SELECT cache, count(*) > 200 AS many, max(pages_looked) < 3 AS few_pages, max(changes) > 1024 AS many_changes
+SELECT cache, count(*) > 200 AS many, max(pages_rescanned) < 3 AS few_pages, max(changes) > 1024 AS many_changes
 FROM emogi_runs WHERE pid = pg_backend_pid() AND function = 'emogi_shortest_path' AND changes > 0 GROUP BY 1;
 -- rows of the same statement close a cycle
 SAVEPOINT s;

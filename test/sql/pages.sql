@@ -7,7 +7,7 @@ CREATE SCHEMA test_pages;
 SET search_path = test_pages, public;
 \pset format unaligned
 \pset tuples_only on
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 
 -- All edges lead from 0 to other vertices, so the number of shortest paths to a vertex is that of the edges to it.
 CREATE FUNCTION look(t text, OUT edges bigint, OUT wrong bigint) LANGUAGE plpgsql STABLE AS $$

@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_alice, regress_emogi_bob;
 RESET client_min_messages;
-SET emogi.live_min_size = '1GB';	-- graphs that follow their tables: live
+SET emogi.incremental_min_size = '1GB';	-- graphs that follow their tables: live
 CREATE ROLE regress_emogi_alice;
 CREATE ROLE regress_emogi_bob;
 CREATE SCHEMA test_prewarm;
@@ -96,9 +96,9 @@ RESET ROLE;
 SELECT cache, kept FROM emogi_prewarm('SELECT src, dst FROM edges WHERE src > 0', keep => true);
 SELECT cache, kept FROM emogi_prewarm('SELECT src, dst FROM edges WHERE src > 0', keep => false);
 SELECT cache FROM emogi_prewarm('secured');
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 SELECT try($$SELECT emogi_prewarm('edges')$$);
-RESET emogi.cache;
+RESET emogi.enable_cache;
 BEGIN;
 INSERT INTO edges VALUES (1, 2, 3);
 SELECT try($$SELECT emogi_prewarm('edges')$$);
@@ -169,7 +169,7 @@ DROP TABLE edges CASCADE;
 TABLE graphs;
 
 -- Where the graph follows its table, on and off.
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 CREATE TABLE live AS SELECT g / 2 AS src, g AS dst FROM generate_series(2, 20000) g;
 SELECT cache, edges, kept FROM emogi_prewarm('live', keep => true);
 INSERT INTO live VALUES (1, 77);
@@ -188,7 +188,7 @@ INSERT INTO live VALUES (1, -3);
 SELECT cache, edges, kept FROM emogi_prewarm('live');
 SELECT direction, edges FROM graphs WHERE kept;
 RESET emogi.enable_incremental;
-SET emogi.live_min_size = '1GB';
+SET emogi.incremental_min_size = '1GB';
 
 INSERT INTO parts VALUES (150, 7);
 SELECT edges, kept FROM emogi_prewarm('parts', keep => true);

@@ -214,13 +214,13 @@ COMMIT;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT how('vv');
 COMMIT;
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 SELECT how('vv');
-RESET emogi.cache;
+RESET emogi.enable_cache;
 
 -- A value of the call's that differs each time never takes room.
-SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: a value in it%' FROM generate_series(1, 1);
-SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: a value in it%' FROM generate_series(1, 1);
+SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: it has a call-specific value%' FROM generate_series(1, 1);
+SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: it has a call-specific value%' FROM generate_series(1, 1);
 SELECT count(*) FROM emogi_graphs WHERE source LIKE '%now()%' AND source NOT LIKE '%century%';
 
 -- All directions and functions; a graph of a query is a donor as any, and serves calls that read no weights.
@@ -258,7 +258,7 @@ SELECT count(*) FROM emogi_graphs WHERE source LIKE '%SELECT%' AND database = cu
 SELECT emogi_evict('SELECT src, dst FROM e WHERE random() < 2');
 
 -- Faults: where a rule is dropped it goes wrong, or this test could not see it.
-SET emogi.fault = 'query_leaves=0';
+SET emogi.fault = 'query_base_tables=0';
 SELECT how('vv');
 UPDATE v SET tenant = tenant + 1 WHERE id = 30;
 SELECT how('vv');
@@ -281,7 +281,7 @@ RESET emogi.fault;
 SET emogi.fault = 'query_defaults=0';
 SELECT how('SELECT frnd(src), dst FROM e');
 RESET emogi.fault;
-SET emogi.fault = 'query_again=0';
+SET emogi.fault = 'query_second_lookup=0';
 SELECT how('SELECT src, dst FROM e WHERE t < now()');
 RESET emogi.fault;
 

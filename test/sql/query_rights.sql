@@ -51,7 +51,7 @@ SELECT how(:'join');
 RESET ROLE;
 REVOKE SELECT ON e FROM regress_emogi_q1;
 -- Without the rule he is given it.
-SET emogi.fault = 'query_rights=0';
+SET emogi.fault = 'query_privileges=0';
 SET ROLE regress_emogi_q1;
 SELECT count(*) > 0 FROM emogi_bfs(:'join', 1);
 RESET ROLE;

@@ -154,9 +154,9 @@ SELECT cache, kept FROM emogi_prewarm('t', keep => false);    -- one of older ro
 SELECT count(*) FROM emogi_graphs WHERE database = current_database() AND relation = 't'::regclass AND kept;
 DELETE FROM server_graphs_far.t WHERE src = 10;
 SELECT reach('t');
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 SELECT reach('t'), why_not('t');
-RESET emogi.cache;
+RESET emogi.enable_cache;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT reach('t'), why_not('t');
 COMMIT;
@@ -177,9 +177,9 @@ EXCEPTION WHEN object_not_in_prerequisite_state THEN
   RETURN detail;
 END $$;
 SELECT refused('of_view');
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 SELECT refused('t');
-RESET emogi.cache;
+RESET emogi.enable_cache;
 DROP FOREIGN TABLE of_view, of_texts;
 SET emogi.server_connections = 0;
 SELECT reach('t');

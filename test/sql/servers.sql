@@ -12,7 +12,7 @@ CREATE SCHEMA servers_test;
 CREATE SCHEMA servers_far;
 SET search_path = servers_test, public;
 SET emogi.engine = cpu;
-SET emogi.cache = off;    -- each call is to read; server_graphs.sql has graphs that are kept
+SET emogi.enable_cache = off;    -- each call is to read; server_graphs.sql has graphs that are kept
 \pset format unaligned
 \pset tuples_only on
 DO $$ BEGIN

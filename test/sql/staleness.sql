@@ -1,7 +1,7 @@
 -- emogi.max_staleness: a graph that was exact not long ago answers without a look at what has changed since.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
-SET emogi.live_min_size = '1GB';	-- graphs that follow their tables are patched, and say so
+SET emogi.incremental_min_size = '1GB';	-- graphs that follow their tables get an overlay, and say so
 CREATE TABLE edges (src int, dst int);
 INSERT INTO edges VALUES (1, 2), (2, 3);
 CREATE FUNCTION last_run(OUT cache text, OUT has_age boolean) LANGUAGE sql

@@ -18,7 +18,7 @@ SELECT count(*) FROM emogi_cc('follows');
 INSERT INTO follows VALUES (5, 6);
 SELECT count(*) FROM emogi_bfs('follows', 1);
 SELECT count(*) FROM emogi_bfs('SELECT 1 / 0, 2', 1);
-SELECT source, function, calls, errors, hits, live_steps, builds, private_builds, index_walks, rows FROM emogi_stat_graphs ORDER BY source COLLATE "C", function;
+SELECT source, function, calls, errors, hits, incremental_calls, builds, private_builds, index_searches, rows FROM emogi_stat_graphs ORDER BY source COLLATE "C", function;
 SELECT total_ms > 0 AS took_time FROM emogi_stat_graphs WHERE errors = 1;
 SELECT relation = 'follows'::regclass AS is_relation, query_id IS NULL AS no_query, username = current_user AS mine, database = current_database() AS here,
 	min_ms > 0 AND min_ms <= mean_ms AND mean_ms <= max_ms AND max_ms <= total_ms AS in_order, build_ms > 0 AND build_ms <= total_ms AS has_build,
@@ -32,7 +32,7 @@ SELECT count(*) FROM emogi_degree('low');
 SELECT r.n = s.calls AS calls, r.rows = s.rows AS rows, r.edges = s.edges_traversed AS edges, abs(r.total - s.total_ms) < 1e-6 AS total,
 	r.shortest = s.min_ms AS shortest, r.longest = s.max_ms AS longest, abs(r.build - s.build_ms) < 1e-6 AS build
 FROM (SELECT count(*) AS n, sum(rows) AS rows, sum(edges_traversed) AS edges, sum(total_ms) AS total, min(total_ms) AS shortest, max(total_ms) AS longest,
-		sum(refresh_ms + scan_ms + keys_ms + csr_ms + splice_ms) AS build FROM emogi_runs WHERE function = 'emogi_bfs') r,
+		sum(refresh_ms + scan_ms + keys_ms + csr_ms + merge_ms) AS build FROM emogi_runs WHERE function = 'emogi_bfs') r,
 	(SELECT * FROM emogi_stat_graphs WHERE function = 'emogi_bfs') s;
 SELECT source, relation::regclass AS relation FROM emogi_stat_graphs WHERE function = 'emogi_degree';
 

@@ -162,7 +162,7 @@ SELECT tree, direction, many, wrong
 SET emogi.engine = auto;
 CREATE TABLE town AS SELECT i AS id, (2 * (i % 3000))::int AS source, (2 * ((i * 7919 + i / 3000) % 3000))::int AS target, (i % 5)::float8 AS cost, (i % 7 - 1)::float8 AS reverse_cost
   FROM generate_series(1, 9000) i;
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 CREATE FUNCTION differ(tree text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint;
 BEGIN
@@ -191,7 +191,7 @@ BEGIN
 END $$;
 SELECT DISTINCT engine FROM emogi_runs WHERE pid = pg_backend_pid() AND function ~ '_tree' ORDER BY 1;
 RESET emogi.engine;
-RESET emogi.live_min_size;
+RESET emogi.incremental_min_size;
 
 SET client_min_messages = warning;
 DROP SCHEMA test_trees CASCADE;

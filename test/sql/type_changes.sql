@@ -5,7 +5,7 @@ CREATE SCHEMA type_changes;
 SET search_path = type_changes, public;
 CREATE EXTENSION IF NOT EXISTS emogi;
 SET emogi.engine = cpu;
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 \set VERBOSITY default
 CREATE VIEW last_call AS SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 

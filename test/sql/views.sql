@@ -3,7 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_owner, regress_emogi_alice, regress_emogi_dora, regress_emogi_eve, regress_emogi_moni;
 RESET client_min_messages;
-SET emogi.live_min_size = '1GB';
+SET emogi.incremental_min_size = '1GB';
 CREATE ROLE regress_emogi_owner;
 CREATE ROLE regress_emogi_alice;
 CREATE ROLE regress_emogi_dora IN ROLE regress_emogi_alice;
@@ -11,7 +11,7 @@ CREATE ROLE regress_emogi_eve NOINHERIT IN ROLE regress_emogi_alice;
 CREATE ROLE regress_emogi_moni IN ROLE pg_monitor;
 CREATE SCHEMA test_views AUTHORIZATION regress_emogi_owner;
 SET search_path = test_views, public;
-SET emogi.cache = on;
+SET emogi.enable_cache = on;
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -71,9 +71,9 @@ SET ROLE regress_emogi_owner;
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT count(*) FROM emogi_bfs('edges', 2);
 SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM edges', 1);
-SET emogi.cache = off;
+SET emogi.enable_cache = off;
 SELECT count(*) FROM emogi_bfs('edges', 1);
-SET emogi.cache = on;
+SET emogi.enable_cache = on;
 SELECT count(*) FROM emogi_sssp('edges', 1);
 SELECT hits, builds, private_builds, waits FROM emogi_cache;
 \set VERBOSITY sqlstate

@@ -188,7 +188,7 @@ SELECT state, message LIKE '%4711%' AS value FROM message($$ SELECT * FROM emogi
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('edges', 1);
 
 -- A weight that others see, and that the own transaction has mended or deleted, is no error.
-SET emogi.live_min_size = 0;
+SET emogi.incremental_min_size = 0;
 CREATE TABLE mended AS SELECT i AS id, i AS src, i + 1 AS dst, 1::float8 AS weight FROM generate_series(1, 1000) i UNION ALL SELECT 1001, 1, 5, -1 UNION ALL SELECT 1002, 1, 6, NULL;
 SELECT state, message LIKE '%mended%' OR message LIKE '%weight%' AS value FROM message($$ SELECT count(*) FROM emogi_sssp('mended', 1) $$);
 BEGIN;
@@ -198,7 +198,7 @@ SELECT max(distance) FROM emogi_sssp('mended', 1);
 SELECT max(distance) FROM emogi_sssp('mended', 1);
 ROLLBACK;
 SELECT state FROM message($$ SELECT count(*) FROM emogi_sssp('mended', 1) $$);
-RESET emogi.live_min_size;
+RESET emogi.incremental_min_size;
 DROP TABLE mended;
 
 -- Numerics that no float8 holds.

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = emogi_node('main', 'emogi.live_min_size = 1MB', 'max_prepared_transactions = 10', 'track_functions = none', "emogi.max_memory = '1GB'", 'wal_level = minimal', 'max_wal_senders = 0',
+my $node = emogi_node('main', 'emogi.incremental_min_size = 1MB', 'max_prepared_transactions = 10', 'track_functions = none', "emogi.max_memory = '1GB'", 'wal_level = minimal', 'max_wal_senders = 0',
 	'restart_after_crash = on');
 my $port = $node->port;
 my $host = $node->host;
@@ -301,8 +301,8 @@ changes('track_counts off', 'SET track_counts = off; INSERT INTO edges (src, dst
 changes('track_counts off around the write', 'BEGIN; SET track_counts = off; INSERT INTO edges (src, dst) VALUES (0, 150); SET track_counts = on; COMMIT');
 changes('track_counts off at the end', 'BEGIN; INSERT INTO edges (src, dst) VALUES (0, 150); SET track_counts = off; COMMIT');
 changes('function with SET track_counts = off', 'SELECT add_edge_uncounted()');
-changes('emogi.cache off', 'SET emogi.cache = off; INSERT INTO edges (src, dst) VALUES (0, 150)');
-changes('everything off', q{SET jit = off; SET emogi.cache = off; SET track_activities = off; SET default_transaction_isolation = 'serializable'; INSERT INTO edges (src, dst) VALUES (0, 150)});
+changes('emogi.enable_cache off', 'SET emogi.enable_cache = off; INSERT INTO edges (src, dst) VALUES (0, 150)');
+changes('everything off', q{SET jit = off; SET emogi.enable_cache = off; SET track_activities = off; SET default_transaction_isolation = 'serializable'; INSERT INTO edges (src, dst) VALUES (0, 150)});
 changes('READ ONLY after the write', 'BEGIN; INSERT INTO edges (src, dst) VALUES (0, 150); SET TRANSACTION READ ONLY; COMMIT');
 changes('session_replication_role = replica', 'SET session_replication_role = replica; INSERT INTO edges (src, dst) VALUES (0, 150)');
 changes('statistics reset after the write', 'BEGIN; INSERT INTO edges (src, dst) VALUES (0, 150); SELECT pg_stat_reset(); COMMIT');

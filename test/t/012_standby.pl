@@ -12,7 +12,7 @@ use Test::More;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
-$primary->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'emogi.live_min_size = 1MB', 'max_prepared_transactions = 10', 'autovacuum = off',
+$primary->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'emogi.incremental_min_size = 1MB', 'max_prepared_transactions = 10', 'autovacuum = off',
 	"emogi.max_memory = '1GB'", 'log_min_error_statement = panic', 'hot_standby_feedback = on');
 $primary->start;
 $primary->safe_psql('postgres', q{

@@ -15,7 +15,7 @@ $publisher->init(allows_streaming => 'logical');
 $publisher->append_conf('postgresql.conf', "max_prepared_transactions = 10\nautovacuum = off\nlogical_decoding_work_mem = 64kB");
 $publisher->start;
 plan skip_all => 'this server has no pgoutput' if ($publisher->psql('postgres', q{SELECT pg_drop_replication_slot(slot_name) FROM pg_create_logical_replication_slot('x', 'pgoutput')}))[0] != 0;
-my $subscriber = emogi_node('subscriber', 'emogi.live_min_size = 1MB', 'max_prepared_transactions = 10', 'wal_level = logical', 'max_wal_senders = 5', 'max_worker_processes = 16',
+my $subscriber = emogi_node('subscriber', 'emogi.incremental_min_size = 1MB', 'max_prepared_transactions = 10', 'wal_level = logical', 'max_wal_senders = 5', 'max_worker_processes = 16',
 	'max_logical_replication_workers = 8', "wal_retrieve_retry_interval = '100ms'");
 create_look($subscriber);
 

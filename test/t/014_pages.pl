@@ -56,7 +56,7 @@ SKIP:
 	is($standby->safe_psql('postgres', $look), '1:0 2:1 3:2', '... does not show what is not committed, nor does a call');
 	$standby->promote;
 	is($standby->safe_psql('postgres', $count), '3', '... the mark is there: a primary believes it');
-	is($standby->safe_psql('postgres', "SET emogi.cache = off; $look"), '1:0 2:1 3:2 4:3', '... in a call too');
+	is($standby->safe_psql('postgres', "SET emogi.enable_cache = off; $look"), '1:0 2:1 3:2 4:3', '... in a call too');
 	$standby->stop('immediate');
 	no_crash($standby);
 }
@@ -85,7 +85,7 @@ my %writes = (
 	replace => 'WITH gone AS (DELETE FROM edges WHERE id % 89 = (random() * 89)::int RETURNING *) INSERT INTO edges SELECT id % 100000 + 100000 * (100 + (random() * 100)::int), src, dst, note FROM gone',
 	abort => 'BEGIN; WITH gone AS (DELETE FROM edges WHERE id % 7 = 1) INSERT INTO edges SELECT -i, 0, -i FROM generate_series(1, 200) i; ROLLBACK');
 my %sessions = map { ($_ => session($node)) } (keys %writes, 'vacuum', 'one', 'two', 'serializable');
-$sessions{$_}->ask('SET emogi.cache = off') foreach ('one', 'two', 'serializable');
+$sessions{$_}->ask('SET emogi.enable_cache = off') foreach ('one', 'two', 'serializable');
 $sessions{serializable}->ask(q{SET default_transaction_isolation = 'serializable'});
 my %said = map { ($_ => '') } keys %sessions;
 my (%calls, %sums);
@@ -118,7 +118,7 @@ foreach my $name ('one', 'two', 'serializable')
 }
 is(join('', map { $said{$_} } (keys %writes, 'vacuum')), '', '... the writers had no errors but of serialization');
 cmp_ok($calls{vacuum}, '>', 5, '... nor did the vacuum');
-is($node->safe_psql('postgres', 'VACUUM edges; SET emogi.cache = off; SELECT check_edges() > 0'), 't', '... and in the end');
+is($node->safe_psql('postgres', 'VACUUM edges; SET emogi.enable_cache = off; SELECT check_edges() > 0'), 't', '... and in the end');
 no_crash($node);
 $node->stop;
 

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $node = crash_node('main', 'emogi.live_min_size = 1MB', "emogi.max_memory = '1GB'");
+my $node = crash_node('main', 'emogi.incremental_min_size = 1MB', "emogi.max_memory = '1GB'");
 my $clients = 6;
 make_checked($node, 'tree', 3000);
 make_checked($node, 'other', 20000);

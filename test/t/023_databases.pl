@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = crash_node('main', 'emogi.live_min_size = 1MB', "emogi.max_memory = '256MB'");
+my $node = crash_node('main', 'emogi.incremental_min_size = 1MB', "emogi.max_memory = '256MB'");
 my $used = 'SELECT used_bytes FROM emogi_devices WHERE device = -1';
 make_checked($node, 'tree', 3000);
 my $call = q{SELECT verdict('tree')};

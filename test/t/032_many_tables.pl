@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = crash_node('main', 'emogi.live_min_size = 1MB', "emogi.max_memory = '512MB'", 'max_locks_per_transaction = 512', 'fsync = off');
+my $node = crash_node('main', 'emogi.incremental_min_size = 1MB', "emogi.max_memory = '512MB'", 'max_locks_per_transaction = 512', 'fsync = off');
 
 sub cache
 {
@@ -70,11 +70,11 @@ is(join('|', served($node, $wide)), '11|built', 'a table of 1,000 leaves is cach
 is(join('|', served($node, $wide)), '11|hit', '... and found');
 is(cache('graphs, tables'), '1|1000', '... with all its leaves');
 $node->safe_psql('postgres', 'INSERT INTO wide1000 VALUES (1000, 1, 100)');
-is(join('|', served($node, $wide)), '12|spliced', '... a row in the last leaf is seen');
+is(join('|', served($node, $wide)), '12|merged', '... a row in the last leaf is seen');
 $node->safe_psql('postgres', 'CREATE TABLE wide1001 PARTITION OF wide FOR VALUES IN (1001); CREATE TABLE wide1002 (tenant int, src int, dst int); ALTER TABLE wide ATTACH PARTITION wide1002 FOR VALUES IN (1002)');
 is(join('|', served($node, $wide)), '12|hit', '... empty partitions change nothing');
 $node->safe_psql('postgres', 'INSERT INTO wide VALUES (1001, 1, 101)');
-is(join('|', served($node, $wide)), '13|spliced', '... until a row is in one');
+is(join('|', served($node, $wide)), '13|merged', '... until a row is in one');
 is(join('|', served($node, $wide)), '13|hit', '... which is cached again');
 $node->safe_psql('postgres', 'TRUNCATE wide1001');
 is($node->safe_psql('postgres', $wide), '12', '... nor does one that has been emptied');

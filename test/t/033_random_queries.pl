@@ -23,7 +23,7 @@ my $node = crash_node('main', 'max_worker_processes = 12', "statement_timeout = 
 
 srand($seed);
 $node->safe_psql('postgres', join(';', random_tables()));
-ask_of($node, 'emogi.enable_scan = off', 'emogi.enable_batch = off', 'emogi.enable_local_search = off', 'emogi.enable_index_walk = off', 'emogi.cache = off');
+ask_of($node, 'emogi.enable_scan = off', 'emogi.enable_batch = off', 'emogi.enable_local_search = off', 'emogi.enable_index_search = off', 'emogi.enable_cache = off');
 
 my %count;
 $count{$_} = 0 foreach qw(queries answers rows errors timeouts explained scans batches parallel differences internal);

@@ -61,7 +61,7 @@ SKIP:
 			foreach my $cache ('on', 'off')
 			{
 				my $script = "LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; $setting\n"
-				  . "SET emogi.enable_scan = $scan; SET emogi.cache = $cache;\n" . join(";\n", sort keys %calls) . ';';
+				  . "SET emogi.enable_scan = $scan; SET emogi.enable_cache = $cache;\n" . join(";\n", sort keys %calls) . ';';
 				my ($rc, $out, $err) = $node->psql('postgres', $script);
 				is("$rc $err " . join(' ', split("\n", $out)), "0  " . join(' ', map { $calls{$_} } sort keys %calls), "$setting scan $scan, cache $cache");
 			}

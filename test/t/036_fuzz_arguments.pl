@@ -40,7 +40,7 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION raises(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN IF $1 > 10 THEN RAISE EXCEPTION 'raised %', $1 USING ERRCODE = 'EM001'; END IF; RETURN $1; END $$;
 	CREATE FUNCTION empties(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN TRUNCATE edges; RETURN $1; END $$;
 	CREATE FUNCTION drops(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN DROP TABLE IF EXISTS edges CASCADE; RETURN $1; END $$;
-	CREATE FUNCTION sets(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('emogi.cache', 'off', true), set_config('search_path', 'pg_catalog', true), set_config('role', 'pg_monitor', true); RETURN $1; END $$;
+	CREATE FUNCTION sets(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('emogi.enable_cache', 'off', true), set_config('search_path', 'pg_catalog', true), set_config('role', 'pg_monitor', true); RETURN $1; END $$;
 	CREATE FUNCTION calls(int) RETURNS bigint LANGUAGE sql AS $$ SELECT max(vertex) FROM emogi_bfs('edges', $1) $$;
 	CREATE FUNCTION evicts(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM emogi_evict(); RETURN $1; END $$;
 	CREATE FUNCTION catches(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM emogi_bfs('nowhere', 1); RETURN 0; EXCEPTION WHEN OTHERS THEN RETURN $1; END $$;

@@ -19,22 +19,22 @@ use Test::More;
 my $rows = $ENV{EMOGI_STRESS_ROWS} // 8000;
 my $readers = $ENV{EMOGI_STRESS_READERS};    # sessions that check what is committed
 my $fault = $ENV{EMOGI_STRESS_FAULT} // '';
-my @settings = ('emogi.live_min_size = 0', split(/\n/, $ENV{EMOGI_STRESS_SETTINGS} // ''), $fault ne '' ? "emogi.fault = '$fault'" : ());
+my @settings = ('emogi.incremental_min_size = 0', split(/\n/, $ENV{EMOGI_STRESS_SETTINGS} // ''), $fault ne '' ? "emogi.fault = '$fault'" : ());
 my @runs = defined $ENV{EMOGI_STRESS_SECONDS} ? [ $ENV{EMOGI_STRESS_SECONDS}, split /[ ,]+/, $ENV{EMOGI_STRESS_CLUSTER} // '' ] :
   ([ 20, 'thread' ], [ 20, qw(checksums replica small) ], [ 10, qw(thread off) ], [ 15, qw(thread standby) ]);
 
 # Rules of which each must be missed: [ what switches it off (emogi.fault), seconds at most until a check is wrong ]
 my @controls = defined $ENV{EMOGI_STRESS_SECONDS} ? () : (
 	[ 'registration_rule=0', 60 ],
-	[ 'live_undecided=0', 30 ],
-	[ 'live_page_lsn=0', 30 ],
-	[ 'live_contains=0', 30 ],
-	[ 'live_newest=0', 30 ],
-	[ 'query_state=0', 30 ],
-	[ 'query_looks=0', 30 ],
-	[ 'live_map_lsn=0,live_map=3000,live_pages=3000,live_look=1000,random=1', 60 ],
-	[ 'live_snapshot=0,live_map=3000,live_pages=3000,live_look=1000,random=1', 60 ],
-	[ 'live_lsn_locked=0,live_map=3000,live_pages=3000,live_look=1000,random=1', 60 ],
+	[ 'tracker_undecided=0', 30 ],
+	[ 'tracker_page_lsn=0', 30 ],
+	[ 'tracker_contains=0', 30 ],
+	[ 'tracker_newest=0', 30 ],
+	[ 'query_tracker=0', 30 ],
+	[ 'query_rescans=0', 30 ],
+	[ 'tracker_map_lsn=0,refresh_map=3000,refresh_pages=3000,page_rescanned=1000,random=1', 60 ],
+	[ 'tracker_snapshot=0,refresh_map=3000,refresh_pages=3000,page_rescanned=1000,random=1', 60 ],
+	[ 'tracker_lsn_locked=0,refresh_map=3000,refresh_pages=3000,page_rescanned=1000,random=1', 60 ],
 );
 
 # Run it as it should be: nothing is wrong.
@@ -80,7 +80,7 @@ foreach my $run (@runs)
 foreach my $control (@controls)
 {
 	my ($rule, $seconds) = @$control;
-	my @live = $rule =~ /^(live|query)/ ? 'emogi.live_min_size = 0' : 'emogi.enable_incremental = off';
+	my @live = $rule =~ /^(live|query)/ ? 'emogi.incremental_min_size = 0' : 'emogi.enable_incremental = off';
 	my $node = stress_node('control_' . ($rule =~ s/\W.*//r), ['thread'], $rows, @live, "emogi.fault = '$rule'");
 	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $rule, evictor => $rule eq 'registration_rule=0', until_wrong => 1);
 

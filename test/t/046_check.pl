@@ -88,7 +88,7 @@ $old->quit;
 {
 	my ($out, $err) = ('', '');
 
-	$reader->ask('SET emogi.live_min_size = 0; SELECT emogi_evict()');
+	$reader->ask('SET emogi.incremental_min_size = 0; SELECT emogi_evict()');
 	is($reader->ask(q{SELECT ok, cache FROM emogi_check('edges', 'in')}), 't|built', 'a graph that follows its table');
 	my ($held, $pid) = hold_at($node, \$out, \$err, 'found=2000000', q{SELECT ok, differs, cache FROM emogi_check('edges', 'in')});
 	isnt($pid, 0, '... another session has found it, and is held before it checks');

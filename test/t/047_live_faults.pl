@@ -12,7 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = crash_node('main', "emogi.max_memory = '256MB'", 'emogi.live_min_size = 0', 'emogi.cpu_threads = 2');
+my $node = crash_node('main', "emogi.max_memory = '256MB'", 'emogi.incremental_min_size = 0', 'emogi.cpu_threads = 2');
 $node->safe_psql('postgres', q{
 	CREATE TABLE edges (src int, dst int, weight float8 DEFAULT 1);
 	INSERT INTO edges SELECT i / 2, i, i % 100 FROM generate_series(1, 20000) i;
@@ -41,17 +41,17 @@ sub all_is_well
 
 	like(checked('edges'), qr/^t\|\w+\|$/, "$name: the graph is right");
 	$node->safe_psql('postgres', 'INSERT INTO edges VALUES (2, 7)');
-	like(checked('edges'), qr/^t\|(?:spliced|built)\|$/, '... after a change, too');
+	like(checked('edges'), qr/^t\|(?:merged|built)\|$/, '... after a change, too');
 	$node->safe_psql('postgres', 'INSERT INTO edges VALUES (3, 7)');
-	is(checked('edges'), 't|spliced|', '... and follows');
+	is(checked('edges'), 't|merged|', '... and follows');
 	is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0 OR state <> 'ready'}), '0', '... no pins, no build');
-	is($node->safe_psql('postgres', 'SELECT used_bytes - bytes - key_bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... no memory is lost');
+	is($node->safe_psql('postgres', 'SELECT used_bytes - bytes - key_bytes - tracker_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... no memory is lost');
 }
 
 # ---------------------------------------------------------------------------------------- a session ends at each step
 
 all_is_well('at the start');
-foreach my $point (qw(live_map live_pages live_store))
+foreach my $point (qw(refresh_map refresh_pages refresh_store))
 {
 	foreach my $how (qw(pg_cancel_backend pg_terminate_backend kill))
 	{
@@ -81,9 +81,9 @@ nothing_left($node, 'after sessions ended');
 
 foreach my $fault (qw(worker_exit worker_crash))
 {
-	foreach my $point (qw(pack unpack splice))
+	foreach my $point (qw(pack unpack merge))
 	{
-		my %prepare = (pack => 'SELECT emogi_evict()', unpack => "$check; $change", splice => "$check; $change");
+		my %prepare = (pack => 'SELECT emogi_evict()', unpack => "$check; $change", merge => "$check; $change");
 		my $call = $point eq 'unpack' ? q{SELECT ok FROM emogi_check('edges', 'both', true)} : $check;
 
 		$node->safe_psql('postgres', $prepare{$point});
@@ -130,7 +130,7 @@ foreach my $name (sort keys %scarce)
 		else { push @problems, "$n: $said" }
 		$said = $session->ask("$end; RESET emogi.fault; $call");
 		push @problems, "$n, afterwards: $said" if $said ne 't';
-		$said = $session->ask(q{SELECT pins FROM emogi_graphs WHERE pins > 0; SELECT used_bytes - bytes - key_bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1});
+		$said = $session->ask(q{SELECT pins FROM emogi_graphs WHERE pins > 0; SELECT used_bytes - bytes - key_bytes - tracker_bytes FROM emogi_devices, emogi_cache WHERE device = -1});
 		push @problems, "$n, left: $said" if $said ne '0';
 		last if @problems > 5;
 	}

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $last = q{SELECT cache || ', looked ' || pages_looked || ', by map ' || pages_by_map || ', by LSN ' || pages_by_lsn || ', changes ' || changes
+my $last = q{SELECT cache || ', looked ' || pages_rescanned || ', by map ' || pages_skipped_by_map || ', by LSN ' || pages_skipped_by_lsn || ', changes ' || changes
 	FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1};
 my $has_checksums = `initdb --help` =~ /--no-data-checksums/;
 
@@ -51,7 +51,7 @@ sub cluster
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init(extra => [ $variant{checksums} ? '--data-checksums' : $has_checksums ? '--no-data-checksums' : () ]);
-	$node->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', "emogi.max_memory = '256MB'", 'emogi.live_min_size = 0', 'log_statement = none',
+	$node->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', "emogi.max_memory = '256MB'", 'emogi.incremental_min_size = 0', 'log_statement = none',
 		'max_prepared_transactions = 10', $variant{minimal} ? ('wal_level = minimal', 'max_wal_senders = 0', 'wal_skip_threshold = 0') : ());
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION emogi');
@@ -70,12 +70,12 @@ foreach my $checksums (0, 1)
 	look_is($node, 'edges', 'right, built, looked 0, by map 0, by LSN 0, changes 0', "$with: a build");
 	look_is($node, 'edges', 'right, hit, looked 0, by map 0, by LSN 0, changes 0', '... and a hit, without a refresh');
 	$node->safe_psql('postgres', 'UPDATE edges SET dst = 5 WHERE dst = 6');
-	look_is($node, 'edges', sprintf('right, spliced, looked 1, by map 0, by LSN %d, changes 2', $n - 1), '... one row changed: one page is looked at');
+	look_is($node, 'edges', sprintf('right, merged, looked 1, by map 0, by LSN %d, changes 2', $n - 1), '... one row changed: one page is looked at');
 	$node->safe_psql('postgres', 'VACUUM edges');
 	$node->safe_psql('postgres', 'UPDATE edges SET dst = 6 WHERE dst = 5 AND src = 3');
-	look_is($node, 'edges', qr/^right, spliced, looked \d+, by map 0, by LSN \d+, changes 2$/, '... after a VACUUM the map vouches for nothing yet');
+	look_is($node, 'edges', qr/^right, merged, looked \d+, by map 0, by LSN \d+, changes 2$/, '... after a VACUUM the map vouches for nothing yet');
 	$node->safe_psql('postgres', 'UPDATE edges SET dst = 5 WHERE dst = 6');
-	look_is($node, 'edges', qr/^right, spliced, looked 1, by map (?:\d{2,}, by LSN 0|0, by LSN \d{2,}), changes 2$/, '... and then for all but the changed, if its LSN says so');
+	look_is($node, 'edges', qr/^right, merged, looked 1, by map (?:\d{2,}, by LSN 0|0, by LSN \d{2,}), changes 2$/, '... and then for all but the changed, if its LSN says so');
 	$node->safe_psql('postgres', "UPDATE edges SET pad = 'x' WHERE dst = 15000");
 	look_is($node, 'edges', qr/^right, hit, looked [12], by map \d+, by LSN \d+, changes 0$/, '... another column: a look, and the same graph');
 
@@ -85,9 +85,9 @@ foreach my $checksums (0, 1)
 	$node->safe_psql('postgres', 'CHECKPOINT; BEGIN; DELETE FROM hints WHERE src % 7 = 0; ROLLBACK');
 	look_is($node, 'hints', qr/^right, hit, .* changes 0$/, '... a rollback changes nothing');
 	$node->safe_psql('postgres', 'CHECKPOINT; SELECT count(*) FROM hints; INSERT INTO hints VALUES (1, 7)');
-	look_is($node, 'hints', qr/^right, spliced, .* changes 1$/, '... hints that others have set change nothing either');
+	look_is($node, 'hints', qr/^right, merged, .* changes 1$/, '... hints that others have set change nothing either');
 	$node->safe_psql('postgres', 'CHECKPOINT; SELECT count(*) FROM hints; INSERT INTO hints VALUES (1, 8)');
-	look_is($node, 'hints', qr/^right, spliced, looked [1-3], .* changes 1$/, '... and when they are set few pages are looked at');
+	look_is($node, 'hints', qr/^right, merged, looked [1-3], .* changes 1$/, '... and when they are set few pages are looked at');
 
 	# -------------------------------------------------------------------------------- left over bits of the map
 	make_table($node, 'damaged', 2000);
@@ -101,7 +101,7 @@ foreach my $checksums (0, 1)
 	copy("$file.kept", $file) or die $!;
 	unlink "$file.kept";
 	$node->start;
-	foreach my $rule ('', 'live_distrust=0')
+	foreach my $rule ('', 'tracker_distrust=0')
 	{
 		my $fault = "SET emogi.fault = '$rule'";
 
@@ -112,10 +112,10 @@ foreach my $checksums (0, 1)
 		$node->safe_psql('postgres', 'UPDATE damaged SET dst = dst + 1 WHERE src % 99 = ' . length $rule);
 		my $found = checked($node, 'damaged', $fault);
 		if ($rule) { like($found, qr/^WRONG/, '... negative control: that goes wrong') }
-		else { like($found, qr/^right, spliced/, '... another is seen') }
+		else { like($found, qr/^right, merged/, '... another is seen') }
 		$node->safe_psql('postgres', 'DELETE FROM damaged WHERE src % 99 = 50');
 		$found = checked($node, 'damaged', $fault);
-		like($found, qr/^right, (?:spliced|built)/, '... and the next') unless $rule;
+		like($found, qr/^right, (?:merged|built)/, '... and the next') unless $rule;
 	}
 	$node->safe_psql('postgres', q{SELECT emogi_evict()});
 
@@ -126,7 +126,7 @@ foreach my $checksums (0, 1)
 	foreach my $round (1 .. 4)
 	{
 		$node->safe_psql('postgres', "UPDATE cleaned SET dst = dst + 1 WHERE src <= 9000 AND dst % 4 = $round - 1");
-		look_is($node, 'cleaned', qr/^right, (?:spliced|built)/, '... a change') if $round % 2;
+		look_is($node, 'cleaned', qr/^right, (?:merged|built)/, '... a change') if $round % 2;
 		$node->psql('postgres', 'SET vacuum_cost_delay = 10; SET vacuum_cost_limit = 10; SET statement_timeout = 250; VACUUM cleaned') if $round < 4;
 		my $session = session($node);
 		if ($round == 4)
@@ -136,7 +136,7 @@ foreach my $checksums (0, 1)
 		}
 		look_is($node, 'cleaned', qr/^right, /, "... a VACUUM was stopped, $round");
 		$node->safe_psql('postgres', "UPDATE cleaned SET dst = dst - 1 WHERE src <= 9000 AND src % 50 = $round");
-		look_is($node, 'cleaned', qr/^right, (?:spliced|built)/, '... and a change after that');
+		look_is($node, 'cleaned', qr/^right, (?:merged|built)/, '... and a change after that');
 	}
 
 	# -------------------------------------------------------------------------------- transactions that do not end
@@ -147,14 +147,14 @@ foreach my $checksums (0, 1)
 	foreach my $round (1 .. 3)
 	{
 		$node->safe_psql('postgres', "INSERT INTO open VALUES ($round, 7)");
-		look_is($node, 'open', qr/^right, spliced, looked (?:[3-9]|1\d), .* changes 1$/, "... its pages are looked at each time, $round");
+		look_is($node, 'open', qr/^right, merged, looked (?:[3-9]|1\d), .* changes 1$/, "... its pages are looked at each time, $round");
 	}
 	$writer->ask('ROLLBACK');
 	look_is($node, 'open', qr/^right, hit, /, '... until it has gone, and nothing has changed');
 	$node->safe_psql('postgres', 'INSERT INTO open VALUES (4, 7)');
-	look_is($node, 'open', qr/^right, spliced, .* changes 1$/, '... then once more');
+	look_is($node, 'open', qr/^right, merged, .* changes 1$/, '... then once more');
 	$node->safe_psql('postgres', 'INSERT INTO open VALUES (5, 7)');
-	look_is($node, 'open', qr/^right, spliced, looked [1-3], .* changes 1$/, '... and then no more');
+	look_is($node, 'open', qr/^right, merged, looked [1-3], .* changes 1$/, '... and then no more');
 	$writer->quit;
 
 	$node->safe_psql('postgres', q{BEGIN; UPDATE open SET dst = dst + 1 WHERE src < 50; INSERT INTO open VALUES (NULL, 3); PREPARE TRANSACTION 'open'});
@@ -162,9 +162,9 @@ foreach my $checksums (0, 1)
 	$node->restart;
 	look_is($node, 'open', qr/^right, built, /, '... nor after a restart');
 	$node->safe_psql('postgres', "INSERT INTO open VALUES (5, 7)");
-	look_is($node, 'open', qr/^right, spliced, .* changes 1$/, '... nor with a change beside it');
+	look_is($node, 'open', qr/^right, merged, .* changes 1$/, '... nor with a change beside it');
 	$node->safe_psql('postgres', q{COMMIT PREPARED 'open'});
-	look_is($node, 'open', qr/^right, spliced, .* changes \d{2,3}$/, '... until it is committed');
+	look_is($node, 'open', qr/^right, merged, .* changes \d{2,3}$/, '... until it is committed');
 
 	# -------------------------------------------------------------------------------- the end of a table
 	make_table($node, 'tail', 20000);
@@ -172,11 +172,11 @@ foreach my $checksums (0, 1)
 	look_is($node, 'tail', qr/^right, built/, "$with: a table gets shorter");
 	$node->safe_psql('postgres', 'DELETE FROM tail WHERE src > 8000; VACUUM tail');
 	cmp_ok(pages($node, 'tail'), '<', $n, '... VACUUM has cut it');
-	look_is($node, 'tail', qr/^right, (?:spliced|built)/, '... the graph is right');
+	look_is($node, 'tail', qr/^right, (?:merged|built)/, '... the graph is right');
 	$node->safe_psql('postgres', 'INSERT INTO tail SELECT i / 2, i FROM generate_series(16000, 20000) i');
-	look_is($node, 'tail', qr/^right, (?:spliced|built)/, '... and when it is longer again');
+	look_is($node, 'tail', qr/^right, (?:merged|built)/, '... and when it is longer again');
 	$node->safe_psql('postgres', 'DELETE FROM tail WHERE src > 8000; VACUUM tail; INSERT INTO tail SELECT i / 3, i FROM generate_series(16000, 20000) i');
-	look_is($node, 'tail', qr/^right, (?:spliced|built)/, '... and when both have happened at once');
+	look_is($node, 'tail', qr/^right, (?:merged|built)/, '... and when both have happened at once');
 
 	region_is_empty($node, "$with: the Region is empty");
 	$node->stop;
@@ -192,18 +192,18 @@ $node->safe_psql('postgres', q{BEGIN;
 my $n = pages($node, 'loaded');
 look_is($node, 'loaded', qr/^right, built/, 'wal_level = minimal: a table that was loaded by the transaction that made it');
 $node->safe_psql('postgres', 'INSERT INTO loaded VALUES (1, 7)');
-look_is($node, 'loaded', qr/^right, spliced, looked \d+, .* changes 1$/, '... a change');
+look_is($node, 'loaded', qr/^right, merged, looked \d+, .* changes 1$/, '... a change');
 foreach my $round (1 .. 3)
 {
 	$node->safe_psql('postgres', "UPDATE loaded SET dst = 7 WHERE src = 100 * $round");
-	look_is($node, 'loaded', qr/^right, spliced, looked \d+, .* changes [34]$/, "... another, $round");
+	look_is($node, 'loaded', qr/^right, merged, looked \d+, .* changes [34]$/, "... another, $round");
 }
 $node->safe_psql('postgres', 'VACUUM loaded');
 look_is($node, 'loaded', qr/^right, hit/, '... a VACUUM');
 foreach my $round (4 .. 6)
 {
 	$node->safe_psql('postgres', "UPDATE loaded SET dst = 7 WHERE src = 100 * $round");
-	look_is($node, 'loaded', qr/^right, spliced, .* changes [34]$/, "... another, $round");
+	look_is($node, 'loaded', qr/^right, merged, .* changes [34]$/, "... another, $round");
 }
 $node->safe_psql('postgres', 'DELETE FROM loaded WHERE src > 3000; VACUUM loaded');
 look_is($node, 'loaded', qr/^right, /, '... it gets shorter');
@@ -221,12 +221,12 @@ like($session->ask(q{SELECT ok, cache FROM emogi_check('loaded', 'out', true)}),
 $session->ask('COMMIT');
 look_is($node, 'loaded', qr/^right, /, '... committed, it is right');
 $node->safe_psql('postgres', 'UPDATE loaded SET dst = 7 WHERE src = 300');
-look_is($node, 'loaded', qr/^right, spliced, .* changes 2$/, '... and followed');
+look_is($node, 'loaded', qr/^right, merged, .* changes 2$/, '... and followed');
 $session->ask('BEGIN; TRUNCATE loaded; COPY loaded (src, dst) FROM stdin WITH (FREEZE);' . "\n5\t6\n6\t7\n\\.\n");
 $session->ask('COMMIT');
 look_is($node, 'loaded', qr/^right, /, '... rows that came frozen and were not logged');
 $node->safe_psql('postgres', 'INSERT INTO loaded VALUES (6, 8)');
-look_is($node, 'loaded', qr/^right, spliced, .* changes 1$/, '... and one more');
+look_is($node, 'loaded', qr/^right, merged, .* changes 1$/, '... and one more');
 $session->quit;
 region_is_empty($node, '... and the Region is empty');
 
@@ -242,10 +242,10 @@ $node->safe_psql('postgres', 'UPDATE wide SET weight = weight + 1 WHERE dst % 3 
 foreach my $workers (2, 0)
 {
 	my $found = checked($node, 'wide', "SET emogi.build_workers = $workers");
-	like($found, $workers ? qr/^right, (?:spliced|built), looked (?:[89]\d{3}|\d{5})/ : qr/^right, hit/, "... all have changed: they are looked at, $workers workers at most");
+	like($found, $workers ? qr/^right, (?:merged|built), looked (?:[89]\d{3}|\d{5})/ : qr/^right, hit/, "... all have changed: they are looked at, $workers workers at most");
 	$node->safe_psql('postgres', 'DELETE FROM wide WHERE dst % 3 = 0') if $workers == 0;
 }
-look_is($node, 'wide', qr/^right, (?:spliced|built), looked (?:[89]\d{3}|\d{5})/, '... and once more');
+look_is($node, 'wide', qr/^right, (?:merged|built), looked (?:[89]\d{3}|\d{5})/, '... and once more');
 my $own = session($node);
 $own->ask('BEGIN; UPDATE wide SET weight = weight + 1 WHERE dst % 3 = 1');
 like($own->ask(q{SELECT ok, cache FROM emogi_check('wide', 'out', true)}), qr/^t\|private$/, "... the workers tell one's own changes");
@@ -254,7 +254,7 @@ like($own->ask(q{SELECT ok, cache FROM emogi_check('wide', 'out', true)}), qr/^t
 $node->safe_psql('postgres', q{INSERT INTO wide VALUES (1, 2, 'NaN')});
 is((sqlstate($node, q{SELECT emogi_check('wide', 'out', true)}))[0], '22023', '... an error');
 $node->safe_psql('postgres', q{DELETE FROM wide WHERE weight = 'NaN'; UPDATE wide SET weight = weight + 1 WHERE dst % 3 = 1});
-is((sqlstate($node, q{SET emogi.fault = 'live_pages=300000'; SET statement_timeout = 100; SELECT emogi_check('wide', 'out', true)}))[0], '57014', '... a cancel');
+is((sqlstate($node, q{SET emogi.fault = 'refresh_pages=300000'; SET statement_timeout = 100; SELECT emogi_check('wide', 'out', true)}))[0], '57014', '... a cancel');
 look_is($node, 'wide', qr/^right, /, '... and all is well');
 $own->quit;
 region_is_empty($node, '... and the Region is empty');

@@ -12,7 +12,7 @@ use Test::More;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
-$primary->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', "emogi.max_memory = '256MB'", 'emogi.live_min_size = 0',
+$primary->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', "emogi.max_memory = '256MB'", 'emogi.incremental_min_size = 0',
 	'log_statement = none', 'hot_standby_feedback = on');
 $primary->start;
 $primary->safe_psql('postgres', q{
@@ -46,22 +46,22 @@ sub change
 
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 like(checked($there), qr/^t\|built\|$/, 'on a standby a graph is built');
-is($standby->safe_psql('postgres', 'SELECT live_bytes > 0 FROM emogi_cache'), 't', '... with what it takes to follow');
+is($standby->safe_psql('postgres', 'SELECT tracker_bytes > 0 FROM emogi_cache'), 't', '... with what it takes to follow');
 like(checked($there), qr/^t\|hit\|$/, '... and found');
 like(checked($here), qr/^t\|built\|$/, 'on the primary too');
 foreach my $change ('INSERT INTO edges VALUES (1, 7), (30000, 5)', 'DELETE FROM edges WHERE src < 50', 'UPDATE edges SET weight = 1000 WHERE src = 77', 'VACUUM edges', 'INSERT INTO edges VALUES (-1, NULL), (-2, 3)', 'VACUUM FULL edges',
 	'TRUNCATE edges', 'INSERT INTO edges SELECT i / 2, i, i % 100 FROM generate_series(1, 20000) i')
 {
 	change($change);
-	like(checked($here), qr/^t\|(?:spliced|built|hit)\|$/, "$change: right on the primary");
-	like(checked($there), qr/^t\|(?:spliced|built|hit)\|$/, '... and on the standby');
+	like(checked($here), qr/^t\|(?:merged|built|hit)\|$/, "$change: right on the primary");
+	like(checked($there), qr/^t\|(?:merged|built|hit)\|$/, '... and on the standby');
 }
 $there->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 change('DELETE FROM edges WHERE src % 3 = 0');
-like(checked($there), qr/^t\|(?:spliced|built|hit|private)\|$/, 'an older snapshot on the standby');
+like(checked($there), qr/^t\|(?:merged|built|hit|private)\|$/, 'an older snapshot on the standby');
 $there->ask('COMMIT');
-like(checked($there), qr/^t\|(?:spliced|built|hit|private)\|$/, '... and a new one');
-is($standby->safe_psql('postgres', 'SELECT splices > 0 FROM emogi_cache'), 't', 'graphs have followed there');
+like(checked($there), qr/^t\|(?:merged|built|hit|private)\|$/, '... and a new one');
+is($standby->safe_psql('postgres', 'SELECT merges > 0 FROM emogi_cache'), 't', 'graphs have followed there');
 
 # A session that was there before, with a transaction that stays.
 my $open = session($standby);
@@ -74,17 +74,17 @@ like(checked($open), qr/^t\|/, 'promoted: the open transaction is answered right
 like(checked($there), qr/^t\|/, '... and a new one');
 $standby->safe_psql('postgres', 'INSERT INTO edges VALUES (1, 7), (NULL, 4)');
 like(checked($open), qr/^t\|/, '... a change: the open one');
-like(checked($there), qr/^t\|(?:built|private|spliced)\|$/, '... a new one');
+like(checked($there), qr/^t\|(?:built|private|merged)\|$/, '... a new one');
 $open->ask('COMMIT');
 foreach my $change ('INSERT INTO edges VALUES (2, 7)', 'DELETE FROM edges WHERE src < 500', 'UPDATE edges SET dst = 3 WHERE src = 777')
 {
 	$standby->safe_psql('postgres', $change);
 	checked($there) if $change =~ /INSERT/;
 	$standby->safe_psql('postgres', 'INSERT INTO edges VALUES (3, 8)');
-	like(checked($there), qr/^t\|spliced\|$/, "... and then it follows: $change");
+	like(checked($there), qr/^t\|merged\|$/, "... and then it follows: $change");
 	like(checked($open), qr/^t\|hit\|$/, '... for all');
 }
-is($standby->safe_psql('postgres', 'SELECT live_bytes > 0 FROM emogi_cache'), 't', '... with what it takes');
+is($standby->safe_psql('postgres', 'SELECT tracker_bytes > 0 FROM emogi_cache'), 't', '... with what it takes');
 $_->quit foreach $here, $there, $open;
 region_is_empty($standby, '... and the Region is empty');
 $standby->stop;

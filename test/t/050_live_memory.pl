@@ -11,10 +11,10 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = emogi_node('main', "emogi.max_memory = '64MB'", 'emogi.live_min_size = 0', 'emogi.cpu_threads = 1');
+my $node = emogi_node('main', "emogi.max_memory = '64MB'", 'emogi.incremental_min_size = 0', 'emogi.cpu_threads = 1');
 
 sub ask { return $node->safe_psql('postgres', $_[0]) }
-sub live { return ask('SELECT live_bytes FROM emogi_cache') }
+sub live { return ask('SELECT tracker_bytes FROM emogi_cache') }
 
 # Is the graph right, and how was it found?
 sub checked { return ask("SELECT ok, cache FROM emogi_check('$_[0]')") }
@@ -37,8 +37,8 @@ my $before = ask("ANALYZE edges; $sizes");
 look_is('edges', 't|built', 'a graph');
 cmp_ok(live(), '>=', 8 * 100000, '... with 8 bytes an edge and more');
 cmp_ok(live(), '<', 30 * 100000, '... but not much more');
-is(ask('SELECT live_bytes FROM emogi_graphs'), live(), '... which its row tells');
-is(ask('SELECT used_bytes - bytes - key_bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... and are of the budget');
+is(ask('SELECT tracker_bytes FROM emogi_graphs'), live(), '... which its row tells');
+is(ask('SELECT used_bytes - bytes - key_bytes - tracker_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... and are of the budget');
 is(ask(q{SELECT to_json(e)::text FROM emogi_estimate('SELECT i, i + 1 FROM generate_series(1, 1000) i') e}), $estimate, 'emogi_estimate says what it said');
 is(ask($sizes), $before, '... also of the table itself');
 my $one = live();
@@ -47,7 +47,7 @@ is(live(), $one, '... needs no more');
 is(ask(q{SELECT ok FROM emogi_check('edges', weights => true)}), 't', 'weights');
 cmp_ok(live(), '>', $one, '... have their own');
 ask('SET emogi.enable_incremental = off; CREATE TABLE still AS SELECT 1 AS src, 2 AS dst');
-is(ask(q{SET emogi.enable_incremental = off; SELECT ok FROM emogi_check('still'); SELECT live_bytes FROM emogi_graphs WHERE source = 'still'}), "t\n0", 'a graph that does not follow has none');
+is(ask(q{SET emogi.enable_incremental = off; SELECT ok FROM emogi_check('still'); SELECT tracker_bytes FROM emogi_graphs WHERE source = 'still'}), "t\n0", 'a graph that does not follow has none');
 ask(q{SELECT emogi_evict('edges')});
 is(live(), '0', 'evicted, all is given back');
 look_is('edges', 't|built', 'and made again');
@@ -59,21 +59,21 @@ ask(q{SELECT emogi_evict()});
 ask('CREATE TABLE first AS SELECT i AS src, i / 2 AS dst FROM generate_series(1, 300000) i');
 call_is('first', 't|built', 'a table that follows');
 ask('INSERT INTO first VALUES (1, 3)');
-call_is('first', 't|patched', '... a change');
-my ($held, $graphs) = split /\|/, ask('SELECT live_bytes, graphs FROM emogi_cache');
+call_is('first', 't|overlay', '... a change');
+my ($held, $graphs) = split /\|/, ask('SELECT tracker_bytes, graphs FROM emogi_cache');
 cmp_ok($held, '>', 2 << 20, '... by some memory');
 my ($tables, $given_up) = (0, 0);
 foreach my $i (1 .. 12)
 {
 	ask("CREATE TABLE next$i AS SELECT i AS src, i / 2 AS dst FROM generate_series(1, 300000) i");
 	call_is("next$i", 't|built', "one more, $i");
-	my ($lost, $without) = split /\|/, ask('SELECT evictions, (SELECT count(*) FROM emogi_graphs WHERE live_bytes = 0) FROM emogi_cache');
+	my ($lost, $without) = split /\|/, ask('SELECT evictions, (SELECT count(*) FROM emogi_graphs WHERE tracker_bytes = 0) FROM emogi_cache');
 	$given_up ||= $without > 0;
 	$tables = $i;
 	last if $lost > 0;
 }
 ok($given_up, "after $tables tables something was given up");
-my $without = ask(q{SELECT min(source) FROM emogi_graphs WHERE live_bytes = 0});
+my $without = ask(q{SELECT min(source) FROM emogi_graphs WHERE tracker_bytes = 0});
 cmp_ok(ask('SELECT used_bytes FROM emogi_devices WHERE device = -1'), '<=', 64 << 20, '... and the budget is kept');
 SKIP:
 {
@@ -82,9 +82,9 @@ SKIP:
 	ask("INSERT INTO $without VALUES (1, 3)");
 	call_is($without, 't|built', '... after a change it is built');
 	ask("INSERT INTO $without VALUES (1, 4)");
-	like((served($node, "SELECT 1 FROM emogi_cc('$without') LIMIT 1"))[1], qr/^(?:built|spliced)$/, '... and the next is answered');
+	like((served($node, "SELECT 1 FROM emogi_cc('$without') LIMIT 1"))[1], qr/^(?:built|merged)$/, '... and the next is answered');
 }
-is(ask('SELECT used_bytes - bytes - key_bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', 'no memory is lost');
+is(ask('SELECT used_bytes - bytes - key_bytes - tracker_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', 'no memory is lost');
 foreach my $i (1 .. $tables)
 {
 	ask("INSERT INTO next$i VALUES (2, 9), (NULL, 7)");
@@ -103,7 +103,7 @@ foreach my $i (1 .. 3)
 {
 	ask("INSERT INTO large VALUES (1, -$i)");
 	($answer, $cache) = served($node, q{SELECT count(*) FROM emogi_bfs('large', 1)});
-	like("$answer|$cache", qr/^@{[ 2 + $i ]}\|(?:built|private|spliced)$/, '... a change');
+	like("$answer|$cache", qr/^@{[ 2 + $i ]}\|(?:built|private|merged)$/, '... a change');
 }
 region_is_empty($node, 'the Region is empty');
 $node->stop;

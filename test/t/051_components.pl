@@ -30,13 +30,13 @@ is(ask(q{SELECT count(*) FROM emogi_bfs('pairs', 2)}), '2', 'a graph');
 my $graph = bytes('pairs');
 cc_is('pairs', '300000|150000', 'hit by the engine', 'components');
 is(bytes('pairs') - $graph, 2 * 1024 * 1024, '... are kept with it, in whole pieces of memory');
-is(ask('SELECT used_bytes - bytes - key_bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... which are of the budget');
+is(ask('SELECT used_bytes - bytes - key_bytes - tracker_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... which are of the budget');
 cc_is('pairs', '300000|150000', 'hit by backend', '... and answer');
 is(ask(q{SELECT string_agg(vertex::text, ' ') FROM emogi_cc('pairs') WHERE component = 600}), '600 601', 'a component by its name');
 is(bytes('pairs') - $graph, 4 * 1024 * 1024, '... for which the members of all are kept, too');
 is(ask(q{SELECT string_agg(vertex::text, ' ') FROM emogi_cc('pairs') WHERE component IN (700, 702, 703)}), '700 701 702 703', '... once');
 is(bytes('pairs') - $graph, 4 * 1024 * 1024, '... and for all');
-is(ask('SELECT used_bytes - bytes - key_bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... which are of the budget');
+is(ask('SELECT used_bytes - bytes - key_bytes - tracker_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... which are of the budget');
 is(ask(q{SELECT emogi_evict('pairs')}) - $graph, 4 * 1024 * 1024, 'they are evicted with it');
 is(ask('SELECT used_bytes FROM emogi_devices WHERE device = -1'), '0', '... and all is given back');
 

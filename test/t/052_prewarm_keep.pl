@@ -55,7 +55,7 @@ unlike(cached(), qr/mid1/, '... and evicted');
 is(prewarm('mid1', 'keep => true'), 't', 'kept again');
 $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_cc('mid1')});
 press();
-is($node->safe_psql('postgres', q{SELECT live_bytes, kept FROM emogi_graphs WHERE source = 'mid1'}), '0|t', 'its live state has made room, it has not');
+is($node->safe_psql('postgres', q{SELECT tracker_bytes, kept FROM emogi_graphs WHERE source = 'mid1'}), '0|t', 'its live state has made room, it has not');
 
 # The version after a change.
 $node->safe_psql('postgres', 'INSERT INTO mid1 VALUES (400001, 400002)');

@@ -14,7 +14,7 @@ use Time::HiRes qw(time);
 
 my $node = PostgreSQL::Test::Cluster->new('primary');
 $node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'emogi.live_min_size = 1MB', 'autovacuum = off', "emogi.max_memory = '512MB'",
+$node->append_conf('postgresql.conf', join "\n", "shared_preload_libraries = 'emogi'", 'emogi.incremental_min_size = 1MB', 'autovacuum = off', "emogi.max_memory = '512MB'",
 	'restart_after_crash = on', 'fsync = off', 'max_worker_processes = 12', 'max_prepared_transactions = 4');
 $node->start;
 $node->safe_psql('postgres', q{CREATE DATABASE shop});
@@ -51,7 +51,7 @@ $node->safe_psql('shop', q{
 	CREATE VIEW trap AS SELECT grab() AS src, 2 AS dst;
 	ALTER VIEW trap OWNER TO stranger;
 	ALTER DATABASE shop SET default_transaction_isolation = serializable;
-	ALTER DATABASE shop SET emogi.cache = off});
+	ALTER DATABASE shop SET emogi.enable_cache = off});
 $node->safe_psql('Other Shop', q{
 	CREATE TABLE "Edges, (all)" (src int, dst int);
 	INSERT INTO "Edges, (all)" VALUES (1, 2)});
@@ -118,7 +118,7 @@ foreach my $case ([ 'x', 'nodb', 'there is no such database' ], [ 'x', 'closed',
 }
 unlike($log, qr/a stranger acts as/, 'the search path leads no function astray');
 is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'stranger'}), 'f', 'nobody has become superuser');
-my @calm = ('SET default_transaction_isolation = "read committed"', 'SET emogi.cache = on');
+my @calm = ('SET default_transaction_isolation = "read committed"', 'SET emogi.enable_cache = on');
 my ($answer, $cache) = served($node, join(';', @calm, q{SELECT count(*) FROM emogi_bfs('follows', 1)}), 'shop');
 is("$answer $cache", '200001 hit', 'the first call is a hit');
 ($answer, $cache) = served($node, join(';', @calm, q{SELECT count(*) FROM emogi_sssp('geo.roads(from_node, to_node, km)', 1)}), 'shop');

@@ -118,7 +118,7 @@ sub race_refresh
 	}
 	push @said, $node->safe_psql('postgres', $check->($query));
 	$node->safe_psql('postgres', 'UPDATE n SET touched = touched + 1');
-	$slow->ask("SET emogi.fault = 'live_pages=1500000$rule'");
+	$slow->ask("SET emogi.fault = 'refresh_pages=1500000$rule'");
 	$slow->tell($check->($query));
 	ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") eq '1' }), 'a refresh is between key and pages');
 	$node->safe_psql('postgres', $even);
@@ -128,7 +128,7 @@ sub race_refresh
 	return join(' ', @said, $node->safe_psql('postgres', $check->($query)));
 }
 
-like(race_refresh(''), qr/^t\|hit \w\|private t\|(hit|spliced)$/, 'a function of a condition is replaced between key and refresh, and back: the state stays as it was');
+like(race_refresh(''), qr/^t\|hit \w\|private t\|(hit|merged)$/, 'a function of a condition is replaced between key and refresh, and back: the state stays as it was');
 like(race_refresh(',query_publish=0'), qr/ f\|\w+$/, '... without the rule the next call is wrong');
 
 $node->safe_psql('postgres', $odd);

@@ -13,7 +13,7 @@ use Test::More;
 
 my $graphs = $ENV{EMOGI_RANDOM_GRAPHS} || 120;
 my $seed = $ENV{EMOGI_RANDOM_SEED} || int(rand(1 << 30));
-my $node = emogi_node('main', 'emogi.cpu_threads = 2', 'emogi.live_min_size = 0');
+my $node = emogi_node('main', 'emogi.cpu_threads = 2', 'emogi.incremental_min_size = 0');
 
 # Types, also of several columns, and a key for each number; = after the name: keys are in the order of their numbers.
 my %types = (
@@ -157,7 +157,7 @@ $node->safe_psql('random', q{
 		EXECUTE format('SELECT count(*) FROM (SELECT vertex::%2$s %3$s AS vertex, lag(vertex::%2$s %3$s) OVER () AS before FROM emogi_cc_text(%1$L)) r WHERE before >= vertex',
 			graph, base, CASE WHEN type ~ 'COLLATE' THEN regexp_replace(type, '.*COLLATE', 'COLLATE') END) INTO n;
 		IF n > 0 THEN found := found || format('order: %s rows; ', n); END IF;
-		EXECUTE format('SELECT count(*) FROM emogi_check(%1$L, %2$L) a, emogi_check(%1$L, %2$L, near => true) b WHERE NOT a.ok OR NOT b.ok', graph, direction) INTO n;
+		EXECUTE format('SELECT count(*) FROM emogi_check(%1$L, %2$L) a, emogi_check(%1$L, %2$L, with_overlay => true) b WHERE NOT a.ok OR NOT b.ok', graph, direction) INTO n;
 		IF n > 0 THEN found := found || 'check; '; END IF;
 		RETURN nullif(found, '');
 	END$$;

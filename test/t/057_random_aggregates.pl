@@ -23,7 +23,7 @@ use Time::HiRes qw(time);
 my $enough = 1000;    # queries for every use of every plan
 my $queries = $ENV{EMOGI_QUERIES} // $enough;
 my $seed = $ENV{EMOGI_SEED} // 57;
-my @switches = qw(enable_aggregates enable_topk enable_join_lookup enable_batch enable_local_search enable_index_walk enable_scan cache enable_incremental);
+my @switches = qw(enable_aggregates enable_topk enable_join_lookup enable_batch enable_local_search enable_index_search enable_scan cache enable_incremental);
 my $node = crash_node('main', 'max_worker_processes = 12', "statement_timeout = '4s'", 'client_min_messages = warning', 'log_min_messages = fatal',
 	'log_min_error_statement = panic', 'max_parallel_workers = 4', "emogi.max_memory = '512MB'");
 
@@ -88,7 +88,7 @@ sub count_uses
 }
 
 # What a switch that is off must keep out of plans.
-my %kept_out = (enable_aggregates => qr/\(Emogi(?:Batch)?Aggregate\)/, enable_topk => qr/Rows Picked/, enable_join_lookup => qr/\(EmogiLookup\)/, enable_batch => qr/\(EmogiBatch/, enable_index_walk => qr/Graph: index/,
+my %kept_out = (enable_aggregates => qr/\(Emogi(?:Batch)?Aggregate\)/, enable_topk => qr/Rows Picked/, enable_join_lookup => qr/\(EmogiLookup\)/, enable_batch => qr/\(EmogiBatch/, enable_index_search => qr/Graph: index/,
 	enable_scan => qr/\(Emogi/);
 
 # -------------------------------------------------------------------------------------------------------------- run
@@ -99,7 +99,7 @@ sub ways_of
 	my ($query, $i) = @_;
 	my $switch = $switches[ $i % @switches ];
 	my @more = maybe(0.5) ? "emogi.engine = 'cpu'" : ();
-	my $walked = { %{ way_of($query, 'plain', [ 'emogi.index_walk_min_size = 0', @more ], 1) }, evict => 1 };
+	my $walked = { %{ way_of($query, 'plain', [ 'emogi.index_search_min_size = 0', @more ], 1) }, evict => 1 };
 
 	return ([ 'plain', way_of($query, 'plain', [], $i % 3 ? 1 : 'ANALYZE, TIMING off, SUMMARY off') ],
 		[ 'switched', way_of($query, 'plain', [ "emogi.$switch = off", @more ], 1), $switch ],

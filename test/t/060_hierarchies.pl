@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = emogi_node('main', 'emogi.live_min_size = 0');
+my $node = emogi_node('main', 'emogi.incremental_min_size = 0');
 
 # Make a grid of side x side crossings with random lengths both ways.
 sub grid
@@ -76,10 +76,10 @@ is($node->safe_psql('postgres', "SELECT coalesce(max(pins), 0) FROM emogi_graphs
 
 # ------------------------------------------------------------------------------------------------------- by a call
 
-my ($state) = sqlstate($node, "SET emogi.contraction_after = 0; SET statement_timeout = 100; SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 2, 3, 4], ARRAY[39999, 39998, 20000])");
+my ($state) = sqlstate($node, "SET emogi.contraction_min_calls = 0; SET statement_timeout = 100; SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 2, 3, 4], ARRAY[39999, 39998, 20000])");
 is($state, '57014', 'a call that makes one can be canceled');
 is(hierarchy('roads'), '', 'then there is none');
-is($node->safe_psql('postgres', "SET emogi.contraction_after = 0; SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 2, 3, 4], ARRAY[39999, 39998, 20000])"), '12', 'the next one makes it');
+is($node->safe_psql('postgres', "SET emogi.contraction_min_calls = 0; SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 2, 3, 4], ARRAY[39999, 39998, 20000])"), '12', 'the next one makes it');
 is(hierarchy('roads'), 'ready', 'and it stays');
 no_crash($node);
 $node->stop;

@@ -82,7 +82,7 @@ sub ncopies { my ($n, $from) = @_; return (copies($node[$n], $from))[1]; }
 
 distribute('spread', edges(40000, 1), [ 1, 2, 1, 2, 0 ]);
 same($hub, 'shards on two nodes and here', 'spread', 'SELECT * FROM spread', connections => [ 0, 1, 2, 4, 64 ]);
-like(sql('SET emogi.cache = on;', "SELECT count(*) > 0 FROM emogi_degree('spread');", q{SELECT cache || ' ' || why_private FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1}),
+like(sql('SET emogi.enable_cache = on;', "SELECT count(*) > 0 FROM emogi_degree('spread');", q{SELECT cache || ' ' || why_private FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1}),
 	qr/^t\nprivate server "[^"]+" has no emogi to tell whether shard "spread_\d+" has changed$/, 'a graph is not kept');
 like(sql('SET emogi.server_connections = 1;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('spread')"), qr/Servers: 3\n\s*Server Connections: 3\n\s*Server Ranges: 5\n/, 'EXPLAIN tells of nodes, connections and ranges');
 distribute('hollow', edges(3000, 2), [ 1, 2 ]);
@@ -120,7 +120,7 @@ same($hub, 'a query', 'SELECT src, dst, weight FROM spread WHERE src > 5', 'SELE
 sql('CREATE VIEW seen AS SELECT * FROM spread');
 same($hub, 'a view', 'seen', 'SELECT * FROM spread', direct => 0);
 is((answer_of($hub, "SELECT emogi_prewarm('spread')"))[0], '55000', 'it cannot be kept');
-like((answer_of($hub, "SET emogi.cache = on; SELECT emogi_prewarm('spread')"))[1], qr/Its graph is not shared: server "[^"]+" has no emogi to tell whether shard "spread_\d+" has changed\./, '... and why');
+like((answer_of($hub, "SET emogi.enable_cache = on; SELECT emogi_prewarm('spread')"))[1], qr/Its graph is not shared: server "[^"]+" has no emogi to tell whether shard "spread_\d+" has changed\./, '... and why');
 on($_, 'CREATE EXTENSION emogi') for 1, 2;
 same($hub, 'nodes that have emogi', 'spread', 'SELECT * FROM spread');
 distribute('growing', 'SELECT 1::bigint AS src, 2::bigint AS dst, 1::float8 AS weight', [ 1 ]);
@@ -273,7 +273,7 @@ $hub->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'emogi'");
 $hub->restart;
 is(sql("SET citus.node_conninfo = 'host=/nowhere';", counted('growing')), "2\nf", 'settings of nobody');
 sql('DROP EXTENSION citus CASCADE');
-is(sql('SET emogi.cache = on;', counted('spread'), "SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1"), "40000\nf\nbuilt", 'without Citus a table is a table');
+is(sql('SET emogi.enable_cache = on;', counted('spread'), "SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1"), "40000\nf\nbuilt", 'without Citus a table is a table');
 
 all_gone('at the end');
 no_crash($_) for @node;

@@ -17,7 +17,7 @@ my ($pgbouncer) = grep { defined && -x } $ENV{EMOGI_PGBOUNCER}, '/usr/sbin/pgbou
 plan skip_all => 'pgbouncer is not installed' unless $pgbouncer && IPC::Run::run([ $pgbouncer, '-V' ], '<', \'', '>', \my $version, '2>&1');
 plan skip_all => 'pgbouncer does not run as root' if $> == 0;
 
-my $node = emogi_node('main', "emogi.max_memory = '128MB'", 'emogi.engine = cpu', 'emogi.live_min_size = 0', 'max_connections = 30');
+my $node = emogi_node('main', "emogi.max_memory = '128MB'", 'emogi.engine = cpu', 'emogi.incremental_min_size = 0', 'max_connections = 30');
 $node->safe_psql('postgres', q{
 	CREATE ROLE app LOGIN;
 	CREATE ROLE other LOGIN;

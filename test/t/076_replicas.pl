@@ -12,7 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my @conf = ("shared_preload_libraries = 'emogi'", 'autovacuum = off', "emogi.max_memory = '256MB'", 'emogi.engine = cpu', 'emogi.live_min_size = 0', 'log_statement = none');
+my @conf = ("shared_preload_libraries = 'emogi'", 'autovacuum = off', "emogi.max_memory = '256MB'", 'emogi.engine = cpu', 'emogi.incremental_min_size = 0', 'log_statement = none');
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 'logical');
 $primary->append_conf('postgresql.conf', join "\n", @conf);
@@ -75,7 +75,7 @@ foreach my $change ('INSERT INTO edges VALUES (1, 30001)', 'UPDATE edges SET wei
 {
 	$primary->safe_psql('postgres', $change);
 	replayed();
-	like($cascade->safe_psql('postgres', q{SELECT ok, cache FROM emogi_check('edges', 'out', true)}), qr/^t\|(?:spliced|built)$/, "... $change");
+	like($cascade->safe_psql('postgres', q{SELECT ok, cache FROM emogi_check('edges', 'out', true)}), qr/^t\|(?:merged|built)$/, "... $change");
 }
 
 # ---- statistics of a standby
@@ -131,15 +131,15 @@ sub follow
 		is($subscriber->safe_psql('postgres', "SELECT sum(degree) FROM emogi_degree('$table')"), $primary->safe_psql('postgres', "SELECT count(*) FROM $table $where"), '... as many edges as there are');
 	}
 }
-follow('the first copy', '(?:built|spliced|hit)');
-follow('rows more', '(?:spliced|patched)', 'INSERT INTO links SELECT i, 1, i, 1 FROM generate_series(6001, 6100) i; INSERT INTO parts SELECT i, 1, i FROM generate_series(3001, 3100) i');
-follow('rows changed', '(?:spliced|patched)', 'UPDATE links SET dst = dst + 1 WHERE id < 100; UPDATE parts SET id = id + 10000, dst = dst + 1 WHERE id BETWEEN 650 AND 750');
-follow('rows less', '(?:spliced|patched)', 'DELETE FROM links WHERE id % 3 = 0; DELETE FROM parts WHERE id % 3 = 0');
-follow('a filter lets a row go, and come', '(?:spliced|patched|hit)', 'UPDATE links SET id = 10007 WHERE id = 100; UPDATE links SET id = 10008 WHERE id = 1007; DELETE FROM parts WHERE id = 4') if $has_filters;
-follow('vacuumed between', '(?:spliced|patched|hit|built)', 'INSERT INTO links VALUES (20001, 5, 6, 7); VACUUM links; INSERT INTO parts VALUES (20001, 5, 6)');
+follow('the first copy', '(?:built|merged|hit)');
+follow('rows more', '(?:merged|overlay)', 'INSERT INTO links SELECT i, 1, i, 1 FROM generate_series(6001, 6100) i; INSERT INTO parts SELECT i, 1, i FROM generate_series(3001, 3100) i');
+follow('rows changed', '(?:merged|overlay)', 'UPDATE links SET dst = dst + 1 WHERE id < 100; UPDATE parts SET id = id + 10000, dst = dst + 1 WHERE id BETWEEN 650 AND 750');
+follow('rows less', '(?:merged|overlay)', 'DELETE FROM links WHERE id % 3 = 0; DELETE FROM parts WHERE id % 3 = 0');
+follow('a filter lets a row go, and come', '(?:merged|overlay|hit)', 'UPDATE links SET id = 10007 WHERE id = 100; UPDATE links SET id = 10008 WHERE id = 1007; DELETE FROM parts WHERE id = 4') if $has_filters;
+follow('vacuumed between', '(?:merged|overlay|hit|built)', 'INSERT INTO links VALUES (20001, 5, 6, 7); VACUUM links; INSERT INTO parts VALUES (20001, 5, 6)');
 $subscriber->safe_psql('postgres', 'VACUUM FULL links; VACUUM parts');
-follow('rewritten on the subscriber', '(?:built|spliced|hit)', 'INSERT INTO links VALUES (20002, 5, 9, 7); INSERT INTO parts VALUES (20002, 5, 9)');
-follow('emptied', '(?:built|spliced|hit)', 'TRUNCATE links, parts; INSERT INTO links VALUES (1, 1, 2, 3); INSERT INTO parts VALUES (1, 1, 2)');
+follow('rewritten on the subscriber', '(?:built|merged|hit)', 'INSERT INTO links VALUES (20002, 5, 9, 7); INSERT INTO parts VALUES (20002, 5, 9)');
+follow('emptied', '(?:built|merged|hit)', 'TRUNCATE links, parts; INSERT INTO links VALUES (1, 1, 2, 3); INSERT INTO parts VALUES (1, 1, 2)');
 region_is_empty($subscriber, 'nothing is left in shared memory');
 no_crash($_) foreach $primary, $standby, $cascade, $subscriber;
 done_testing();

@@ -20,7 +20,7 @@ my $far = PostgreSQL::Test::Cluster->new('far');
 $far->init(allows_streaming => 1, extra => [ '--encoding=UTF8', '--locale=C' ]);
 $far->append_conf('postgresql.conf', "shared_preload_libraries = 'emogi'\nautovacuum = off\nmax_prepared_transactions = 10\nmax_connections = 50\nemogi.cpu_threads = 1");
 $far->start;
-my $hub = hub_node('hub', 'emogi.cache = on');
+my $hub = hub_node('hub', 'emogi.enable_cache = on');
 
 $far->safe_psql('postgres', <<~'END');
 	CREATE EXTENSION emogi;

@@ -37,7 +37,7 @@ sub answer_beside
 	my ($out, $err) = ('', '');
 
 	fresh();
-	my ($call, $pid) = hold_at($hub, \$out, \$err, 'far_measured=3000000', "SET emogi.server_connections = $n", "SELECT count(*) FROM emogi_bfs('$table', 1::$types{$table})");
+	my ($call, $pid) = hold_at($hub, \$out, \$err, 'remote_measured=3000000', "SET emogi.server_connections = $n", "SELECT count(*) FROM emogi_bfs('$table', 1::$types{$table})");
 	ok($pid, "$table, $n connections: a call knows the pages");
 	$far->safe_psql('postgres', $change);
 	$call->finish;

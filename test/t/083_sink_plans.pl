@@ -38,7 +38,7 @@ for my $name (sort keys %graphs)
 		for my $workers (0, 2)
 		{
 			my ($rc, $out, $err) = $node->psql('postgres', qq{
-				SET plan_cache_mode = $mode; SET max_parallel_workers_per_gather = $workers; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET emogi.cache = off;
+				SET plan_cache_mode = $mode; SET max_parallel_workers_per_gather = $workers; SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET emogi.enable_cache = off;
 				SET client_min_messages = log; SET debug_print_plan = on; SET debug_print_rewritten = on; SET debug_print_parse = on;
 				SELECT count(*) > 0 FROM emogi_cc_text(\$\$$graphs{$name}\$\$)}, extra_params => [ '-U', 'reader' ]);
 			is($out, 't', "$name, $mode, $workers workers: an answer");

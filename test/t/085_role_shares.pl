@@ -108,15 +108,15 @@ is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 399 LOOP PERFORM count(*) FROM emog
 cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'own.wide'}), '<=', 257, '... of which 257 are kept: lookups go over them');
 
 # Places for what follows tables: 1024.
-is($mallory->ask(q{SET emogi.live_min_size = 0; DO $$ BEGIN FOR i IN 0 .. 35 LOOP FOR j IN 0 .. 35 LOOP
+is($mallory->ask(q{SET emogi.incremental_min_size = 0; DO $$ BEGIN FOR i IN 0 .. 35 LOOP FOR j IN 0 .. 35 LOOP
 		IF i <> j THEN PERFORM count(*) FROM emogi_bfs(format('own.wide(c%s, c%s)', i, j), 1); END IF; END LOOP; END LOOP; END $$}), '', 'more tables to follow than there are places for');
 is(app_calls(), '100001 hit', '... leave the graph of another role');
 $app->ask(q{INSERT INTO tree VALUES (1, 200000)});
-like(app_calls(), qr/^100002 (?:spliced|patched)$/, '... which still follows its table');
+like(app_calls(), qr/^100002 (?:merged|overlay)$/, '... which still follows its table');
 $node->safe_psql('postgres', q{CREATE TABLE late AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 100001) i; ALTER TABLE late OWNER TO app});
 my $late = join ' ', split /\n/, $app->ask(q{SELECT count(*) FROM emogi_bfs('late', 1); INSERT INTO late VALUES (1, 200000); SELECT count(*) FROM emogi_bfs('late', 1);
 	SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1});
-like($late, qr/^100001 100002 (?:spliced|patched)$/, '... and so does one that comes later');
+like($late, qr/^100001 100002 (?:merged|overlay)$/, '... and so does one that comes later');
 
 # ... of which one that is in use is not the least used, though nothing changes for its state to be asked about.
 is($mallory->ask(q{CREATE TABLE own.used AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 1000) i; SELECT count(*) FROM emogi_bfs('own.used', 1)}), '1001', 'a graph of that role');
@@ -125,13 +125,13 @@ is($mallory->ask(q{DO $$ BEGIN FOR i IN 0 .. 35 LOOP FOR j IN 0 .. 35 LOOP
 	'', '... that is used beside more tables than there are places for');
 $mallory->ask(q{INSERT INTO own.used VALUES (1001, 1002)});
 like(join(' ', split /\n/, $mallory->ask(q{SELECT count(*) FROM emogi_bfs('own.used', 1); SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1})),
-	qr/^1002 (?:spliced|patched)$/, '... still follows its table');
+	qr/^1002 (?:merged|overlay)$/, '... still follows its table');
 
 $_->quit foreach $mallory, $app;
 is(worker_pid($node), $worker, 'the engine worker is the same');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0}), '0', 'nothing is in use');
 nothing_left($node, 'at the end');
-is($node->safe_psql('postgres', 'DROP SCHEMA own CASCADE; SELECT live_bytes FROM emogi_cache'), '0', '... and nothing of what was dropped');
+is($node->safe_psql('postgres', 'DROP SCHEMA own CASCADE; SELECT tracker_bytes FROM emogi_cache'), '0', '... and nothing of what was dropped');
 $node->stop;
 no_crash($node);
 

@@ -1,5 +1,5 @@
 # Every DDL statement form of PostgreSQL beside cached graphs: after each one, committed by another session, open in the same
-# transaction, or rolled back, calls answer as they do with emogi.cache = off and as plain SQL does. A command that a new version
+# transaction, or rolled back, calls answer as they do with emogi.enable_cache = off and as plain SQL does. A command that a new version
 # brings makes the test fail until it has a row.
 
 use strict;

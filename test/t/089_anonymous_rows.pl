@@ -113,7 +113,7 @@ foreach my $graph ($held{'an array of rows'}, $held{'a row with an array of rows
 		emogi_prewarm => "SELECT * FROM emogi_prewarm($quoted)",
 		emogi_estimate => "SELECT * FROM emogi_estimate($quoted)",
 		'EXPLAIN ANALYZE' => "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_cc_text($quoted)",
-		'emogi.cache = off' => "SET emogi.cache = off; SELECT * FROM emogi_cc_text($quoted)",
+		'emogi.enable_cache = off' => "SET emogi.enable_cache = off; SELECT * FROM emogi_cc_text($quoted)",
 		'a prepared statement' => "PREPARE p$n AS SELECT * FROM emogi_cc_text($quoted); EXECUTE p$n; EXECUTE p$n",
 		'a prepared statement with a parameter' => "PREPARE q$n(text) AS SELECT * FROM emogi_cc_text(\$1); EXECUTE q$n($quoted); EXECUTE q$n($quoted)",
 	);
@@ -121,7 +121,7 @@ foreach my $graph ($held{'an array of rows'}, $held{'a row with an array of rows
 	foreach my $name (sort keys %calls)
 	{
 		is_refused($_, $calls{$name}, "$name of " . substr($graph, 0, 30)) foreach 'one', 'two', 'one';
-		ask($_, 'RESET emogi.cache; DEALLOCATE ALL') foreach 'one', 'two';
+		ask($_, 'RESET emogi.enable_cache; DEALLOCATE ALL') foreach 'one', 'two';
 	}
 	# to explain is not to run: an error or a plan, and no crash
 	foreach my $who ('one', 'two')

@@ -87,7 +87,7 @@ is(value(q{builds || ' ' || hits}), '330 23', 'values that are asked for a secon
 
 # The same without the rule of the second call: each graph is kept, and goes when the table has changed.
 anew();
-$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(301, 600, true)});
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_second_lookup=0'; CALL ask(301, 600, true)});
 is(value('builds'), '300', 'each of 300 graphs is kept for others');
 cmp_ok(value('graphs'), '<=', 4, '... but not for longer than a call can use it');
 cmp_ok(value('drops'), '>=', 296, '... which emogi_cache counts');
@@ -95,7 +95,7 @@ is(value('evictions'), '0', '... and not as those that make room');
 
 # The negative control.
 anew();
-$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0, query_drop=0'; CALL ask(601, 700, true)});
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_second_lookup=0, query_drop=0'; CALL ask(601, 700, true)});
 is(value('graphs'), '100', 'without the rule of dropping them they pile up');
 $primary->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 1, 1); CALL build_others('a')});
 is(of_edges(), '0', '... until calls drop them, many at once');
@@ -140,11 +140,11 @@ is(value(q{builds - (SELECT count(*) FROM emogi_graphs WHERE source LIKE '%other
 
 # A snapshot that is left: its graph stays, and is found; and is dropped without it when it is not used for long.
 anew();
-$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(50, 50, false)});
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_second_lookup=0'; CALL ask(50, 50, false)});
 my $old = session($primary);
 $old->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 my $check = q{SELECT ok, cache FROM emogi_check(emogi_query('SELECT DISTINCT src, dst FROM edges WHERE at > $1', 50))};
-$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(1, 40, true); CALL ask(50, 50, true)});
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_second_lookup=0'; CALL ask(1, 40, true); CALL ask(50, 50, true)});
 is($old->ask($check), 't|hit', 'an old snapshot finds its graph');
 is($primary->safe_psql('postgres', $check), 't|hit', '... and a new one another');
 cmp_ok(of_edges(), '>=', 40, 'graphs that an old snapshot may ask for are there');
@@ -156,9 +156,9 @@ $old->ask('COMMIT');
 
 # A table that is not written: its graphs stay, however long nobody uses them.
 anew();
-$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0'; CALL ask(1, 10, false)});
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_second_lookup=0'; CALL ask(1, 10, false)});
 my $unchanged = of_edges();
-$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0, idle=0'; DO $$ BEGIN FOR i IN 1 .. 40 LOOP
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_second_lookup=0, idle=0'; DO $$ BEGIN FOR i IN 1 .. 40 LOOP
 	PERFORM count(*) FROM emogi_bfs(format('SELECT src, dst AS %I FROM other', 'unchanged' || i), 1); END LOOP; END $$});
 is(of_edges(), $unchanged, 'graphs of a table that is not written stay, however long nobody uses them');
 
@@ -166,7 +166,7 @@ is(of_edges(), $unchanged, 'graphs of a table that is not written stay, however 
 anew();
 my $writer = session($primary);
 $writer->ask('BEGIN; INSERT INTO other VALUES (7, 8)');
-$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0, idle=0'; CALL ask(1, 200, true)});
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_second_lookup=0, idle=0'; CALL ask(1, 200, true)});
 cmp_ok(of_edges(), '<=', 3, 'with a writer in progress graphs go when they are not used for long');
 $writer->ask('COMMIT');
 
@@ -175,7 +175,7 @@ anew();
 my $reader = session($primary);
 $reader->ask('BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_sssp(' . q{'SELECT DISTINCT src, dst FROM edges WHERE at > 90 AND dst > 1', 50)} . '; FETCH c');
 my $rest = $primary->safe_psql('postgres', q{SELECT count(*) - 1 FROM emogi_sssp('SELECT DISTINCT src, dst FROM edges WHERE at > 90 AND dst > 1', 50)});
-$primary->safe_psql('postgres', q{SET emogi.fault = 'query_again=0, idle=0'; CALL ask(1, 50, true)});
+$primary->safe_psql('postgres', q{SET emogi.fault = 'query_second_lookup=0, idle=0'; CALL ask(1, 50, true)});
 is($reader->ask('MOVE FORWARD ALL IN c'), '', 'a cursor goes on after its graph cannot be found any more');
 $reader->ask('COMMIT');
 
@@ -185,7 +185,7 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 my $far = session($standby);
-$far->ask(q{SET emogi.fault = 'query_again=0'});
+$far->ask(q{SET emogi.fault = 'query_second_lookup=0'});
 foreach my $i (1 .. 40)
 {
 	$primary->safe_psql('postgres', "INSERT INTO edges VALUES ($i, 3, $i)");

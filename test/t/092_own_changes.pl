@@ -15,7 +15,7 @@ use Test::More;
 
 my $transactions = $ENV{EMOGI_OWN_TRANSACTIONS} // 40;
 my $seed = $ENV{EMOGI_OWN_SEED} // 1;
-my $node = emogi_node('own', "emogi.live_min_size = 0\nemogi.max_memory = '256MB'\nautovacuum = off");
+my $node = emogi_node('own', "emogi.incremental_min_size = 0\nemogi.max_memory = '256MB'\nautovacuum = off");
 
 # The searches, each with what they must answer under the same snapshot: by the engine, or on a graph that is made of the changes.
 $node->safe_psql('postgres', q{
@@ -182,7 +182,7 @@ sub run_transactions
 		$count{transactions}++;
 		last if $until_wrong && @wrong;
 	}
-	$count{kept} = $one->ask(q{SELECT count(*) FROM emogi_runs WHERE cache = 'patched' AND changes > 0 AND pages_looked < 3 AND pages_by_lsn > 0});
+	$count{kept} = $one->ask(q{SELECT count(*) FROM emogi_runs WHERE cache = 'overlay' AND changes > 0 AND pages_rescanned < 3 AND pages_skipped_by_lsn > 0});
 	$one->quit;
 	$two->quit;
 	return @wrong;
@@ -196,7 +196,7 @@ cmp_ok($count{fetched}, '>', $transactions / 10, '... by older snapshots, too');
 cmp_ok($count{kept}, '>', 10, '... that have found what was kept');
 note join(', ', map { "$count{$_} $_" } sort keys %count);
 
-foreach my $rule (qw(live_own_rollback live_own_command live_own_others))
+foreach my $rule (qw(tracker_own_rollback tracker_own_command tracker_own_others))
 {
 	$state = $seed;
 	@wrong = run_transactions("SET emogi.fault = '$rule=0'", 300, 1);

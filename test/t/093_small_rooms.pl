@@ -24,7 +24,7 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('named1', 'v1')
 cmp_ok($node->safe_psql('postgres', q{SELECT key_bytes / 60 FROM emogi_cache}), '<', 256 * 1024, '... and a dictionary has grown by less than 256 kB');
 is($node->safe_psql('postgres', q{SELECT evictions FROM emogi_cache}), 0, '... so that 60 graphs leave room');
 is(join(' ', map { (served($node, qq{INSERT INTO named$_ VALUES ('new', 'newer'); SELECT count(*) FROM emogi_bfs('named$_', 'v1')}))[1] } 1 .. 60),
-	join(' ', ('patched') x 60), '... and all follow their tables');
+	join(' ', ('overlay') x 60), '... and all follow their tables');
 is($node->safe_psql('postgres', q{SELECT emogi_evict() > 0, (SELECT key_bytes FROM emogi_cache)}), 't|0', 'evicted, they give all of it back');
 
 $node->stop;

@@ -21,7 +21,7 @@ sub matrix_node
 {
 	my (@conf) = @_;
 
-	$node = crash_node('main', "emogi.max_memory = '256MB'", 'shared_buffers = 16MB', 'jit = off', 'statement_timeout = 30s', 'lock_timeout = 10s', 'emogi.live_min_size = 0', @conf);
+	$node = crash_node('main', "emogi.max_memory = '256MB'", 'shared_buffers = 16MB', 'jit = off', 'statement_timeout = 30s', 'lock_timeout = 10s', 'emogi.incremental_min_size = 0', @conf);
 	$version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
 	$node->safe_psql('postgres', q{CREATE ROLE ddl_alice; CREATE ROLE ddl_bob; CREATE ROLE ddl_carol; CREATE ROLE ddl_group; GRANT CREATE ON SCHEMA public TO ddl_bob});
 	open_sessions();
@@ -69,8 +69,8 @@ sub check
 	my ($who, $phase, $row, $in_transaction) = @_;
 	my @graphs = @{ $row->{graphs} };
 	my $safely = sub { my ($sql) = @_; return $in_transaction ? "SAVEPOINT a;\n$sql;\nROLLBACK TO a" : $sql };
-	my @answers = ask_all($who, map({ my $call = $safely->(call_of($_)); ($call, $call) } @graphs), 'SET emogi.cache = off', map({ $safely->(call_of($_)) } @graphs),
-		'SET emogi.cache = on', map { $safely->($row->{sql} ? plain_of($_) // 'SELECT 1' : 'SELECT 1') } @graphs);
+	my @answers = ask_all($who, map({ my $call = $safely->(call_of($_)); ($call, $call) } @graphs), 'SET emogi.enable_cache = off', map({ $safely->(call_of($_)) } @graphs),
+		'SET emogi.enable_cache = on', map { $safely->($row->{sql} ? plain_of($_) // 'SELECT 1' : 'SELECT 1') } @graphs);
 	my $n = @graphs;
 	my @off;
 

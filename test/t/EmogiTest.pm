@@ -92,7 +92,7 @@ sub region_is_empty
 	my $used;
 	my $look = sub {
 		$used = $node->safe_psql('postgres',
-			'SELECT used_bytes - bytes - key_bytes - live_bytes FROM emogi_devices, emogi_cache WHERE device = -1');
+			'SELECT used_bytes - bytes - key_bytes - tracker_bytes FROM emogi_devices, emogi_cache WHERE device = -1');
 		return $used eq '0';
 	};
 	my $clean = wait_until(2, $look);

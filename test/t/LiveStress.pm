@@ -26,7 +26,7 @@ my $tables = q{
 	CREATE FUNCTION weight() RETURNS float8 LANGUAGE sql AS $$ SELECT CASE (random() * 8000)::int
 		WHEN 0 THEN 0.5 WHEN 1 THEN 0.1 WHEN 2 THEN -1 WHEN 3 THEN 60000 WHEN 4 THEN 1e6 WHEN 5 THEN 'Infinity' ELSE (random() * 200)::int END $$;
 	CREATE FUNCTION components(graph text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT md5(string_agg(vertex || ':' || component, ' ')) FROM emogi_cc(graph) $$;
-	CREATE FUNCTION components_anew(graph text) RETURNS text LANGUAGE sql STABLE SET emogi.enable_local_search = off SET emogi.cache = off
+	CREATE FUNCTION components_anew(graph text) RETURNS text LANGUAGE sql STABLE SET emogi.enable_local_search = off SET emogi.enable_cache = off
 		AS $$ SELECT md5(string_agg(vertex || ':' || component, ' ')) FROM emogi_cc(graph) $$;
 	CREATE FUNCTION check_components(graph text) RETURNS bool LANGUAGE plpgsql STABLE AS $$
 		BEGIN

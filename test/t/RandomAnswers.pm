@@ -53,9 +53,9 @@ sub parallel_settings
 # Make some settings under which a query must answer the same.
 sub random_settings
 {
-	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_join_lookup enable_aggregates enable_topk enable_local_search enable_index_walk cache);
+	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_join_lookup enable_aggregates enable_topk enable_local_search enable_index_search cache);
 
-	push @settings, 'emogi.index_walk_min_size = 0' if maybe(0.7);
+	push @settings, 'emogi.index_search_min_size = 0' if maybe(0.7);
 
 	push @settings, parallel_settings(), 'max_parallel_workers_per_gather = ' . any(1 .. 3), 'parallel_leader_participation = ' . any('on', 'off') if maybe(0.4);
 	push @settings, "$forced = " . any('on', 'on', 'regress') if maybe(0.1);

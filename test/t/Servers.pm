@@ -26,7 +26,7 @@ sub hub_node
 
 	$node->init(allows_streaming => scalar(grep { /wal_level/ } @conf), extra => [ '--encoding=UTF8', '--locale=C' ]);
 	# each call is to read; 080_server_graphs.pl has graphs that are kept
-	$node->append_conf('postgresql.conf', join("\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', 'log_statement = none', 'emogi.cpu_threads = 2', 'emogi.cache = off', @conf));
+	$node->append_conf('postgresql.conf', join("\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', 'log_statement = none', 'emogi.cpu_threads = 2', 'emogi.enable_cache = off', @conf));
 	$node->start;
 	$node->safe_psql('postgres', <<~'END');
 		CREATE EXTENSION emogi;

@@ -36,7 +36,7 @@ suits(const EmogiGraph *graph, EmogiAlgorithm algorithm)
 		return false;
 	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
 		return false;
-	return row->lists != EMOGI_LISTS_BOTH_WAYS || graph->backward.offsets == graph->forward.offsets;
+	return row->lists != EMOGI_LISTS_BOTH || graph->backward.offsets == graph->forward.offsets;
 }
 
 /* What is compared of an algorithm's answer. */
@@ -162,11 +162,11 @@ check_nothing_held(const char *what, uint64_t cap)
 
 /* Get a number from the environment. */
 static inline uint64_t
-number_from_environment(const char *name, uint64_t otherwise)
+number_from_environment(const char *name, uint64_t default_value)
 {
 	const char *text = getenv(name);
 
-	return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+	return text != NULL ? strtoull(text, NULL, 10) : default_value;
 }
 
 /* Load the module and open its engine; NULL, and why, when there is none to test. */

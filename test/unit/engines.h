@@ -44,7 +44,7 @@ engines_close(void)
 static inline bool
 engines_suits(const EmogiGraph *graph, const EmogiAlgorithmRow *row)
 {
-	return row->lists != EMOGI_LISTS_BOTH_WAYS || graph->backward.offsets == graph->forward.offsets;
+	return row->lists != EMOGI_LISTS_BOTH || graph->backward.offsets == graph->forward.offsets;
 }
 
 /* What a test does with a Graph. */

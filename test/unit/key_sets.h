@@ -213,7 +213,7 @@ take_piece(void *arg, size_t bytes)
 
 /* Make the shared memory, and an empty table in it. */
 static inline void
-begin_table(const uint64_t *words, bool careful)
+begin_table(const uint64_t *words, bool secure_hash)
 {
 	if (shared == NULL)
 		shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -223,7 +223,7 @@ begin_table(const uint64_t *words, bool careful)
 	table = (EmogiKeyTable *) ((char *) shared + (sizeof(Shared) + 127) / 128 * 128);
 	shared->next = (sizeof(Shared) + emogi_key_table_bytes() + 4095) / 4096 * 4096;
 	memset(table, 0xA5, emogi_key_table_bytes());
-	emogi_key_table_init(table, words, careful);
+	emogi_key_table_init(table, words, secure_hash);
 }
 
 /* Put the ends first, first + step, ... of a set into the table. */

@@ -77,7 +77,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	int32_t    *expected = malloc(bytes + 4);
 	int32_t    *level = malloc(bytes + 4);
 	uint64_t	nreached = oracle_bfs(graph, query, expected);
-	uint64_t	looked[NENGINES];
+	uint64_t	nscanned[NENGINES];
 
 	for (int e = 0; e < NENGINES; e++)
 	{
@@ -95,10 +95,10 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 		CHECK(result.nreached == nreached, "%s: reached %llu", name, (unsigned long long) result.nreached);
 		CHECK(result.nlevels == count_levels(expected, graph->nvertices), "%s: %u levels", name, result.nlevels);
 		CHECK(emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
-		looked[e] = result.edges_traversed;
+		nscanned[e] = result.edges_traversed;
 	}
 	if (graph->nvertices > 0)
-		check_targets(name, graph, query, expected, looked);
+		check_targets(name, graph, query, expected, nscanned);
 	free(expected);
 	free(level);
 }
@@ -215,7 +215,7 @@ check_near_targets(void)
 	static const struct
 	{
 		uint32_t	targets[3];
-		uint64_t	looked;
+		uint64_t	nscanned;
 	}			cases[] = {{{10, 10, 10}, 10}, {{3, 1000, 5}, 1000}, {{5, 5, 5}, 0}, {{10, 4, 7}, 19995}};
 	EmogiShape	chain = {.name = "chain", .nedges = 20000, .edges = malloc(20000 * sizeof(EmogiEdge))};
 	EmogiEdgeSet set;
@@ -237,7 +237,7 @@ check_near_targets(void)
 			.targets = cases[i / NENGINES].targets};
 
 		CHECK(engine->run(states[i % NENGINES], &built.graph, &query, &result, &control, &error) == EMOGI_OK &&
-			  result.edges_traversed == cases[i / NENGINES].looked, "case %d: %llu entries", i / NENGINES,
+			  result.edges_traversed == cases[i / NENGINES].nscanned, "case %d: %llu entries", i / NENGINES,
 			  (unsigned long long) result.edges_traversed);
 	}
 	CHECK(nshorter > 1000, "%llu searches ended early", (unsigned long long) nshorter);

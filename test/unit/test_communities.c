@@ -4,7 +4,7 @@
  * verifier that lets a hierarchy pass that is none is a failure too.
  */
 #include "cpu/cpu.h"
-#include "contract/communities.h"
+#include "contract/community_rules.h"
 #include "contract/hierarchy.h"
 #include "engines.h"
 #include "karate.h"
@@ -322,7 +322,7 @@ check_refused(void)
 static void
 check_choices(void)
 {
-	const EmogiGains gains = {.theta = 0.5};
+	const EmogiGainParameters gains = {.theta = 0.5};
 	uint64_t	counts[3] = {0};
 
 	for (uint64_t i = 0; i < 100000; i++)
@@ -334,7 +334,7 @@ check_choices(void)
 	}
 	for (uint64_t i = 0; i < 100000; i++)
 	{
-		EmogiBest	best = {.value = -(double) INFINITY, .community = EMOGI_NO_VERTEX};
+		EmogiBestCommunity	best = {.value = -(double) INFINITY, .community = EMOGI_NO_VERTEX};
 		const uint64_t salt = emogi_communities_random(7, i);
 
 		for (uint32_t c = 0; c < 3; c++)

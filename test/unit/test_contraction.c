@@ -81,17 +81,17 @@ check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiStatus status;
-	uint64_t	looked;
+	uint64_t	nscanned;
 
 	for (uint64_t i = 0; i < 160; i++)
 		ends[i / 80][i % 80] = (uint32_t) (emogi_random(seed + 77, i) % graph->nvertices);
 	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK, "%s: no distances", name);
-	status = emogi_contraction_distances(made, graph, reversed, &query, NULL, found, &looked, &control, &error);
+	status = emogi_contraction_distances(made, graph, reversed, &query, NULL, found, &nscanned, &control, &error);
 	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a matrix", name, status);
 	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: distances differ", name);
 	nmatrices += status == EMOGI_OK;
 	memset(found, 0, 80 * 80 * sizeof(double));
-	status = emogi_contraction_sweep(made, graph, reversed, &query, (int) (1 + seed % 3), NULL, found, &looked, &control, &error);
+	status = emogi_contraction_sweep(made, graph, reversed, &query, (int) (1 + seed % 3), NULL, found, &nscanned, &control, &error);
 	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a swept matrix", name, status);
 	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: swept distances differ", name);
 	nswept += status == EMOGI_OK;
@@ -280,10 +280,10 @@ check_failures(void)
 		const uint32_t ends[] = {0, (uint32_t) graph.nvertices - 1};
 		const EmogiQuery query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 2, .sources = ends, .ntargets = 2, .targets = ends};
 		double		distance[4];
-		uint64_t	looked;
+		uint64_t	nscanned;
 
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_distances(made, &graph, false, &query, NULL, distance, &looked, &control, &error);
+		status = emogi_contraction_distances(made, &graph, false, &query, NULL, distance, &nscanned, &control, &error);
 		CHECK(status == EMOGI_OK ? n > 8 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a matrix: status %d", n, status);
 	}
 	status = EMOGI_NO_MEMORY;
@@ -292,10 +292,10 @@ check_failures(void)
 		const uint32_t ends[] = {0, (uint32_t) graph.nvertices - 1};
 		const EmogiQuery query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 2, .sources = ends, .ntargets = 2, .targets = ends};
 		double		distance[4];
-		uint64_t	looked;
+		uint64_t	nscanned;
 
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_sweep(made, &graph, false, &query, 1, NULL, distance, &looked, &control, &error);
+		status = emogi_contraction_sweep(made, &graph, false, &query, 1, NULL, distance, &nscanned, &control, &error);
 		CHECK(status == EMOGI_OK ? n > 5 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a sweep: status %d", n, status);
 	}
 	control = (EmogiControl) {.cancel = 1};

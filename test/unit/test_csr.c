@@ -303,13 +303,13 @@ check_alone(EmogiDirection direction, int64_t scale, bool all)
 		abort();
 	for (uint64_t c = 0; c < set.edges.nchunks; c++)
 	{
-		const bool	alone = all || c % 2 == 1;
+		const bool	isolated = all || c % 2 == 1;
 
 		for (uint64_t i = 0; i < set.chunks[c]->nedges; i++)
 		{
 			EmogiEdge  *edge = &set.chunks[c]->edges[i];
 
-			if (alone)
+			if (isolated)
 				edge->src = edge->dst = edge->src * 2 + (int64_t) i % 2;
 			edge->src *= scale;
 			edge->dst *= scale;
@@ -319,20 +319,20 @@ check_alone(EmogiDirection direction, int64_t scale, bool all)
 	emogi_edge_set_bound(&set);
 	CHECK(emogi_build_graph(pools[1], &set.edges, direction, true, &loops, &control, &error) == EMOGI_OK, "loops");
 	for (uint64_t c = 0; c < set.edges.nchunks; c++)
-		set.chunks[c]->alone = all || c % 2 == 1;
+		set.chunks[c]->isolated = all || c % 2 == 1;
 	emogi_edge_set_bound(&set);
-	CHECK(set.edges.nalone > 0 && (all ? set.edges.nalone == set.edges.nedges : set.edges.nalone < set.edges.nedges), "count");
+	CHECK(set.edges.nisolated > 0 && (all ? set.edges.nisolated == set.edges.nedges : set.edges.nisolated < set.edges.nedges), "count");
 	CHECK(emogi_build_graph(pools[2], &set.edges, direction, true, &built, &control, &error) == EMOGI_OK, "alone");
 	CHECK(built.graph.nvertices == loops.graph.nvertices &&
 		  memcmp(built.graph.ids, loops.graph.ids, built.graph.nvertices * sizeof(int64_t)) == 0, "vertices");
-	CHECK(built.graph.forward.nedges == loops.graph.forward.nedges - set.edges.nalone, "%llu entries",
+	CHECK(built.graph.forward.nedges == loops.graph.forward.nedges - set.edges.nisolated, "%llu entries",
 		  (unsigned long long) built.graph.forward.nedges);
 	for (uint32_t v = 0; v < built.graph.nvertices; v++)
 	{
 		uint64_t	nloops = 0;
 
 		for (uint64_t c = 0; c < set.edges.nchunks; c++)
-			for (uint64_t i = 0; i < set.chunks[c]->nedges && set.chunks[c]->alone; i++)
+			for (uint64_t i = 0; i < set.chunks[c]->nedges && set.chunks[c]->isolated; i++)
 				nloops += set.chunks[c]->edges[i].src == built.graph.ids[v];
 		nwrong += !same_but_loops(&built.graph.forward, &loops.graph.forward, v, nloops);
 		nwrong += !same_but_loops(&built.graph.backward, &loops.graph.backward, v, nloops);

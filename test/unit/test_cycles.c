@@ -149,11 +149,11 @@ poll_twice(void)
 
 /* Look for all cycles through vertex 0. */
 static EmogiStatus
-find_all(const EmogiGraph *graph, uint64_t max_length, uint64_t most_bytes, EmogiPoll poll, EmogiControl *control, EmogiError *error, uint64_t *count)
+find_all(const EmogiGraph *graph, uint64_t max_length, uint64_t max_bytes, EmogiPoll poll, EmogiControl *control, EmogiError *error, uint64_t *count)
 {
 	EmogiCycles *cycles;
 	EmogiCycle	cycle = {1, NULL, NULL};
-	EmogiStatus status = emogi_cycles_begin(graph, NULL, 0, max_length, false, most_bytes, poll, &cycles, control, error);
+	EmogiStatus status = emogi_cycles_begin(graph, NULL, 0, max_length, false, max_bytes, poll, &cycles, control, error);
 
 	for (*count = 0; status == EMOGI_OK && cycle.length > 0; *count += status == EMOGI_OK && cycle.length > 0)
 		status = emogi_cycles_next(cycles, &cycle);

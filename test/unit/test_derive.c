@@ -3,7 +3,7 @@
  * would have copied: random histories of changes, then large Graphs, then failures. Answers are compared with the cpu engine's.
  *
  * EMOGI_DERIVE_HISTORIES histories (400) from EMOGI_DERIVE_SEED on (1). EMOGI_AGREE_LARGE = 0 leaves out large Graphs and the failures
- * of the driver; EMOGI_PLAIN_MEMORY as for test_resident. Prints what deriving and copying large Graphs take.
+ * of the driver; EMOGI_PLAIN_MEMORY as for test_device_cache. Prints what deriving and copying large Graphs take.
  */
 #define MAX_EDGES 6000000
 #include "both.h"

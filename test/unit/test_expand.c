@@ -81,18 +81,18 @@ build(const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
 static void
 check_pair(const EmogiShape *shape, const EmogiEdges *edges, EmogiDirection from, EmogiDirection to, EmogiPool *pool)
 {
-	EmogiBuiltGraph donor = build(edges, from, false);
+	EmogiBuiltGraph base_graph = build(edges, from, false);
 	EmogiBuiltGraph straight = build(edges, to, true);
 	EmogiBuiltGraph round;
 	EmogiEdgeSet set;
 
-	expand(&donor.graph, from == EMOGI_IN, pool, &set);
+	expand(&base_graph.graph, from == EMOGI_IN, pool, &set);
 	round = build(&set.edges, to, true);
 	CHECK(round.graph.memory_bytes == straight.graph.memory_bytes &&
 		  memcmp(round.memory, straight.memory, straight.graph.memory_bytes) == 0,
 		  "%s: from %d to %d", shape->name, from, to);
 	emogi_edge_set_free(&set);
-	emogi_built_graph_free(&donor);
+	emogi_built_graph_free(&base_graph);
 	emogi_built_graph_free(&straight);
 	emogi_built_graph_free(&round);
 }

@@ -5,7 +5,7 @@
  */
 #include "cpu/cpu.h"
 #include "engines.h"
-#include "contract/blocks.h"
+#include "contract/biconnected.h"
 #include "contract/semirings.h"
 #include "verify/verify.h"
 

@@ -75,7 +75,7 @@ check_threads(void)
 		KeySet		set = make_set(shapes[i % 3], 10000, 20000, false);
 
 		begin_table(test_words, false);
-		table->most_slots = i < 3 ? EMOGI_KEY_MAX_SLOTS : 6;
+		table->max_slots = i < 3 ? EMOGI_KEY_MAX_SLOTS : 6;
 		CHECK(fill_table_by_threads(&set, 4) == EMOGI_KEYS_PUT, "threads");
 		check_table(&set, true, "threads");
 		free_set(&set);
@@ -88,11 +88,11 @@ check_children(void)
 {
 	KeySet		set = make_set(UUIDS, 120000, 200000, false);
 
-	for (uint32_t most_slots = 6; most_slots < 9; most_slots++)
+	for (uint32_t max_slots = 6; max_slots < 9; max_slots++)
 	{
 		begin_table(test_words, false);
-		table->most_slots = most_slots;
-		CHECK(fill_table(&set, (int) most_slots - 4) == EMOGI_KEYS_PUT, "children");
+		table->max_slots = max_slots;
+		CHECK(fill_table(&set, (int) max_slots - 4) == EMOGI_KEYS_PUT, "children");
 		check_table(&set, true, "children");
 	}
 	free_set(&set);
@@ -161,7 +161,7 @@ check_too_many(void)
 
 /* Memory that cannot be had, whichever piece it is, leaves the table in order, and the filler may go on. */
 static void
-check_no_piece(KeyShape shape, uint64_t nvertices, uint64_t nends, uint32_t most_slots)
+check_no_piece(KeyShape shape, uint64_t nvertices, uint64_t nends, uint32_t max_slots)
 {
 	KeySet		set = make_set(shape, nvertices, nends, false);
 	static EmogiKeyFiller filler,
@@ -173,7 +173,7 @@ check_no_piece(KeyShape shape, uint64_t nvertices, uint64_t nends, uint32_t most
 	{
 		failed = false;
 		begin_table(test_words, false);
-		table->most_slots = most_slots;
+		table->max_slots = max_slots;
 		filler = (EmogiKeyFiller) {.table = table, .alloc = take_piece};
 		pieces_left = n;
 		if (setjmp(no_piece) == 0)

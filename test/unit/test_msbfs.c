@@ -72,16 +72,16 @@ count_wrong(const EmogiGraph *graph, const EmogiMsbfsResult *result, int s, cons
 	nwrong += emogi_msbfs_next(result, s, &cursor, &vertex, &depth);	/* the end stays the end */
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		nreached -= level[v] >= 0;
-	for (uint64_t least = 0; least < graph->nvertices; least = (uint64_t) vertex + 1 + (vertex * 7) % 150)
+	for (uint64_t min = 0; min < graph->nvertices; min = (uint64_t) vertex + 1 + (vertex * 7) % 150)
 	{
 		bool		found;
 
-		emogi_msbfs_skip_to(result, s, &skipping, least);
-		while ((found = emogi_msbfs_next(result, s, &skipping, &vertex, &depth)) && vertex < least)
+		emogi_msbfs_skip_to(result, s, &skipping, min);
+		while ((found = emogi_msbfs_next(result, s, &skipping, &vertex, &depth)) && vertex < min)
 			;
-		while (least < graph->nvertices && level[least] < 0)
-			least++;
-		nwrong += found ? vertex != least || level[vertex] != (int32_t) depth : least < graph->nvertices;
+		while (min < graph->nvertices && level[min] < 0)
+			min++;
+		nwrong += found ? vertex != min || level[vertex] != (int32_t) depth : min < graph->nvertices;
 		if (!found)
 			break;
 	}
@@ -184,7 +184,7 @@ check_answer(const char *name, const EmogiGraph *graph, const Ask *ask, const Em
 static EmogiMsbfsSums
 sum_naively(const int32_t *level, uint64_t nvertices, uint32_t first, uint32_t last)
 {
-	EmogiMsbfsSums sums = {.least = UINT32_MAX};
+	EmogiMsbfsSums sums = {.min = UINT32_MAX};
 
 	for (uint64_t v = 0; v < nvertices; v++)
 	{
@@ -194,8 +194,8 @@ sum_naively(const int32_t *level, uint64_t nvertices, uint32_t first, uint32_t l
 			continue;
 		sums.count++;
 		sums.sum += own;
-		sums.least = own < sums.least ? own : sums.least;
-		sums.most = own > sums.most ? own : sums.most;
+		sums.min = own < sums.min ? own : sums.min;
+		sums.max = own > sums.max ? own : sums.max;
 	}
 	return sums;
 }
@@ -226,8 +226,8 @@ check_sums(const char *name, EmogiEngineState *state, const EmogiGraph *graph, c
 			  (unsigned long long) result.nreached[s]);
 		CHECK(sums->count == expected.count && sums->sum == expected.sum, "%s: source %d, levels %u to %u: count %llu, sum %llu", name, s,
 			  first, last, (unsigned long long) sums->count, (unsigned long long) sums->sum);
-		CHECK(sums->count == 0 || (sums->least == expected.least && sums->most == expected.most), "%s: source %d: least %u, most %u", name,
-			  s, sums->least, sums->most);
+		CHECK(sums->count == 0 || (sums->min == expected.min && sums->max == expected.max), "%s: source %d: least %u, most %u", name,
+			  s, sums->min, sums->max);
 	}
 	if (with_scratch)
 	{

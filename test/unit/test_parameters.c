@@ -20,7 +20,7 @@ typedef struct Line
 	char		what[16];		/* argument or column */
 	char		name[64];
 	char		type[64];
-	char		otherwise[64];	/* "-" = no default, "" = a column */
+	char		default_value[64];	/* "-" = no default, "" = a column */
 } Line;
 
 static Line lines[MAX_LINES];
@@ -37,8 +37,8 @@ read_lines(void)
 	{
 		Line	   *line = &lines[nlines++];
 
-		line->otherwise[0] = '\0';
-		CHECK(sscanf(text, "%63s %15s %63s %63s %63s", line->function, line->what, line->name, line->type, line->otherwise) >= 4,
+		line->default_value[0] = '\0';
+		CHECK(sscanf(text, "%63s %15s %63s %63s %63s", line->function, line->what, line->name, line->type, line->default_value) >= 4,
 			  "a line of the list: %s", text);
 	}
 	CHECK(list != NULL && pclose(list) == 0 && nlines < MAX_LINES, "tools/functions --arguments, %d lines", nlines);
@@ -56,20 +56,20 @@ find_line(const char *function, const char *what, int n)
 
 /* Say whether a default in SQL is the value that a row has. */
 static bool
-is_default(const char *text, const EmogiParameterRow *row, double otherwise)
+is_default(const char *text, const EmogiParameterRow *row, double default_value)
 {
 	if (strcmp(text, "NULL") == 0)
-		return otherwise == row->none || isinf(otherwise);
+		return default_value == row->none || isinf(default_value);
 	if (row->type == EMOGI_PARAMETER_BOOLEAN)
-		return strcmp(text, otherwise != 0.0 ? "true" : "false") == 0;
-	return strtod(text, NULL) == otherwise && strcmp(text, "-") != 0;
+		return strcmp(text, default_value != 0.0 ? "true" : "false") == 0;
+	return strtod(text, NULL) == default_value && strcmp(text, "-") != 0;
 }
 
 /* Say whether an argument in SQL is this: its name, type and default; type NULL = one vertex or several. */
 static bool
-is_argument(const Line *line, const char *name, const char *type, const char *otherwise)
+is_argument(const Line *line, const char *name, const char *type, const char *default_value)
 {
-	return strcmp(line->name, name) == 0 && strcmp(line->otherwise, otherwise) == 0 && strcmp(line->type, type) == 0;
+	return strcmp(line->name, name) == 0 && strcmp(line->default_value, default_value) == 0 && strcmp(line->type, type) == 0;
 }
 
 /* Say whether an argument in SQL is a parameter that is neither a number nor a switch. */
@@ -94,9 +94,9 @@ is_other(const Line *line, const EmogiParameter *parameter)
 		case EMOGI_PAIRS:
 			return is_argument(line, "pairs", "text", "NULL");
 		case EMOGI_MEASURE:
-			return is_argument(line, "measure", "text", measures[(int) parameter->otherwise]);
+			return is_argument(line, "measure", "text", measures[(int) parameter->default_value]);
 		case EMOGI_DIRECTION:
-			return is_argument(line, "direction", "text", directions[(int) parameter->otherwise]);
+			return is_argument(line, "direction", "text", directions[(int) parameter->default_value]);
 		default:
 			return false;
 	}
@@ -119,11 +119,11 @@ check_arguments(const EmogiAlgorithmRow *row)
 		if (line == NULL)
 			continue;
 		if (number == NULL)
-			CHECK(is_other(line, parameter), "emogi_%s: argument %s %s %s", row->name, line->name, line->type, line->otherwise);
+			CHECK(is_other(line, parameter), "emogi_%s: argument %s %s %s", row->name, line->name, line->type, line->default_value);
 		else
 			CHECK(strcmp(line->name, number->name) == 0 && strcmp(line->type, types[number->type]) == 0 &&
-				  is_default(line->otherwise, number, parameter->otherwise), "emogi_%s: argument %s %s %s, not %s %s %g",
-				  row->name, line->name, line->type, line->otherwise, number->name, types[number->type], parameter->otherwise);
+				  is_default(line->default_value, number, parameter->default_value), "emogi_%s: argument %s %s %s, not %s %s %g",
+				  row->name, line->name, line->type, line->default_value, number->name, types[number->type], parameter->default_value);
 	}
 	CHECK(find_line(row->name, "argument", n) == NULL, "emogi_%s has more than %d arguments in SQL", row->name, n);
 }

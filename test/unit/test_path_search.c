@@ -139,7 +139,7 @@ static void
 check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 {
 	EmogiBuiltGraph built = path_graphs_generate(generator, kind, direction);
-	uint64_t	looked = 0;
+	uint64_t	nscanned = 0;
 
 	for (uint64_t i = 0; i < 4; i++)
 	{
@@ -147,12 +147,12 @@ check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 		PathDistances full = path_graphs_distances(&built.graph, source);
 
 		for (uint64_t t = 0; t < 10; t++)
-			looked += check_pair("large", &built.graph, &full, source,
-								 (uint32_t) (emogi_random(12 + i, t) % built.graph.nvertices));
+			nscanned += check_pair("large", &built.graph, &full, source,
+								   (uint32_t) (emogi_random(12 + i, t) % built.graph.nvertices));
 		path_graphs_free(&full);
 	}
-	CHECK(looked / 40 < built.graph.forward.nedges / 12, "generator %d, weights %d, direction %d: %llu of %llu entries",
-		  generator, kind, direction, (unsigned long long) looked / 40, (unsigned long long) built.graph.forward.nedges);
+	CHECK(nscanned / 40 < built.graph.forward.nedges / 12, "generator %d, weights %d, direction %d: %llu of %llu entries",
+		  generator, kind, direction, (unsigned long long) nscanned / 40, (unsigned long long) built.graph.forward.nedges);
 	check_budget("large", &built.graph);
 	emogi_built_graph_free(&built);
 }

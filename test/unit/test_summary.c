@@ -76,9 +76,9 @@ has_row(const Case *c, uint64_t v)
 		const EmogiRange *range = &c->summary.ranges[i];
 		const double value = number_value(c, i, v);
 
-		if (range->given && is_float(c, i) && !(value >= range->fleast && value <= range->fmost))
+		if (range->given && is_float(c, i) && !(value >= range->min_float && value <= range->max_float))
 			return false;
-		if (range->given && !is_float(c, i) && !(value >= (double) range->least && value <= (double) range->most))
+		if (range->given && !is_float(c, i) && !(value >= (double) range->min && value <= (double) range->max))
 			return false;
 	}
 	return true;
@@ -132,8 +132,8 @@ check_group(const Case *c, uint64_t g)
 static uint64_t
 count_groups(const Case *c)
 {
-	int64_t		least = INT64_MAX;
-	int64_t		most = INT64_MIN;
+	int64_t		min = INT64_MAX;
+	int64_t		max = INT64_MIN;
 	uint64_t	ngroups = 0;
 	bool	   *seen;
 
@@ -144,16 +144,16 @@ count_groups(const Case *c)
 		{
 			const int64_t value = integer_value(c, c->summary.column, v);
 
-			least = value < least ? value : least;
-			most = value > most ? value : most;
+			min = value < min ? value : min;
+			max = value > max ? value : max;
 		}
-	if (least > most)
+	if (min > max)
 		return 0;
-	seen = calloc((size_t) (most - least + 1), sizeof *seen);
+	seen = calloc((size_t) (max - min + 1), sizeof *seen);
 	for (uint64_t v = 0; v < c->n; v++)
 		if (has_row(c, v))
-			seen[integer_value(c, c->summary.column, v) - least] = true;
-	for (int64_t i = 0; i <= most - least; i++)
+			seen[integer_value(c, c->summary.column, v) - min] = true;
+	for (int64_t i = 0; i <= max - min; i++)
 		ngroups += seen[i];
 	free(seen);
 	return ngroups;
@@ -275,16 +275,16 @@ random_range(const Case *c, int column, uint64_t seed)
 	switch (emogi_random(seed, 2) % 4)
 	{
 		case 0:
-			range.least = is_float(c, column) ? 0 : integer_value(c, column, v);
-			range.fleast = number_value(c, column, v);
+			range.min = is_float(c, column) ? 0 : integer_value(c, column, v);
+			range.min_float = number_value(c, column, v);
 			break;
 		case 1:
-			range.most = is_float(c, column) ? 0 : integer_value(c, column, v);
-			range.fmost = number_value(c, column, v);
+			range.max = is_float(c, column) ? 0 : integer_value(c, column, v);
+			range.max_float = number_value(c, column, v);
 			break;
 		case 2:
-			range.least = range.most = is_float(c, column) ? 0 : integer_value(c, column, v);
-			range.fleast = range.fmost = number_value(c, column, v);
+			range.min = range.max = is_float(c, column) ? 0 : integer_value(c, column, v);
+			range.min_float = range.max_float = number_value(c, column, v);
 			break;
 		case 3:
 			range = (EmogiRange) {true, 1, 0, 1.0, 0.0};
@@ -295,13 +295,13 @@ random_range(const Case *c, int column, uint64_t seed)
 
 /* Get a column by chance; -1 is the vertex number. */
 static int
-random_column(const Case *c, uint64_t random, int least)
+random_column(const Case *c, uint64_t random, int min)
 {
 	int			ncolumns = 0;
 
 	while (c->row->columns[ncolumns].name != NULL)
 		ncolumns++;
-	return least + (int) (random % (uint64_t) (ncolumns - least));
+	return min + (int) (random % (uint64_t) (ncolumns - min));
 }
 
 /* Make up what is wanted. */

@@ -51,7 +51,7 @@ FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
         ((("max_iterations", "integer"), ("direction", "text")), (("vertex", "key"), ("label", "key")), True, "rows"),
     ),
     "check": (
-        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("near", "boolean")), (("ok", "boolean"), ("differs", "text"), ("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("has_weights", "boolean"), ("has_backward", "boolean")), False, "record"),
+        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("with_overlay", "boolean")), (("ok", "boolean"), ("differs", "text"), ("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("has_weights", "boolean"), ("has_backward", "boolean")), False, "record"),
     ),
     "circuit": (
         ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
@@ -269,7 +269,7 @@ class Functions:
         """
         return self._rows("cdlp", {"max_iterations": max_iterations, "direction": direction}, select, progress)
 
-    def check(self, direction: str | None = None, weights: bool | None = False, backward: bool | None = False, near: bool | None = False) -> dict[str, Any]:
+    def check(self, direction: str | None = None, weights: bool | None = False, backward: bool | None = False, with_overlay: bool | None = False) -> dict[str, Any]:
         """Whether the graph that a call would use is what its source holds: it is built again and compared.
 
         A dict: ok boolean, differs text, cache text, vertices bigint, edges bigint, has_weights boolean, has_backward boolean.
@@ -277,7 +277,7 @@ class Functions:
 
         SQL: ``emogi_check``
         """
-        return self._record("check", {"direction": direction, "weights": weights, "backward": backward, "near": near})
+        return self._record("check", {"direction": direction, "weights": weights, "backward": backward, "with_overlay": with_overlay})
 
     def circuit(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 0.000001, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Voltages in a network of conductances with fixed poles.

@@ -1,0 +1,50 @@
+/*
+ * subtransaction.c: work that may fail without failing the call: optional information, and work
+ * that has a fallback
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "utils/resowner.h"
+
+#include "base/subtransaction.h"
+
+/*
+ * Run work in a subtransaction, in the current memory context. Return NULL if it succeeds;
+ * otherwise return its error with all its effects rolled back, for the caller to rethrow if it
+ * wants to. Not allowed in parallel mode, which has no subtransactions.
+ */
+ErrorData *
+emogi_run_in_subtransaction(void (*work) (void *), void *context)
+{
+	MemoryContext memory = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(memory);
+	PG_TRY();
+	{
+		work(context);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(memory);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(memory);
+	CurrentResourceOwner = owner;
+	return error;
+}
+
+/* Was the work interrupted by a request to end the whole call? */
+bool
+emogi_subtransaction_was_stopped(const ErrorData *error)
+{
+	return error->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+		error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN;
+}

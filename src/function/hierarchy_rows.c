@@ -1,0 +1,115 @@
+/*
+ * hierarchy_rows.c: rows of community hierarchies, emogi_louvain and emogi_leiden, one per vertex
+ * and level; and functions that return one number, such as emogi_modularity
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "contract/hierarchy.h"
+
+#include "function/cursor.h"
+
+/* ---- rows of a hierarchy ---- */
+
+/* Elements are all vertices. */
+static void
+begin_hierarchy(EmogiRowCursor *cursor)
+{
+	cursor->nelements = cursor->graph->nvertices;
+}
+
+/* Places are all levels; a community has no parent exactly at the last level. */
+static void
+enter_vertex(EmogiRowCursor *cursor)
+{
+	const uint32 nlevels = cursor->result->nlevels;
+
+	cursor->community = (uint32) cursor->element;
+	cursor->place = cursor->nulls == EMOGI_NULLS_ONLY && nlevels > 0 ? nlevels - 1 : 0;
+	cursor->nplaces = nlevels;
+	if (cursor->nulls == EMOGI_NULLS_CONTRADICTORY)
+		cursor->nplaces = 0;
+	else if (cursor->nulls == EMOGI_NULLS_EXCLUDED && nlevels > 0)
+		cursor->nplaces = nlevels - 1;
+}
+
+/* Fill in a vertex at a level: vertex, level, community, parent. */
+static bool
+fill_level(EmogiRowCursor *cursor)
+{
+	const int32 *heads = cursor->result->columns[0].int32;
+	const uint32 *joins = cursor->result->columns[1].vertex;
+	const uint32 level = (uint32) cursor->place;
+
+	cursor->community = emogi_hierarchy_community(joins, heads, cursor->community, level);
+	cursor->cells[0].number = (int64) cursor->element;
+	cursor->cells[1].number = level;
+	cursor->cells[2].number = cursor->community;
+	if (level + 1 == cursor->result->nlevels)
+		cursor->cells[3].number = EMOGI_NO_VERTEX;
+	else if ((cursor->wanted & 1U << 3) != 0)
+		cursor->cells[3].number = emogi_hierarchy_community(joins, heads, cursor->community,
+															level + 1);
+	return true;
+}
+
+/* In ascending order of vertices, then of levels. */
+const EmogiRowKind emogi_hierarchy_rows = {
+	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN},
+				{"community", EMOGI_VERTEX, NAN}, {"parent", EMOGI_VERTEX, NAN}},
+	.key = 0,
+	.element = 0,
+	.place = 1,
+	.nullable = 3,
+	.norder = 2,
+	.begin = begin_hierarchy,
+	.enter = enter_vertex,
+	.fill = fill_level
+};
+
+/* ---- one number ---- */
+
+/* Sum a column, and compute the function's result from the sum; NULL if it is undefined. */
+static Datum
+add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uint64 nvertices)
+{
+	double		sum = 0.0;
+	int64		ncorners = 0;
+
+	if (algorithm == EMOGI_TRIANGLE_COUNT)
+	{
+		for (uint64 v = 0; v < nvertices; v++)
+			ncorners += column.int64[v];
+		PG_RETURN_INT64(ncorners / 3);
+	}
+	for (uint64 v = 0; v < nvertices; v++)
+		sum += column.float64[v];
+	if (isnan(sum))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(sum);
+}
+
+/*
+ * Execute a function that returns a number; for a graph without edges return NULL, or 0 triangles.
+ */
+Datum
+emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
+{
+	EmogiTask	task;
+	EmogiGraph	graph;
+	EmogiResult result;
+	EmogiCall  *call;
+	Datum		total;
+
+	emogi_arguments_read(fcinfo, algorithm, &task);
+	call = emogi_task_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
+	if (call == NULL && algorithm == EMOGI_TRIANGLE_COUNT)
+		PG_RETURN_INT64(0);
+	if (call == NULL)
+		PG_RETURN_NULL();
+	total = add_up(fcinfo, algorithm, result.columns[0], graph.nvertices);
+	call->record.nrows = 1;
+	emogi_call_end(call);
+	return total;
+}

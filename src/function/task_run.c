@@ -1,0 +1,582 @@
+/*
+ * task_run.c: execution of an algorithm's function, from its arguments to its rows.
+ *
+ * Algorithms differ by their rows in contract/algorithms.h: which edges they read, and which
+ * columns they fill.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "contract/query.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "function/cursor.h"
+#include "function/rows.h"
+#include "base/compat.h"
+
+/* Rows between two CHECK_FOR_INTERRUPTS. */
+#define EMOGI_ROWS_PER_CHECK 65536
+
+/* Return the reverse direction. */
+static EmogiDirection
+reverse(EmogiDirection direction)
+{
+	switch (direction)
+	{
+		case EMOGI_OUT:
+			return EMOGI_IN;
+		case EMOGI_IN:
+			return EMOGI_OUT;
+		case EMOGI_BOTH:
+			break;
+	}
+	return EMOGI_BOTH;
+}
+
+/* Return the direction of the adjacency lists that an algorithm needs. */
+static EmogiDirection
+list_direction(EmogiLists lists, EmogiDirection direction)
+{
+	switch (lists)
+	{
+		case EMOGI_LISTS_BACKWARD:
+			return reverse(direction);
+		case EMOGI_LISTS_BOTH:
+			return EMOGI_BOTH;
+		case EMOGI_LISTS_FORWARD:
+		case EMOGI_LISTS_ANY:
+			break;
+	}
+	return direction;
+}
+
+/* Fill in the graph key of a task, except for the relation and its columns. */
+void
+emogi_task_graph_key(const EmogiTask *task, EmogiGraphKey *key)
+{
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
+
+	memset(key, 0, sizeof *key);
+	key->weights = task->query.is_weighted ? EMOGI_WEIGHTS_CONDUCTANCES : row->weights;
+	key->direction = list_direction(row->lists, task->direction);
+	key->any_direction = row->lists == EMOGI_LISTS_ANY;
+	key->by_labels = task->query.algorithm == EMOGI_CC;
+	key->with_backward = task->with_backward ||
+		(task->pairs == NULL && emogi_query_needs_backward(&task->query));
+}
+
+/* Put a row into the tuplestore for each vertex that has one, ascending by key. */
+static void
+put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task,
+			 const EmogiGraph *graph, const EmogiResult *result)
+{
+	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
+	EmogiKeyIO  *form = task->form;
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
+													  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(row_context);
+	bool		nulls[EMOGI_MAX_COLUMNS + 1] = {false};
+	Datum		values[EMOGI_MAX_COLUMNS + 1];
+
+	for (uint64 first = 0; first < graph->nvertices; first += EMOGI_ROWS_PER_CHECK)
+	{
+		uint64		end = Min(first + EMOGI_ROWS_PER_CHECK, graph->nvertices);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 v = emogi_rows_next(columns, result, first, end); v < end;
+			 v = emogi_rows_next(columns, result, v + 1, end))
+		{
+			values[0] = emogi_rows_vertex(form, graph, v);
+			for (int i = 0; columns[i].name != NULL; i++)
+				values[i + 1] = emogi_rows_column(columns, form, graph, result, v, i);
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+			if (form->kind != EMOGI_KEY_IO_INTEGER)
+				MemoryContextReset(row_context);
+			call->record.nrows++;
+		}
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(row_context);
+}
+
+/*
+ * Raise 22023 if weights were requested and the graph has none: the answer would silently be
+ * unweighted.
+ */
+static void
+require_weights(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (task->query.is_weighted && graph->weight_type == EMOGI_WEIGHT_NONE && graph->nvertices > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weights => true, but graph \"%s\" has no weights", task->graph.text),
+				 errhint("Name the column that has them, as in 'edges(src, dst, weight)', or leave "
+						 "\"weights\" out.")));
+}
+
+/* Is the set of sources or of targets empty? Then there are no rows, and the graph is not read. */
+static bool
+has_empty_set(const EmogiTask *task)
+{
+	return (task->has_sources && task->sources.count == 0) ||
+		(task->has_target_array && task->target_array.count == 0);
+}
+
+/*
+ * Resolve the graph of a task, check that its arguments fit, and describe the graph that it needs.
+ */
+static void
+prepare(Oid function, EmogiTask *task, EmogiGraphKey *key)
+{
+	EmogiSource *source = &task->source;
+
+	emogi_task_graph_key(task, key);
+	emogi_source_resolve(&task->graph, key->weights != EMOGI_WEIGHTS_UNUSED, source);
+	if (task->table != NULL)
+		*task->table = source->is_query ? InvalidOid : source->relid;
+	task->form = NULL;
+	if (OidIsValid(source->key.type))
+		emogi_vertices_read(task, function, &source->key);
+	if (task->start != NULL)
+		emogi_start_values_check(task->start, emogi_task_has_communities(task), &source->key);
+	if (task->pairs != NULL)
+		emogi_pair_query_check(task->pairs, &source->key);
+	emogi_request_require_engine();
+}
+
+/*
+ * Begin a call as emogi_task_open does. search: may receive the result of an index search,
+ * without a graph; NULL = not allowed.
+ */
+static EmogiCall *
+open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch *search,
+		  EmogiGraphView *view)
+{
+	EmogiIndexSearch collection = {0};
+	EmogiGraphRequest request = {.accepts_overlay = accepts_overlay};
+	EmogiSource *source = &task->source;
+	EmogiCall  *call;
+
+	memset(view, 0, sizeof *view);
+	prepare(function, task, &request.key);
+	if (has_empty_set(task))
+	{
+		emogi_build_check(source);
+		if (task->form == NULL)
+			emogi_vertices_read(task, function, &source->key);
+		return NULL;
+	}
+	if (search != NULL &&
+		(source->is_query || emogi_index_search_supports(source)))
+	{
+		*search = emogi_index_search_call_make(task, function);
+		request.search = search;
+		call = emogi_call_enter(function, get_func_name(function), source);
+	}
+	else if (emogi_neighborhood_call_may_serve(task))
+	{
+		collection = emogi_neighborhood_call_search(task, function);
+		request.search = &collection;
+		call = emogi_call_enter(function, get_func_name(function), source);
+	}
+	else
+		call = emogi_call_begin(function, get_func_name(function), source);
+	emogi_acquire(call, source, &request, view);
+	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (!task->query.is_weighted || source->guess.is_taken)
+		emogi_weight_guess_report(source);
+	if (search != NULL && search->is_answered)
+		return call;
+	if (collection.describe != NULL)
+		emogi_neighborhood_call_take(task, &collection);
+	require_weights(task, &view->graph);
+	if (!OidIsValid(source->key.type))
+		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);
+	if (task->form == NULL)
+		emogi_vertices_read(task, function, &source->key);
+	if (view->graph.nvertices == 0)
+	{
+		emogi_call_end(call);
+		return NULL;
+	}
+	emogi_vertices_find(task, &view->graph);
+	return call;
+}
+
+/*
+ * Begin a call: resolve the task's graph, check the caller's rights, acquire the graph. Return NULL
+ * if there is nothing to run: no source was given, or the graph has no edge. The caller ends the
+ * call. accepts_overlay: the graph may be an older one with an overlay (EmogiGraphRequest).
+ */
+EmogiCall *
+emogi_task_open(Oid function, EmogiTask *task, bool accepts_overlay, EmogiGraphView *view)
+{
+	return open_call(function, task, accepts_overlay, NULL, view);
+}
+
+/*
+ * Replace a call's older graph and overlay by the current graph. If that has no edge, end the call
+ * and return false.
+ */
+bool
+emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view)
+{
+	EmogiGraphRequest request = {0};
+
+	emogi_acquire_release(call);
+	emogi_task_graph_key(task, &request.key);
+	/* the source is still what the name meant: it is locked */
+	emogi_acquire(call, &task->source, &request, view);
+	emogi_call_phase(call, EMOGI_PHASE_RUN);
+	if (view->graph.nvertices > 0)
+		emogi_vertices_find(task, &view->graph);
+	else
+		emogi_call_end(call);
+	return view->graph.nvertices > 0;
+}
+
+/* Report a source that is not in the graph. Raises 42804. */
+static void
+notice_source(const EmogiTask *task, const EmogiGraph *graph, uint64 i)
+{
+	const Datum source = task->sources.datums[i];
+
+	if (task->sources.count == 1 && !task->source_is_array)
+		emogi_vertices_notice_end("source", task->form, graph, source, EMOGI_ARITY_MANY);
+	else
+		emogi_vertices_notice_missing("source", task->form, source);
+}
+
+/* Report the first target that is not in the graph; graph NULL = it has no edges. */
+static void
+notice_target_array(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
+{
+	for (uint64 i = 0; i < task->target_array.count; i++)
+		if (graph == NULL ||
+			!emogi_local_search_has_vertex(graph, overlay, task->target_array_ids[i]))
+		{
+			emogi_vertices_notice_missing("target", task->form, task->target_array.datums[i]);
+			return;
+		}
+}
+
+/* Report the first source that is not in the graph; graph NULL = it has no edges. */
+static void
+notice_sources(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
+{
+	if (!task->has_sources || (!emogi_notice_missing_source && task->sources.count != 1))
+		return;
+	for (uint64 i = 0; i < task->sources.count; i++)
+		if (graph == NULL || !emogi_local_search_has_vertex(graph, overlay, task->keys[i]))
+		{
+			notice_source(task, graph, i);
+			return;
+		}
+}
+
+/*
+ * Report the first source and the first target that are not in the graph; graph NULL = it has no
+ * edges. Report nothing if the graph was not read.
+ */
+static void
+notice_ends(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
+{
+	if (has_empty_set(task))
+		return;
+	notice_sources(task, overlay, graph);
+	notice_target_array(task, overlay, graph);
+}
+
+/*
+ * Report the first source and the first target that are not in the graph; graph NULL = it has no
+ * edges.
+ */
+void
+emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
+{
+	notice_ends(task, overlay, graph);
+}
+
+/* Report the first source that an index search did not find in the graph. */
+static void
+notice_not_found(const EmogiTask *task, const EmogiIndexSearch *search)
+{
+	for (uint64 i = 0; i < search->nsources; i++)
+		if (!search->found[i])
+		{
+			notice_source(task, NULL, i);
+			return;
+		}
+}
+
+/* ---- who answers: the functions of the rows of EMOGI_ANSWERERS ---- */
+
+/* The outcome of a run. */
+typedef enum Outcome
+{
+	ANSWERED,
+	GAVE_UP,					/* another answerer must run it */
+	NO_ROWS
+} Outcome;
+
+/* Is the task for one path? Then its ends are the sources. */
+static bool
+is_for_path(const EmogiTask *task)
+{
+	return task->last_is_target;
+}
+
+/* The search was run while the graph was acquired (acquire/index_or_build.c). */
+static Outcome
+run_index(EmogiCourse *course)
+{
+	emogi_index_search_call_set_result(course->call, course->task, &course->search, course->graph,
+									   course->result);
+	notice_not_found(course->task, &course->search);
+	return ANSWERED;
+}
+
+static Outcome
+run_local(EmogiCourse *course)
+{
+	const uint64 max_edges = emogi_answer_max_edges(&course->question);
+	bool		answered;
+
+	if (is_for_path(course->task))
+		answered = emogi_path_run_local(course);
+	else
+		answered = emogi_local_search_run(course->call, course->task, course->view.overlay,
+										  max_edges, course->graph, course->result);
+	return answered ? ANSWERED : GAVE_UP;
+}
+
+static Outcome
+run_components(EmogiCourse *course)
+{
+	return emogi_components_run(course->call, course->task, course->view.overlay, course->graph,
+								course->result) ? ANSWERED : GAVE_UP;
+}
+
+static Outcome
+run_hierarchy(EmogiCourse *course)
+{
+	return emogi_path_run_hierarchy(course) ? ANSWERED : GAVE_UP;
+}
+
+/* The engine worker runs it, and makes the choice of the engine anew: it knows its GPUs. */
+static Outcome
+run_engine(EmogiCourse *course)
+{
+	EmogiTask  *task = course->task;
+
+	if (is_for_path(task))
+		emogi_path_run_engine(course);
+	else if (!emogi_task_query(course->call, task, course->graph, course->result))
+		return NO_ROWS;
+	else if (task->query.algorithm == EMOGI_CC && emogi_answer_is_local_enabled() &&
+			 !course->result->is_summarized)
+		emogi_components_keep(course->call, course->result);
+	return ANSWERED;
+}
+
+/* Run a task by an answerer. */
+static Outcome
+run(EmogiAnswererId id, EmogiCourse *course)
+{
+	static Outcome (*const runs[]) (EmogiCourse *course) = {
+#define ANSWERER(NAME, name, reads, run) [EMOGI_ANSWERER_##NAME] = run_##run,
+		EMOGI_ANSWERERS(ANSWERER)
+#undef ANSWERER
+	};
+
+	return runs[id] (course);
+}
+
+/* ---- the course of a call ---- */
+
+/* Ask who answers a task, as far as its arguments and the settings tell. */
+void
+emogi_course_ask(const EmogiTask *task, EmogiQuestion *question)
+{
+	emogi_answer_ask(task->query.algorithm, question);
+	question->kind = is_for_path(task) ? EMOGI_QUESTION_PATH : EMOGI_QUESTION_SEARCH;
+	question->may_use_indexes = task->collects == EMOGI_SEARCHES;
+	/* targets do not bound a tree, which is always completed */
+	question->is_bounded = is_for_path(task) || task->query.max_depth >= 0 ||
+		task->query.max_distance < (double) INFINITY ||
+		(task->has_targets &&
+		 emogi_answer_searching(task->query.algorithm) == task->query.algorithm);
+	question->has_targets = task->has_targets;
+	question->has_target_array = task->has_target_array;
+	question->has_pairs = task->pairs != NULL;
+	question->has_components = task->has_components;
+	question->nsources = task->sources.count;
+	question->ntargets = task->wanted.count;
+	question->ngoals = task->target_array.count;
+	question->is_shared = task->is_shared;
+	question->no_rows = task->no_rows;
+}
+
+/* Complete the question by what is known of the graph. */
+static void
+ask_graph(EmogiCourse *course)
+{
+	EmogiQuestion *question = &course->question;
+	const EmogiGraph *graph = &course->view.graph;
+
+	question->has_graph = true;
+	question->nvertices = graph->nvertices;
+	question->nedges = graph->forward.nedges;
+	question->has_overlay = course->view.overlay != NULL;
+	question->keeps_components = question->algorithm == EMOGI_CC && course->call->slot->graph >= 0 &&
+		emogi_cache_labels_exist(course->call->slot->graph);
+	if (is_for_path(course->task) && course->view.overlay == NULL)
+		emogi_hierarchy_search_ask(course->call, graph, question);
+}
+
+/* Report ends that are not in the graph; has_edges: the graph has been read and has edges. */
+static void
+notice(const EmogiCourse *course, bool has_edges)
+{
+	const EmogiGraph *graph = has_edges ? &course->view.graph : NULL;
+
+	if (is_for_path(course->task))
+		emogi_path_run_notice_ends(course->task, course->view.overlay, graph);
+	else
+		notice_ends(course->task, course->view.overlay, graph);
+}
+
+/*
+ * Replace an older graph by the current one, which the other answerers read, and report ends that
+ * are not in it. Return false if there is nothing to run: the call has ended.
+ */
+static bool
+go_current(EmogiCourse *course)
+{
+	bool		has_edges = true;
+
+	if (course->view.overlay != NULL)
+	{
+		has_edges = emogi_task_reopen(course->call, course->task, &course->view);
+		*course->graph = course->view.graph;
+		if (has_edges)
+			ask_graph(course);
+	}
+	notice(course, has_edges);
+	if (has_edges && course->task->no_rows)
+		emogi_call_end(course->call);
+	return has_edges && !course->task->no_rows;
+}
+
+/*
+ * Answer a call that has a graph: choose who does, again if one gives up. Return false if there is
+ * nothing to answer: the call has ended.
+ */
+static bool
+answer(EmogiCourse *course)
+{
+	bool		is_current = false;
+	EmogiAnswererId id;
+	Outcome		outcome = GAVE_UP;
+
+	ask_graph(course);
+	do
+	{
+		id = emogi_answer_choose(&course->question, NULL);
+		if (emogi_answer_row(id)->reads == EMOGI_READS_CURRENT && !is_current)
+		{
+			if (!go_current(course))
+				return false;
+			is_current = true;
+			continue;			/* of the current graph, another may be cheaper */
+		}
+		outcome = run(id, course);
+		course->question.gave_up |= 1u << id;
+	} while (outcome == GAVE_UP);
+	if (outcome == NO_ROWS)
+	{
+		emogi_call_end(course->call);
+		return false;
+	}
+	if (!is_current)
+		notice(course, true);
+	if ((1u << id & EMOGI_ANSWERERS_IN_BACKEND) != 0)
+		(void) emogi_answer_row(id)->can(&course->question, course->call->record.reason);
+	return true;
+}
+
+/*
+ * Begin a call as emogi_task_open does, and answer it. Return NULL also if no rows are wanted. The
+ * caller reads the result and ends the call.
+ */
+EmogiCall *
+emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
+{
+	EmogiCourse course = {.task = task,.graph = graph,.result = result};
+	bool		reads_overlay;
+
+	emogi_course_ask(task, &course.question);
+	reads_overlay = emogi_answer_can(EMOGI_ANSWERER_LOCAL, &course.question) ||
+		emogi_answer_can(EMOGI_ANSWERER_COMPONENTS, &course.question);
+	course.call = open_call(function, task, reads_overlay,
+							emogi_answer_can(EMOGI_ANSWERER_INDEX, &course.question) ?
+							&course.search : NULL, &course.view);
+	*graph = course.view.graph;
+	memset(result, 0, sizeof *result);
+	if (course.call == NULL)
+	{
+		notice(&course, false);
+		return NULL;
+	}
+	course.question.gave_up = 1u << EMOGI_ANSWERER_INDEX;
+	if (course.search.is_answered)
+	{
+		(void) run(EMOGI_ANSWERER_INDEX, &course);
+		(void) emogi_answer_row(EMOGI_ANSWERER_INDEX)->can(&course.question,
+														   course.call->record.reason);
+	}
+	else if (!answer(&course))
+		return NULL;
+	else if (emogi_task_may_diverge(task, &course.view.graph))
+		emogi_refusal_check_values(task, graph, result);
+	emogi_call_phase(course.call, EMOGI_PHASE_ROWS);
+	return course.call;
+}
+
+/*
+ * Execute an algorithm's function, with its rows in a tuplestore. kind: of the rows, NULL =
+ * vertices.
+ */
+Datum
+emogi_task_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm,
+				   const struct EmogiRowKind *kind)
+{
+	EmogiTask	task;
+	EmogiGraph	graph;
+	EmogiResult result;
+	EmogiCall  *call;
+
+	emogi_compat_init_rows(fcinfo);
+	emogi_arguments_read(fcinfo, algorithm, &task);
+	call = emogi_task_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
+	if (call == NULL)
+		return (Datum) 0;
+	if (task.names_edges && (kind == &emogi_bfs_tree_rows ||
+							 kind == &emogi_shortest_path_tree_rows))
+		emogi_search_trees_name(&task, &graph, &result);
+	if (kind != NULL)
+		emogi_cursor_put(fcinfo, call, task.form, kind, &graph, &result,
+						 &call->slot->request.query);
+	else
+		put_vertices(fcinfo, call, &task, &graph, &result);
+	emogi_call_end(call);
+	return (Datum) 0;
+}
