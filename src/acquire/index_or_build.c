@@ -51,13 +51,14 @@ accumulates(const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 
 /*
  * Check whether a graph of the edges that a search collects could replace the call's graph: one
- * that would serve this call alone, and has no weights.
+ * without weights that would serve this call alone, or is that of conditions. Such a graph may
+ * serve only few calls, as with now(), whose value changes with each transaction.
  */
 static bool
 may_collect(EmogiCacheHas has, const EmogiSource *source, const EmogiCacheLookup *lookup,
 			bool for_others)
 {
-	return has == EMOGI_CACHE_HAS_NOTHING && !for_others &&
+	return has == EMOGI_CACHE_HAS_NOTHING && (!for_others || source->filter != NULL) &&
 		(source->weight == 0 || lookup->key.weights == EMOGI_WEIGHTS_UNUSED);
 }
 
@@ -123,7 +124,7 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	}
 	if (search->is_answered && lookup->analysis != NULL)
 		(void) emogi_cache_lookup_is_first_request(lookup, true);
-	if (for_others && search->kind == EMOGI_SEARCHES)
+	if (for_others && (search->kind == EMOGI_SEARCHES || source->filter != NULL))
 	{
 		if (search->is_answered)
 			emogi_index_search_cost_record_search(source, search);

@@ -80,7 +80,8 @@ measure(List *leaves, double *pages, double *rows)
 static double
 build_cost(const EmogiSource *source, double nrows)
 {
-	return nrows / (source->filter != NULL ? EMOGI_COST_FILTERED_EDGES_PER_US : EMOGI_COST_EDGES_PER_US);
+	return nrows / (source->filter != NULL ? EMOGI_COST_FILTERED_EDGES_PER_US :
+					EMOGI_COST_EDGES_PER_US);
 }
 
 /* Get the accumulated cost of index searches at which a graph is built. */
@@ -201,7 +202,7 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
 {
 	if (!serves_others)
 		return beats_build(source, leaves, false, 0, search);
-	return (search->max_depth >= 0 || search->targeted) &&
+	return (search->max_depth >= 0 || search->targeted || search->kind == EMOGI_COLLECTS_PATHS) &&
 		beats_build(source, leaves, true, emogi_index_search_min_size_kb, search);
 }
 

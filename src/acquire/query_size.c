@@ -158,7 +158,7 @@ examine(void *context)
 static bool
 examine_safely(Examination *examination)
 {
-	ErrorData  *error = emogi_run_in_subtransaction(examine, examination);
+	ErrorData  *error = emogi_subtransaction_run(examine, examination);
 
 	is_examining = false;
 	if (error == NULL)

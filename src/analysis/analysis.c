@@ -196,7 +196,7 @@ is_as_analysed(const EmogiQueryAnalysis *analysis)
 	if (IsInParallelMode())
 		return false;			/* no subtransaction is possible: the graph is private to the
 								 * call */
-	error = emogi_run_in_subtransaction(compare, &comparison);
+	error = emogi_subtransaction_run(compare, &comparison);
 	if (error != NULL && emogi_subtransaction_was_stopped(error))
 		ReThrowError(error);
 	return comparison.are_equal;

@@ -161,7 +161,7 @@ evaluate_safely(Node *node, EmogiAnalysisState *state)
 
 	if (IsInParallelMode())
 		return NULL;			/* the unfolded expression is checked instead */
-	error = emogi_run_in_subtransaction(evaluate, &evaluation);
+	error = emogi_subtransaction_run(evaluate, &evaluation);
 	if (error == NULL)
 		return IsA(evaluation.value, Const) ? evaluation.value : NULL;
 	if (ends_call(error))

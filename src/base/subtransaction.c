@@ -15,7 +15,7 @@
  * wants to. Not allowed in parallel mode, which has no subtransactions.
  */
 ErrorData *
-emogi_run_in_subtransaction(void (*work) (void *), void *context)
+emogi_subtransaction_run(void (*work) (void *), void *context)
 {
 	MemoryContext memory = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;

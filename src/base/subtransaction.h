@@ -5,7 +5,7 @@
 #ifndef EMOGI_SUBTRANSACTION_H
 #define EMOGI_SUBTRANSACTION_H
 
-extern ErrorData *emogi_run_in_subtransaction(void (*work) (void *), void *context);
+extern ErrorData *emogi_subtransaction_run(void (*work) (void *), void *context);
 extern bool emogi_subtransaction_was_stopped(const ErrorData *error);
 
 #endif							/* EMOGI_SUBTRANSACTION_H */

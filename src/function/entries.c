@@ -16,7 +16,7 @@ enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 	if (row->shape == EMOGI_SHAPE_AGGREGATES)
 		elog(ERROR, "emogi_%s is not an SQL function", row->name);
 	if (row->shape == EMOGI_SHAPE_SCALAR)
-		return emogi_communities_total(fcinfo, algorithm);
+		return emogi_hierarchy_rows_total(fcinfo, algorithm);
 	return emogi_task_to_rows(fcinfo, algorithm, emogi_row_kind_find(row));
 }
 

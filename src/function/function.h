@@ -147,7 +147,7 @@ typedef struct EmogiCourse
 	EmogiResult *result;		/* output */
 } EmogiCourse;
 
-extern void emogi_course_ask(const EmogiTask *task, EmogiQuestion *question);
+extern void emogi_task_ask(const EmogiTask *task, EmogiQuestion *question);
 extern EmogiCall *emogi_task_open(Oid function, EmogiTask *task, bool accepts_overlay,
 								  EmogiGraphView *view);
 extern void emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay,
@@ -348,7 +348,7 @@ extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
 /* ---- hierarchy_rows.c ---- */
 
-extern Datum emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
+extern Datum emogi_hierarchy_rows_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
 
 /* ---- path_run.c ---- */
 

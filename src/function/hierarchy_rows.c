@@ -94,7 +94,7 @@ add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uin
  * Execute a function that returns a number; for a graph without edges return NULL, or 0 triangles.
  */
 Datum
-emogi_communities_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
+emogi_hierarchy_rows_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 {
 	EmogiTask	task;
 	EmogiGraph	graph;

@@ -404,7 +404,7 @@ run(EmogiAnswererId id, EmogiCourse *course)
 
 /* Ask who answers a task, as far as its arguments and the settings tell. */
 void
-emogi_course_ask(const EmogiTask *task, EmogiQuestion *question)
+emogi_task_ask(const EmogiTask *task, EmogiQuestion *question)
 {
 	emogi_answer_ask(task->query.algorithm, question);
 	question->kind = is_for_path(task) ? EMOGI_QUESTION_PATH : EMOGI_QUESTION_SEARCH;
@@ -523,7 +523,7 @@ emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *re
 	EmogiCourse course = {.task = task,.graph = graph,.result = result};
 	bool		reads_overlay;
 
-	emogi_course_ask(task, &course.question);
+	emogi_task_ask(task, &course.question);
 	reads_overlay = emogi_answer_can(EMOGI_ANSWERER_LOCAL, &course.question) ||
 		emogi_answer_can(EMOGI_ANSWERER_COMPONENTS, &course.question);
 	course.call = open_call(function, task, reads_overlay,

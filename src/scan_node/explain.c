@@ -200,7 +200,7 @@ ask(const EmogiScan *scan, EmogiQuestion *question)
 		.is_shared = scan->is_shared && !scan->tries_local_search
 	};
 
-	emogi_course_ask(&task, question);
+	emogi_task_ask(&task, question);
 }
 
 /*
@@ -261,7 +261,7 @@ find_outcome(void *context)
 static bool
 find_outcome_safely(GraphForecast *forecast)
 {
-	ErrorData  *error = emogi_run_in_subtransaction(find_outcome, forecast);
+	ErrorData  *error = emogi_subtransaction_run(find_outcome, forecast);
 
 	if (error == NULL)
 		return true;
@@ -293,7 +293,7 @@ explain_answerers(const EmogiScan *scan, const GraphForecast *forecast, ExplainS
 	if (!is_constant(scan->call_expr))
 		return;
 	ask(scan, &question);
-	if (!emogi_probe_ask(scan->call_expr, scan->function, forecast->lookup, &question))
+	if (!emogi_size_probe_ask(scan->call_expr, scan->function, forecast->lookup, &question))
 	{
 		if (!emogi_size_find(scan->call_expr, scan->function->algorithm, &size))
 			return;

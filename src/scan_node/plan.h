@@ -113,7 +113,7 @@ extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgori
 /* size_probe.c */
 extern double emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
 									   const EmogiBounds *bounds);
-extern bool emogi_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,
+extern bool emogi_size_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,
 							const EmogiGraphKey *lists, EmogiQuestion *question);
 
 /* unused_names.c */

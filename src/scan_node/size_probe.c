@@ -162,7 +162,7 @@ emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function
  * false if there is none. lists: the adjacency lists and weights that the call needs.
  */
 bool
-emogi_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,
+emogi_size_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,
 				const EmogiGraphKey *lists, EmogiQuestion *question)
 {
 	EmogiGraphKey key = *lists;

@@ -433,7 +433,7 @@ find_vertex(TupleDesc desc, const char *query)
 
 	if (vertex > 0)
 		check_unique(desc, vertex);
-	if (vertex > 0 && emogi_guess_is_from_star(query, "vertex"))
+	if (vertex > 0 && emogi_weight_guess_is_from_star(query, "vertex"))
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 				 errmsg("SELECT * of a table with a column \"vertex\" does not say whether it has "

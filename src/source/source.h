@@ -211,7 +211,7 @@ extern void emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, con
 /* ---- weight_guess.c ---- */
 
 extern bool emogi_weight_guess_is_explicit(const char *query);
-extern bool emogi_guess_is_from_star(const char *text, const char *name);
+extern bool emogi_weight_guess_is_from_star(const char *text, const char *name);
 extern EmogiWeightGuess emogi_weight_guess_of_column(TupleDesc desc, int src, int dst, int column,
 													 bool is_taken);
 extern EmogiWeightGuess emogi_weight_guess_find(TupleDesc desc, int src, int dst);

@@ -146,7 +146,7 @@ is_of_table(const Query *query, const TargetEntry *entry)
  * table: nobody has written that it is meant.
  */
 bool
-emogi_guess_is_from_star(const char *text, const char *name)
+emogi_weight_guess_is_from_star(const char *text, const char *name)
 {
 	RawStmt    *raw = linitial_node(RawStmt, pg_parse_query(text));
 	const SelectStmt *select = (const SelectStmt *) raw->stmt;

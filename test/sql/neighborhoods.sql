@@ -321,10 +321,18 @@ COMMIT;
 
 -- A constant condition has a graph that other calls use.
 SET emogi.index_search_min_size = 0;
-SELECT count(*) FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y''', 1, 3);
+-- It is built when searches have cost as much, or cannot serve the call.
+SELECT count(*) AS n FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y''', 1, 3) \gset collected_
 SELECT last_cache();
-SELECT count(*) FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y''', 1, 3);
+SELECT count(*) AS n FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y''', 1, 3) \gset again_
 SELECT last_cache();
+SET emogi.enable_index_search = off;
+SELECT count(*) AS n FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y''', 1, 3) \gset built_
+SELECT last_cache();
+SELECT count(*) AS n FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y''', 1, 3) \gset found_
+SELECT last_cache();
+SELECT :collected_n = :built_n AND :again_n = :built_n AND :found_n = :built_n;
+RESET emogi.enable_index_search;
 
 SET client_min_messages = warning;
 DROP SCHEMA test_neighborhoods CASCADE;
