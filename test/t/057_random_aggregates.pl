@@ -23,7 +23,7 @@ use Time::HiRes qw(time);
 my $enough = 1000;    # queries for every use of every plan
 my $queries = $ENV{EMOGI_QUERIES} // $enough;
 my $seed = $ENV{EMOGI_SEED} // 57;
-my @switches = qw(enable_aggregates enable_topk enable_join_lookup enable_batch enable_local_search enable_index_search enable_scan cache enable_incremental);
+my @switches = qw(enable_aggregates enable_topk enable_join_lookup enable_batch enable_local_search enable_index_search enable_scan enable_cache enable_incremental);
 my $node = crash_node('main', 'max_worker_processes = 12', "statement_timeout = '4s'", 'client_min_messages = warning', 'log_min_messages = fatal',
 	'log_min_error_statement = panic', 'max_parallel_workers = 4', "emogi.max_memory = '512MB'");
 

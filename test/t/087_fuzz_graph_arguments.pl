@@ -168,7 +168,7 @@ sub compare
 	found('different', $graph, $sql, "$name: '" . substr($right, 0, 300) . "' and not '" . substr($left, 0, 300) . "'") if $errors[0] ne $errors[1] || $errors[0] eq '' && $left ne $right;
 }
 
-my @plain = map { "emogi.$_ = off" } qw(cache enable_scan enable_batch enable_local_search enable_index_search);
+my @plain = map { "emogi.$_ = off" } qw(enable_cache enable_scan enable_batch enable_local_search enable_index_search);
 
 # Ask for a call of a view of the graph, and compare the answer, where there can be such a view.
 sub ask_as_view

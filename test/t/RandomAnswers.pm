@@ -53,7 +53,7 @@ sub parallel_settings
 # Make some settings under which a query must answer the same.
 sub random_settings
 {
-	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_join_lookup enable_aggregates enable_topk enable_local_search enable_index_search cache);
+	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_join_lookup enable_aggregates enable_topk enable_local_search enable_index_search enable_cache);
 
 	push @settings, 'emogi.index_search_min_size = 0' if maybe(0.7);
 
