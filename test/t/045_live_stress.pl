@@ -80,7 +80,7 @@ foreach my $run (@runs)
 foreach my $control (@controls)
 {
 	my ($rule, $seconds) = @$control;
-	my @live = $rule =~ /^(live|query)/ ? 'emogi.incremental_min_size = 0' : 'emogi.enable_incremental = off';
+	my @live = $rule =~ /^(tracker|query)/ ? 'emogi.incremental_min_size = 0' : 'emogi.enable_incremental = off';
 	my $node = stress_node('control_' . ($rule =~ s/\W.*//r), ['thread'], $rows, @live, "emogi.fault = '$rule'");
 	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $rule, evictor => $rule eq 'registration_rule=0', until_wrong => 1);
 
