@@ -29,7 +29,7 @@
 #define FOUND_BYTES 96
 
 #define OPEN 1					/* marks of nodes: to be visited */
-#define WANTS_SINGLETON 2		/* would rather be alone, and has not moved yet */
+#define WANTS_SINGLETON 2		/* prefers to be alone, and has not moved yet */
 #define LEAVING 3				/* moves to an empty community now */
 #define STAYS EMOGI_NO_VERTEX	/* a choice: no move */
 #define REJECTED INT64_MIN		/* a difference: the chosen move is rejected */

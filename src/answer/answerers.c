@@ -15,7 +15,7 @@
 #include "answer/cost.h"
 #include "base/arena.h"
 
-/* Do the settings allow what the backend does itself, in place of a GPU or of the papers' systems? */
+/* Do the settings allow answers by the backend instead of a GPU or the papers' systems? */
 static bool
 is_left_to_emogi(const EmogiQuestion *question)
 {
@@ -220,7 +220,7 @@ cost_HIERARCHY(const EmogiQuestion *question)
 
 /* ---- engines ---- */
 
-/* Can a GPU run the query of a question, whoever's kernels it uses? */
+/* Can a GPU run the query of a question, regardless of whose kernels run? */
 static bool
 can_on_gpu(const EmogiQuestion *question, char *why)
 {

@@ -319,6 +319,8 @@ extern bool emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *gra
 
 /* ---- index_search_call.c ---- */
 
+extern void emogi_index_search_call_begin(EmogiIndexSearch *search, const EmogiKeyType *key);
+extern bool emogi_index_search_call_are_keys(EmogiKeyIO *form, const Datum *keys, uint64 count);
 extern Datum *emogi_index_search_call_wanted(const EmogiTask *task, uint64 *count);
 extern EmogiIndexSearch emogi_index_search_call_make(EmogiTask *task, Oid function);
 extern void emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task,

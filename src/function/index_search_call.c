@@ -25,30 +25,48 @@ emogi_index_search_call_wanted(const EmogiTask *task, uint64 *count)
 }
 
 /*
- * Fill in the search of a task, and read its vertices if that has not been done. Return false if a
- * source cannot be a key.
+ * Fill in what all searches of a task have in common, and read its vertices if that has not been
+ * done.
  */
-static bool
-describe(EmogiIndexSearch *search, const EmogiKeyType *key)
+void
+emogi_index_search_call_begin(EmogiIndexSearch *search, const EmogiKeyType *key)
 {
 	EmogiTask  *task = search->context;
 
 	if (task->form == NULL)
 		emogi_vertices_read(task, search->function, key);
 	*search = (EmogiIndexSearch) {
-		.describe = describe,
+		.describe = search->describe,
 		.context = task,
 		.function = search->function,
 		.direction = task->direction,
 		.max_depth = task->query.max_depth,
-		.counts_paths = task->query.algorithm == EMOGI_SSNSP,
 		.coder = &task->form->coder,
 		.sources = task->sources.datums,
 		.nsources = task->sources.count
 	};
-	for (uint64 i = 0; i < search->nsources; i++)
-		if (!emogi_key_io_has(task->form, search->sources[i]))
+}
+
+/* Check whether all given vertices can be keys. */
+bool
+emogi_index_search_call_are_keys(EmogiKeyIO *form, const Datum *keys, uint64 count)
+{
+	for (uint64 i = 0; i < count; i++)
+		if (!emogi_key_io_has(form, keys[i]))
 			return false;
+	return true;
+}
+
+/* Fill in the search of a task. Return false if a source cannot be a key. */
+static bool
+describe(EmogiIndexSearch *search, const EmogiKeyType *key)
+{
+	EmogiTask  *task = search->context;
+
+	emogi_index_search_call_begin(search, key);
+	search->counts_paths = task->query.algorithm == EMOGI_SSNSP;
+	if (!emogi_index_search_call_are_keys(task->form, search->sources, search->nsources))
+		return false;
 	search->targeted = task->has_targets &&
 		emogi_key_io_can_lookup(&task->form->coder.key, task->form->type);
 	if (search->targeted)

@@ -61,39 +61,18 @@ emogi_neighborhood_call_may_serve(const EmogiTask *task)
 		emogi_neighborhood_call_kind(task, &max_depth) != EMOGI_SEARCHES;
 }
 
-/* Check whether all given vertices can be keys. */
-static bool
-can_be_keys(EmogiKeyIO *form, const Datum *keys, uint64 count)
-{
-	for (uint64 i = 0; i < count; i++)
-		if (!emogi_key_io_has(form, keys[i]))
-			return false;
-	return true;
-}
-
 /*
- * Fill in the search of a task, and read its vertices if that has not been done. Return false if
- * there are none, or if one cannot be a key.
+ * Fill in the search of a task. Return false if it has no vertices, or if one cannot be a key.
  */
 static bool
 describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 {
 	EmogiTask  *task = search->context;
 
-	if (task->form == NULL)
-		emogi_vertices_read(task, search->function, key);
-	*search = (EmogiIndexSearch) {
-		.describe = describe,
-		.context = task,
-		.function = search->function,
-		.direction = task->direction,
-		.coder = &task->form->coder,
-		.sources = task->sources.datums,
-		.nsources = task->sources.count,
-		.targets = task->target_array.datums,
-		.ntargets = task->target_array.count,
-		.cost_before = task->collection_cost
-	};
+	emogi_index_search_call_begin(search, key);
+	search->targets = task->target_array.datums;
+	search->ntargets = task->target_array.count;
+	search->cost_before = task->collection_cost;
 	search->kind = emogi_neighborhood_call_kind(task, &search->max_depth);
 	if (task->query.algorithm == EMOGI_DEGREE)
 	{
@@ -106,8 +85,9 @@ describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 		search->targets = &search->sources[--search->nsources];
 		search->ntargets = 1;
 	}
-	return search->nsources > 0 && can_be_keys(task->form, search->sources, search->nsources) &&
-		can_be_keys(task->form, search->targets, search->ntargets);
+	return search->nsources > 0 &&
+		emogi_index_search_call_are_keys(task->form, search->sources, search->nsources) &&
+		emogi_index_search_call_are_keys(task->form, search->targets, search->ntargets);
 }
 
 /* Return the collection for a task, to be filled in by describe() once the key type is known. */
