@@ -31,7 +31,7 @@
  * The maximum lines of a step in host placement, by the total size of the lists. Above the maximum
  * a wide step is faster, despite its 45 us of launches, because it reads in ascending order: 2.5 ns
  * per line. Items are in random order, which costs 2.5 ns, 9 ns and 23 ns per line as address
- * translation degrades (docs/design.md, "Facts measured on an H200").
+ * translation degrades (docs/design/hardware.md, "Facts measured on an H200").
  */
 #define NEAR_BYTES (UINT64_C(512) << 20)
 #define NEAR_LINES 16384

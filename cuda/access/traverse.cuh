@@ -10,8 +10,8 @@
  * - A warp works on 32 neighboring vertices (one word of a bitmap). A line shared by several of
  *   their lists is read once for all of them.
  * - Words are assigned in ascending order, so that all blocks read one narrow, moving window of
- *   host memory: address translation degrades for a window above some 256 MB (docs/design.md,
- *   "Facts measured on an H200").
+ *   host memory: address translation degrades for a window above some 256 MB
+ *   (docs/design/hardware.md, "Facts measured on an H200").
  * - Lists above SLICE_LINES lines are cut into slices that any warp may take.
  *
  * Every function here but for_each is called by whole, converged warps, in one-dimensional blocks.

@@ -3,8 +3,8 @@
  * reads hit the caches.
  *
  * A sweep reads 8 random bytes per edge. The L2 cache serves 159 G of such reads per second, device
- * memory 38 (docs/design.md, "Facts measured on an H200"), the L1 caches more than either. There
- * are two ways to hit the caches:
+ * memory 38 (docs/design/hardware.md, "Facts measured on an H200"), the L1 caches more than either.
+ * There are two ways to hit the caches:
  *   renumbering  if few vertices have most of the edges. Targets are replaced by labels, in
  *                descending order of degree, and values are stored in that order, so the values
  *                read most often lie together. Lists stay as they are.

@@ -4,7 +4,8 @@
  *
  * The device makes the copy before the clock starts, and the copy belongs to the run. For reads
  * over the link it is in pinned host memory allocated by CUDA, instead of the graph's own
- * registered memory: both are read equally fast (docs/design.md, "Facts measured on an H200").
+ * registered memory: both are read equally fast (docs/design/hardware.md, "Facts measured on an
+ * H200").
  *
  * [1] S. W. Min et al.: EMOGI: Efficient Memory-access for Out-of-memory Graph-traversal in GPUs.
  * PVLDB 14(2), 2020.

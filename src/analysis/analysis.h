@@ -1,7 +1,7 @@
 /*
  * analysis.h: analysis of a query: what its rows depend on and whether its graph may be shared
  *
- * The rules are numbered Q1 to Q18.
+ * docs/design/queries.md has the rules Q1 to Q18.
  *
  * emogi_analysis_open (analysis.c) turns the text of a source into an analyzed and rewritten query
  * tree, with views expanded and row security applied.

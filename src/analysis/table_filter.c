@@ -1,5 +1,6 @@
 /*
- * table_filter.c: recognition of a query that is one table with conditions on its rows (Q19)
+ * table_filter.c: recognition of a query that is one table with conditions on its rows (Q17a, F1
+ * to F8)
  *
  * SELECT src, dst FROM t WHERE kind = 'x', a table under row security, and simple views over them
  * have the edges of those rows of one table for which conditions are true. The conditions can be

@@ -4,7 +4,7 @@
  *
  * Order matters: first take the snapshot, then read the number of blocks, then the visibility map,
  * then the pages. Anything written later belongs to transactions that the snapshot does not see.
- * The rules L1 to L12 are in docs/design.md.
+ * The rules L1 to L12 are in docs/design/incremental-graphs.md.
  */
 #include "postgres.h"
 

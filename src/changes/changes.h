@@ -15,7 +15,7 @@
  * kept_overlay.c       overlays that are kept and grow, of own changes (own_overlay.c) and of a
  *                      tracker's log (logged_overlay.c)
  *
- * docs/design.md has the rules L1 to L12 and proves them sufficient.
+ * docs/design/incremental-graphs.md has the rules L1 to L12 and proves them sufficient.
  */
 #ifndef EMOGI_CHANGES_H
 #define EMOGI_CHANGES_H

@@ -9,8 +9,8 @@
  *
  * The kept changes are backend-local. They end with the transaction, on rollback of a
  * subtransaction, when something is stored in the tracker, and when a call finds the tracker in
- * another form. Without kept changes, a call rescans all pages that differ. docs/design.md has the
- * rules O1 to O5.
+ * another form. Without kept changes, a call rescans all pages that differ. Rules O1 to O5:
+ * docs/design/incremental-graphs.md, "Own changes".
  */
 #include "postgres.h"
 

@@ -35,7 +35,7 @@
 
 /*
  * If transactions in progress have changed a table, its graph may temporarily not be sharable
- * (design.md, Registration). Retry this often, one second apart.
+ * (docs/design/cache.md, "Registration (rule R)"). Retry this often, one second apart.
  */
 #define MAX_RETRIES 10
 #define RETRY_MS 1000
