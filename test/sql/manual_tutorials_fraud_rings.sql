@@ -18,9 +18,6 @@ INSERT INTO payment VALUES
 CREATE INDEX ON payment (src);
 CREATE INDEX ON payment (dst);
 
-SELECT component, count(*) AS accounts, min(vertex), max(vertex)
-FROM emogi_scc('payment') GROUP BY component HAVING count(*) > 1;
-
 SELECT component, array_agg(vertex ORDER BY vertex) AS accounts
 FROM emogi_scc('payment WHERE amount >= 4000') GROUP BY component HAVING count(*) > 1 ORDER BY component;
 

@@ -41,8 +41,6 @@ BEGIN ATOMIC
 END;
 SELECT * FROM retrieve('What did Lovelace compute?', 3);
 
-SELECT seq, name FROM emogi_shortest_path($$relationship(src, dst) WHERE kind <> 'mentions'$$, 4, 5, direction => 'both') JOIN entity ON id = vertex ORDER BY seq;
-
 SELECT path_id, string_agg(coalesce(name, vertex::text), ' - ' ORDER BY seq) AS path
 FROM emogi_k_shortest_paths('relationship(src, dst)', 1, 7, 3, direction => 'both') LEFT JOIN entity ON id = vertex
 GROUP BY path_id ORDER BY path_id;
@@ -56,10 +54,6 @@ FROM community JOIN entity ON id = vertex GROUP BY level, community, parent ORDE
 WITH c AS (SELECT level, community, parent, count(*) AS entities FROM community GROUP BY level, community, parent)
 SELECT c.level, c.community, c.entities FROM c LEFT JOIN c AS p ON p.level = c.level - 1 AND p.community = c.parent
 WHERE p.entities IS DISTINCT FROM c.entities ORDER BY c.level, c.community;
-
-SELECT count(DISTINCT p.id) AS passages FROM community AS c
-JOIN relationship AS r ON r.dst = c.vertex AND r.kind = 'mentions' JOIN passage AS p ON p.id = r.src
-WHERE c.level = 0 AND c.community = 1;
 
 INSERT INTO passage VALUES (110, 'Lovelace took the idea of punched cards from Jacquard.');
 INSERT INTO relationship VALUES (110, 1, 'mentions', 4);

@@ -19,8 +19,6 @@ CREATE TABLE document (id int PRIMARY KEY, folder text NOT NULL, title text NOT 
 INSERT INTO document VALUES (1, 'folder:/handbook', 'Holidays'), (2, 'folder:/code/server', 'Design'),
     (3, 'folder:/finance', 'Budget'), (4, 'folder:/finance/2026/salaries', 'Salaries');
 
-SELECT vertex AS folder, level FROM emogi_bfs('rights', 'user:bob') WHERE vertex LIKE 'folder:%' ORDER BY vertex;
-
 SELECT title FROM document WHERE folder IN (SELECT vertex FROM emogi_bfs('rights', 'user:ann')) ORDER BY title;
 
 SELECT vertex AS reader FROM emogi_bfs('rights', 'folder:/finance/2026/salaries', direction => 'in') WHERE vertex LIKE 'user:%' ORDER BY vertex;
@@ -31,19 +29,11 @@ FROM emogi_reachable_text('rights', $$SELECT 'user:bob', folder FROM document$$)
 SELECT seq, vertex, kind FROM emogi_shortest_path('rights', 'user:bob', 'folder:/finance/2026/salaries')
 LEFT JOIN rights ON id::text = edge ORDER BY seq;
 
-SELECT count(*) AS steps FROM emogi_shortest_path(
-    $$rights WHERE NOT (src = 'user:bob' AND kind = 'grant')$$, 'user:bob', 'folder:/finance/2026/salaries');
-
 DELETE FROM rights WHERE src = 'user:bob' AND kind = 'grant';
 SELECT title FROM document WHERE folder IN (SELECT vertex FROM emogi_bfs('rights', 'user:bob')) ORDER BY title;
 
-INSERT INTO rights (src, dst, kind) VALUES ('group:staff', 'group:backend', 'member');
-SELECT count(*) FROM emogi_topological_order_text($$rights WHERE kind = 'member'$$);
-
-DELETE FROM rights WHERE src = 'group:staff' AND dst = 'group:backend';
-
-INSERT INTO rights (src, dst, kind) VALUES ('folder:/attic', 'folder:/attic/2009', 'contains');
-SELECT vertex FROM emogi_degree_text('rights', 'in') WHERE degree = 0 AND vertex LIKE 'folder:%';
+SELECT count(*) FROM emogi_topological_order_text(
+    $$SELECT src, dst FROM rights WHERE kind = 'member' UNION ALL VALUES ('group:staff', 'group:backend')$$);
 
 CREATE FUNCTION readable_folders(reader text) RETURNS SETOF text STABLE SECURITY DEFINER
 BEGIN ATOMIC SELECT vertex FROM emogi_bfs('rights'::regclass, reader); END;

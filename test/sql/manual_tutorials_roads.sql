@@ -34,8 +34,6 @@ END;
 SELECT max(distance) AS seconds, count(edge) AS streets, round(ST_Length(ST_LineMerge(ST_Collect(geom)))) AS meters
 FROM emogi_shortest_path('street', nearest(10, 310), nearest(20, 590)) LEFT JOIN street ON id = edge;
 
-SELECT array_agg(vertex ORDER BY seq) AS junctions FROM emogi_shortest_path('street', 5, 0);
-
 SELECT path_id, max(distance) AS seconds, array_agg(vertex ORDER BY seq) AS junctions
 FROM emogi_k_shortest_paths('street', 30, 51, 3) GROUP BY path_id ORDER BY path_id;
 
@@ -49,8 +47,6 @@ SELECT t.source AS station, count(*) AS junctions, max(distance) AS farthest,
 FROM emogi_shortest_path_tree('street', ARRAY[0, 99]) AS t JOIN junction AS j ON j.id = t.vertex
 CROSS JOIN LATERAL (SELECT s.id FROM junction AS s WHERE s.id IN (0, 99) ORDER BY s.geom <-> j.geom, s.id LIMIT 1) AS n
 GROUP BY t.source ORDER BY t.source;
-
-SELECT * FROM emogi_distance_matrix('street', ARRAY[0, 44, 99], ARRAY[0, 44, 99]) WHERE source <> target ORDER BY source, target;
 
 BEGIN;
 UPDATE street SET cost = -1, reverse_cost = -1 WHERE source = 42 AND target = 52;

@@ -24,13 +24,6 @@ SELECT name, level FROM emogi_bfs('contains(parent, child)', 22, direction => 'i
 SELECT path_id, string_agg(name, ' > ' ORDER BY seq) AS path
 FROM emogi_all_shortest_paths('contains(parent, child)', 1, 22) JOIN part ON id = vertex GROUP BY path_id ORDER BY path_id;
 
-WITH RECURSIVE need AS (
-    SELECT 1 AS part, 100::bigint AS pieces
-    UNION ALL
-    SELECT child, pieces * quantity FROM need JOIN contains ON parent = part)
-SELECT name, sum(pieces) AS pieces FROM need JOIN part ON id = part
-WHERE part >= 20 GROUP BY name ORDER BY pieces DESC LIMIT 4;
-
 CREATE VIEW schedule AS
     SELECT c.child AS src, c.parent AS dst, p.days AS weight FROM contains AS c JOIN part AS p ON p.id = c.child;
 SELECT name, distance AS starts, distance + days AS finished
@@ -40,12 +33,6 @@ BEGIN;
 DELETE FROM contains WHERE parent = 13;
 UPDATE part SET days = 20 WHERE id = 13;
 SELECT name, distance + days AS finished FROM emogi_longest_path('schedule') JOIN part ON id = vertex WHERE vertex = 1;
-
-ROLLBACK;
-
-BEGIN;
-INSERT INTO contains VALUES (22, 11, 1);
-SELECT count(*) FROM emogi_topological_order('contains(parent, child)');
 
 ROLLBACK;
 
