@@ -456,8 +456,8 @@ typedef struct EmogiResultColumn
 		  EMOGI_SHAPE_DISTANCES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_LENGTHS, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"distance", EMOGI_FLOAT64, (double) INFINITY})) \
-	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, spanning_forest, \
-		  EMOGI_SHAPE_WEIGHTED_EDGES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_FACTORS, 0, \
+	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, \
+		  spanning_forest, EMOGI_SHAPE_WEIGHTED_EDGES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_MAXIMUM, 0}), \
 		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \
 	OTHER(BRIDGES, bridges, blocks, blocks, none, blocks, \

@@ -22,8 +22,8 @@ extern EmogiStatus emogi_query_check(const EmogiGraph *graph, const EmogiQuery *
 									 EmogiError *error);
 
 /*
- * Get the length of the result columns: nvertices or, for shapes that are lists, as the arguments specify;
- * UINT64_MAX = too long.
+ * Get the length of the result columns: nvertices or, for shapes that are lists, as the arguments
+ * specify; UINT64_MAX = too long.
  */
 extern uint64_t emogi_query_length(uint64_t nvertices, const EmogiQuery *query);
 

@@ -75,7 +75,8 @@ unwind(EmogiSweepRow *row, double sum)
 
 /* Check whether an edge may lie on a path to v that is no longer than `max`. */
 static inline bool
-leads_to(const EmogiSweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double max, uint64_t edge)
+leads_to(const EmogiSweep *sweep, const uint32_t *ranks, int lane, uint32_t v, double max,
+		 uint64_t edge)
 {
 	const uint32_t u = sweep->graph->backward.targets[edge];
 	const double weight = emogi_weight(sweep->graph->backward.weights, sweep->graph->weight_type,
@@ -214,7 +215,8 @@ search_visited(EmogiSweep *sweep, EmogiSweepRow *row)
  * tolerance.
  */
 static bool
-choose_slack(EmogiSweep *sweep, EmogiSweepRow *row, const uint32_t *ranks, const EmogiQuery *query, int lane)
+choose_slack(EmogiSweep *sweep, EmogiSweepRow *row, const uint32_t *ranks, const EmogiQuery *query,
+			 int lane)
 {
 	double		farthest = 0.0;
 
@@ -256,7 +258,8 @@ emogi_contraction_begin_row(EmogiSweep *sweep, const uint32_t *ranks, const Emog
  * nothing is left.
  */
 static bool
-step_back(EmogiSweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane, bool *is_done)
+step_back(EmogiSweep *sweep, const uint32_t *ranks, const EmogiQuery *query, int lane,
+		  bool *is_done)
 {
 	EmogiSweepRow *row = &sweep->rows[lane];
 

@@ -143,12 +143,14 @@ find_rows(EmogiSweep *sweep, const EmogiQuery *query, uint64_t first, double *di
 	if (!sweep_down(sweep))
 		return false;
 	for (int s = 0; s < count; s++)
-		if (!emogi_contraction_begin_row(sweep, ranks, query, query->sources[first + (uint64_t) s], s))
+		if (!emogi_contraction_begin_row(sweep, ranks, query,
+										 query->sources[first + (uint64_t) s], s))
 			return false;
 	if (!emogi_contraction_follow(sweep, ranks, query, count))
 		return false;
 	for (int s = 0; s < count; s++)
-		if (!emogi_contraction_end_row(sweep, query, s, distance + (first + (uint64_t) s) * query->ntargets))
+		if (!emogi_contraction_end_row(sweep, query, s,
+									   distance + (first + (uint64_t) s) * query->ntargets))
 			return false;
 	return !emogi_sweep_is_stopped(sweep);
 }
@@ -218,7 +220,7 @@ find_blocks(void *arg, int thread, int nthreads)
 	sweep.near = allocate_huge(&sweep, sweep.made->nvertices * LANES * sizeof(double),
 							   &sweep.near_memory);
 	sweep.above = allocate(&sweep, sweep.made->nvertices / 64 + 1, sizeof *sweep.above);
-	sums = allocate_huge(&sweep, sweep.made->nvertices * LANES * sizeof(EmogiSweepSum), &sums_memory);
+	sums = allocate_huge(&sweep, sweep.made->nvertices * LANES * sizeof *sums, &sums_memory);
 	for (int lane = 0; lane < LANES && sums != NULL; lane++)
 		sweep.rows[lane].sums = sums + (uint64_t) lane * sweep.made->nvertices;
 	while (!emogi_job_stopped(&rows->job) && (first = emogi_job_claim(&rows->next, LANES)) <
@@ -247,8 +249,8 @@ emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, b
 	EmogiPool  *pool = nthreads > 1 && query->nsources > LANES ? emogi_pool_create(nthreads) : NULL;
 
 	error->message[0] = error->detail[0] = '\0';
-	rows.common = (EmogiSweep) {.job = &rows.job, .made = made, .graph = graph, .up = reversed ? 1 : 0,
-		.poll = poll};
+	rows.common = (EmogiSweep) {.job = &rows.job, .made = made, .graph = graph,
+		.up = reversed ? 1 : 0, .poll = poll};
 	if (pool != NULL)
 		emogi_pool_run(pool, find_blocks, &rows);
 	else

@@ -30,7 +30,8 @@
 #define EMOGI_COST_BUILD_EDGE_US 0.25
 /*
  * ... and at its fastest, in edges per microsecond: without conditions, and with conditions that
- * are evaluated on each row. These limit index searches, which therefore end early rather than late.
+ * are evaluated on each row. These limit index searches, which therefore end early rather than
+ * late.
  */
 #define EMOGI_COST_EDGES_PER_US 64
 #define EMOGI_COST_FILTERED_EDGES_PER_US 20
@@ -67,9 +68,10 @@
 
 /*
  * Above these limits, computing all distances with all threads is faster. The search scans edges of
- * long lists as fast as the threads do, so edges count little. Settling a vertex takes it as long as
- * the threads need for about 15 edges, so that a search in vain costs a twentieth of the run that
- * follows. A search is skipped if its limits are less than twice what has been scanned in vain.
+ * long lists as fast as the threads do, so edges count little. Settling a vertex takes it as long
+ * as the threads need for about 15 edges, so that a search in vain costs a twentieth of the run
+ * that follows. A search is skipped if its limits are less than twice what has been scanned in
+ * vain.
  */
 #define EMOGI_COST_PATH_SHARE 16	/* 1/n of the edges; the planner expects this much, too */
 #define EMOGI_COST_PATH_VERTICES 512	/* edges per settled vertex */

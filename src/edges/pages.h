@@ -85,7 +85,7 @@ typedef struct EmogiPageScans
 
 /* ---- pages_decode.c ---- */
 
-/* Put the edges of a page into a sink. Raises 22004 for a NULL weight, and the errors of the sink. */
+/* Put the edges of a page into a sink. Raises 22004 for a NULL weight, and errors of the sink. */
 typedef void (*EmogiPutPage) (struct EmogiVisiblePage *visible, TupleDesc desc,
 							  const EmogiTupleLayout *layout, EmogiSink *sink);
 

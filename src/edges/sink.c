@@ -6,8 +6,8 @@
  * whenever a process stops, for whatever reason, its edges are in the arena and nothing needs to be
  * flushed.
  *
- * heap_scan.c fills sinks from tables. Everything else goes through the executor (sink_query.c), with
- * the caller's permissions, as
+ * heap_scan.c fills sinks from tables. Everything else goes through the executor (sink_query.c),
+ * with the caller's permissions, as
  *
  *     SELECT _emogi_sink($1, q.c1, q.c2) FROM (query) AS q(c1, c2)
  *

@@ -5,8 +5,8 @@
  * A graph does not store names: a path has some hundred steps, and the rows have all names, of any
  * type, as the caller's snapshot sees them. Therefore the rows that start where steps start are
  * read again, through an index if there is one, otherwise by one scan. They are selected by keys,
- * never by the text of keys, which depends on the caller's settings. edge_names_rows.c describes the
- * rows, edge_match.c finds those of steps among them.
+ * never by the text of keys, which depends on the caller's settings. edge_names_rows.c describes
+ * the rows, edge_match.c finds those of steps among them.
  */
 #include "postgres.h"
 

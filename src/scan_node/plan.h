@@ -2,8 +2,8 @@
  * plan.h: declarations shared by the planner's files
  *
  * plan.c plans scans, lateral.c batches of scans, and upper_paths.c the steps above scans.
- * conditions.c, conditions_value.c, aggregate_match.c, unused_names.c, size.c and size_probe.c serve
- * all of them.
+ * conditions.c, conditions_value.c, aggregate_match.c, unused_names.c, size.c and size_probe.c
+ * serve all of them.
  */
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
@@ -22,8 +22,10 @@
 #define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)	/* lookup of one vertex */
 #define EMOGI_RESCAN_COST (25 * cpu_operator_cost)	/* rescan for such a lookup */
 #define EMOGI_KEY_LOOKUP_COST (20 * cpu_operator_cost)	/* lookup of a non-integer key */
-/* in the planner's units: an edge read during a build, an edge in a search of the whole graph, and a
- * vertex in a local search */
+/*
+ * in the planner's units: an edge read during a build, an edge in a search of the whole graph, and
+ * a vertex in a local search
+ */
 #define EMOGI_BUILD_COST (EMOGI_COST_BUILD_EDGE_US * EMOGI_COST_UNITS_PER_US)
 #define EMOGI_EDGE_COST (EMOGI_COST_EDGE_US * EMOGI_COST_UNITS_PER_US)
 #define EMOGI_LOCAL_EDGE_COST (EMOGI_COST_LOCAL_VERTEX_US * EMOGI_COST_UNITS_PER_US)

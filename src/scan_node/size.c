@@ -441,7 +441,8 @@ emogi_support(PG_FUNCTION_ARGS)
 
 		cost->startup = 0;
 		cost->per_tuple = is_path ?
-			EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / EMOGI_COST_PATH_SHARE :
+			EMOGI_CALL_COST + 2 * size.build_cost +
+			size.nedges * EMOGI_EDGE_COST / EMOGI_COST_PATH_SHARE :
 			emogi_size_call_cost(&size, bounds.depth) + estimate_extra_cost(call, function, &size);
 	}
 	PG_RETURN_POINTER(request);

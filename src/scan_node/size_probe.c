@@ -134,7 +134,8 @@ emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function
 	EmogiGraph	graph;
 	int			borrowed;
 
-	if (!emogi_enable_local_search || !emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) ||
+	if (!emogi_enable_local_search ||
+		!emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) ||
 		given == NULL || !IsA(given, Const) || given->constisnull ||
 		!find_key(call, function, &key) ||
 		!emogi_key_io_is_compatible(&key.keys, given->consttype) ||
