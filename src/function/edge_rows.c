@@ -2,9 +2,10 @@
  * edge_rows.c: rows that are sorted pairs: edges with their two ends, of emogi_spanning_forest and
  * emogi_bridges, and blocks with their vertices, of emogi_biconnected
  *
- * An engine encodes both by one value per vertex (EMOGI_SHAPE_EDGES, EMOGI_SHAPE_BLOCKS). Traversing
- * the vertices in ascending order yields the second elements of each first element in ascending
- * order, except at most one. Those in order are placed by a counting sort, then the exception is inserted.
+ * An engine encodes both by one value per vertex (EMOGI_SHAPE_EDGES, EMOGI_SHAPE_BLOCKS).
+ * Traversing the vertices in ascending order yields the second elements of each first element in
+ * ascending order, except at most one. Those in order are placed by a counting sort, then the
+ * exception is inserted.
  */
 #include "postgres.h"
 
