@@ -20,24 +20,13 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "answer/cost.h"
 #include "function/function.h"
 #include "function/rows.h"
 #include "base/compat.h"
 #include "base/limits.h"
 
 PG_FUNCTION_INFO_V1(emogi_reachable);
-
-/* Results of a batch may use this share (1/n) of the role's limit in the arena. */
-#define ANSWER_SHARE 8
-
-/* Fewer sources than this are searched one by one, because such a search ends at its targets. */
-#define MIN_BATCH_SOURCES 8
-
-/* Searches start from the targets if there are this many times as many sources. */
-#define REVERSE_FACTOR 2
-
-/* The time of a batch that took this long, in ms, is compared with that of single searches. */
-#define LONG_BATCH_MS 20.0
 
 /* Two vertex numbers. */
 typedef struct Pair
@@ -153,7 +142,7 @@ reverse_if_cheaper(Reachability *state, EmogiGraph *graph)
 	if (graph->backward.offsets == NULL)
 		return;
 	reverse_pairs(state);
-	if (count_sources(state) * REVERSE_FACTOR > nsources)
+	if (count_sources(state) * EMOGI_COST_BATCH_REVERSE > nsources)
 	{
 		reverse_pairs(state);
 		return;
@@ -176,7 +165,8 @@ search_pairs(Reachability *state, EmogiPairSearch *search)
 								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	emogi_task_pairs_begin(search, state->call, state->task, state->graph);
 	search->overlay = state->overlay;
-	emogi_task_pairs_run(search, state->npairs, emogi_task_pairs_batches(count_sources(state)));
+	emogi_pair_budget_run(&search->budget, state->npairs,
+						  emogi_pair_budget_batches(count_sources(state)));
 	for (; state->nsearched < state->npairs; state->nsearched++)
 	{
 		const Pair *pair = &state->pairs[state->nsearched];
@@ -185,7 +175,7 @@ search_pairs(Reachability *state, EmogiPairSearch *search)
 		if (state->nsearched == group_end)
 		{
 			group_end = end_of_source(state, state->nsearched);
-			emogi_task_pairs_group(search, group_end - state->nsearched, 1);
+			emogi_pair_budget_group(&search->budget, group_end - state->nsearched, 1);
 		}
 		if (!emogi_task_pairs_find(search, pair->from, pair->to, &path))
 			break;
@@ -229,14 +219,10 @@ search_one(Reachability *state, uint64 first, uint64 end)
 static void
 choose_batch(Reachability *state)
 {
-	const uint64 nvertices = state->graph->nvertices;
-	const uint64 allowed = emogi_limits_allowed_bytes() / ANSWER_SHARE;
-	int			nsources = (int) Min(count_sources(state), EMOGI_MSBFS_SOURCES);
-
-	while (nsources >= MIN_BATCH_SOURCES && emogi_msbfs_bytes(nvertices, nsources, -1) > allowed)
-		nsources /= 2;
-	if (nsources >= MIN_BATCH_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA)
-		state->max_sources = nsources;
+	state->max_sources =
+		emogi_answer_batch_sources(state->graph->nvertices, -1,
+								   (int) Min(count_sources(state), EMOGI_MSBFS_SOURCES),
+								   emogi_limits_allowed_bytes() / EMOGI_COST_BATCH_SHARE);
 }
 
 /* Allocate the result of batches, once. */
@@ -322,9 +308,9 @@ batch_is_cheaper(const Reachability *state, uint64 first)
 {
 	const uint64 nsources = count_batch(state, first);
 
-	if (nsources < MIN_BATCH_SOURCES || state->singles.count == 0)
+	if (nsources < EMOGI_COST_BATCH_MIN_SOURCES || state->singles.count == 0)
 		return false;
-	if (state->batch_ms < LONG_BATCH_MS)
+	if (state->batch_ms < EMOGI_COST_BATCH_LONG_MS)
 		return emogi_msbfs_is_cheaper(state->graph->nvertices, nsources, &state->singles);
 	return state->batch_ms < state->singles_ms / state->singles.count * nsources;
 }

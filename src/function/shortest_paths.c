@@ -255,8 +255,9 @@ find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs, uint64 nsour
 	EmogiLocalPath found;
 	uint64		nfound = 0;
 
-	emogi_task_pairs_run(&paths->search, npairs, nsources);
-	emogi_task_pairs_group(&paths->search, nsources == 1 ? npairs : 1, nsources == 1 ? 1 : npairs);
+	emogi_pair_budget_run(&paths->search.budget, npairs, nsources);
+	emogi_pair_budget_group(&paths->search.budget, nsources == 1 ? npairs : 1,
+							nsources == 1 ? 1 : npairs);
 	for (; nfound < npairs; nfound++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "utils/float.h"
 
-#include "answer/cost.h"
 #include "function/function.h"
 #include "base/papers_settings.h"
 #include "base/arena.h"
@@ -279,10 +278,8 @@ emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
 static bool
 may_summarize(const EmogiTask *task, const EmogiGraph *graph)
 {
-	const bool	on_cuda = emogi_shared->ncuda > 0 && emogi_engine != EMOGI_ENGINE_CPU;
-
 	return task->summarize != NULL && !task->has_targets && !task->is_shared &&
-		(on_cuda || task->query.algorithm == EMOGI_BFS) &&
+		(emogi_answer_may_use_gpu() || task->query.algorithm == EMOGI_BFS) &&
 		!emogi_task_may_diverge(task, graph);
 }
 
@@ -298,14 +295,14 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 	EmogiLocalPath path;
 	uint64		ndone = 0;
 
-	emogi_task_pairs_run(search, npairs, is_weighted ? query->nsources :
-						 emogi_task_pairs_batches(query->nsources));
+	emogi_pair_budget_run(&search->budget, npairs, is_weighted ? query->nsources :
+						  emogi_pair_budget_batches(query->nsources));
 	for (; ndone < npairs; ndone++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (query->ntargets > 1 ? ndone % query->ntargets == 0 : ndone == 0)
-			emogi_task_pairs_group(search, query->ntargets, query->ntargets > 1 ? 1 :
-								   query->nsources);
+			emogi_pair_budget_group(&search->budget, query->ntargets,
+									query->ntargets > 1 ? 1 : query->nsources);
 		if (!emogi_task_pairs_find(search, query->sources[ndone / query->ntargets],
 								   query->targets[ndone % query->ntargets], &path))
 			break;
@@ -512,18 +509,13 @@ bool
 emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 tried,
 				uint32 *path, double *distance, uint64 *length)
 {
-	const uint64 nedges = graph->forward.nedges;
-	const uint64 max_edges = Max(nedges / EMOGI_COST_PATH_SHARE, EMOGI_COST_PATH_MIN_EDGES);
-	const uint64 max_vertices = Max(nedges / EMOGI_COST_PATH_VERTICES,
-									 EMOGI_COST_PATH_MIN_VERTICES);
-	const EmogiPathCost max = {max_edges, max_vertices};
+	const EmogiPathCost max = emogi_answer_path_limit(graph->forward.nedges);
 	const uint32 source = emogi_graph_vertex(graph, task->keys[0]);
 	const uint32 target = emogi_graph_vertex(graph, task->targets[0]);
 	EmogiPathCost cost;
 
 	*length = 0;
-	if (tried > 0 &&
-		Min((double) max_edges, (double) max_vertices * nedges / graph->nvertices) <= 2.0 * tried)
+	if (!emogi_answer_tries_path(graph->nvertices, graph->forward.nedges, tried))
 		return false;
 	if (source == EMOGI_NO_VERTEX || target == EMOGI_NO_VERTEX)
 		return true;
