@@ -232,41 +232,30 @@ fill_member(EmogiRowCursor *cursor)
 	return true;
 }
 
-/* In ascending order of both ends. */
+/* Rows in ascending order of both columns */
+#define SORTED_PAIRS .element = 0, .place = -1, .nullable = -1, .norder = 2, .enter = enter_first
+
 const EmogiRowKind emogi_weighted_edge_rows = {
 	.columns = {{"src", EMOGI_VERTEX, NAN}, {"dst", EMOGI_VERTEX, NAN},
 				{"weight", EMOGI_FLOAT64, NAN}},
 	.key = 0,
-	.element = 0,
-	.place = -1,
-	.nullable = -1,
-	.norder = 2,
+	SORTED_PAIRS,
 	.begin = begin_edges,
-	.enter = enter_first,
 	.fill = fill_edge
 };
 
 const EmogiRowKind emogi_edge_rows = {
 	.columns = {{"src", EMOGI_VERTEX, NAN}, {"dst", EMOGI_VERTEX, NAN}},
 	.key = 0,
-	.element = 0,
-	.place = -1,
-	.nullable = -1,
-	.norder = 2,
+	SORTED_PAIRS,
 	.begin = begin_edges,
-	.enter = enter_first,
 	.fill = fill_edge
 };
 
-/* In ascending order of blocks, then of vertices. */
 const EmogiRowKind emogi_block_rows = {
 	.columns = {{"component", EMOGI_INT64, NAN}, {"vertex", EMOGI_VERTEX, NAN}},
 	.key = 1,
-	.element = 0,
-	.place = -1,
-	.nullable = -1,
-	.norder = 2,
+	SORTED_PAIRS,
 	.begin = begin_blocks,
-	.enter = enter_first,
 	.fill = fill_member
 };

@@ -54,14 +54,25 @@ extern void emogi_start_values_check_vertex(TupleDesc desc, int column, const Em
 
 /* ---- pair_query.c ---- */
 
+/* Two vertex numbers. */
+typedef struct EmogiVertexPair
+{
+	uint32		from;
+	uint32		to;
+} EmogiVertexPair;
+
 extern void emogi_pair_query_check(const char *query, const EmogiKeyType *key);
 extern uint64 emogi_pair_query_max(void);
-extern uint32 *emogi_pair_query_read(const EmogiGraph *graph, const EmogiOverlay *overlay,
-									 EmogiKeyIO *form, const char *query, uint64 *npairs);
+extern EmogiVertexPair *emogi_pair_query_read(const EmogiGraph *graph,
+											  const EmogiOverlay *overlay, EmogiKeyIO *form,
+											  const char *query, uint64 *npairs);
+extern uint64 emogi_pair_query_sort(const EmogiGraph *graph, const EmogiOverlay *overlay,
+									EmogiVertexPair *pairs, uint64 npairs);
 extern Datum *emogi_pair_query_keys(const EmogiGraph *graph, const EmogiOverlay *overlay,
-									EmogiKeyIO *form, const uint32 *numbers, uint64 npairs);
+									EmogiKeyIO *form, const EmogiVertexPair *pairs,
+									uint64 npairs);
 extern uint64 emogi_pair_query_renumber(const EmogiGraph *graph, EmogiKeyIO *form,
-										const Datum *keys, uint64 npairs, uint32 *numbers);
+										const Datum *keys, uint64 npairs, EmogiVertexPair *pairs);
 
 /* ---- task_run.c ---- */
 

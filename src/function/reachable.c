@@ -14,7 +14,6 @@
  */
 #include "postgres.h"
 
-#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/memutils.h"
@@ -28,20 +27,13 @@
 
 PG_FUNCTION_INFO_V1(emogi_reachable);
 
-/* Two vertex numbers. */
-typedef struct Pair
-{
-	uint32		from;
-	uint32		to;
-} Pair;
-
 typedef struct Reachability
 {
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
 	const EmogiOverlay *overlay;	/* changes since the graph was built; NULL = none */
-	Pair	   *pairs;			/* [npairs], ascending and distinct */
+	EmogiVertexPair *pairs;		/* [npairs], ascending and distinct */
 	uint64		npairs;
 	/* pairs are (target, source), and the graph's lists are reversed */
 	bool		is_reversed;
@@ -54,48 +46,6 @@ typedef struct Reachability
 	double		batch_ms;		/* time of the last batch; 0 = there was none */
 	EmogiMsbfsResult batch;
 } Reachability;
-
-static int
-compare_pairs(const void *a, const void *b)
-{
-	const Pair *x = a;
-	const Pair *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
-
-/* Compare vertices of a graph with an overlay by their keys. */
-static int
-compare_with_overlay(const Reachability *state, uint32 a, uint32 b)
-{
-	if (a == b)
-		return 0;
-	return emogi_overlay_before(state->graph, state->overlay, a, b) ? -1 : 1;
-}
-
-/* Compare pairs of a graph with an overlay; arg: Reachability. */
-static int
-compare_pairs_with_overlay(const void *a, const void *b, void *arg)
-{
-	const Pair *x = a;
-	const Pair *y = b;
-	const int	order = compare_with_overlay(arg, x->from, y->from);
-
-	return order != 0 ? order : compare_with_overlay(arg, x->to, y->to);
-}
-
-/* Sort the pairs and drop duplicates. */
-static void
-sort_pairs(Reachability *state)
-{
-	if (state->overlay != NULL)
-		qsort_arg(state->pairs, state->npairs, sizeof(Pair), compare_pairs_with_overlay, state);
-	else
-		qsort(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
-	state->npairs = qunique(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
-}
 
 /* Return the end of the run of pairs that share the source of pair `first`. */
 static uint64
@@ -125,8 +75,8 @@ static void
 reverse_pairs(Reachability *state)
 {
 	for (uint64 i = 0; i < state->npairs; i++)
-		state->pairs[i] = (Pair) {state->pairs[i].to, state->pairs[i].from};
-	qsort(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
+		state->pairs[i] = (EmogiVertexPair) {state->pairs[i].to, state->pairs[i].from};
+	state->npairs = emogi_pair_query_sort(state->graph, NULL, state->pairs, state->npairs);
 }
 
 /*
@@ -169,7 +119,7 @@ search_pairs(Reachability *state, EmogiPairSearch *search)
 						  emogi_pair_budget_batches(count_sources(state)));
 	for (; state->nsearched < state->npairs; state->nsearched++)
 	{
-		const Pair *pair = &state->pairs[state->nsearched];
+		const EmogiVertexPair *pair = &state->pairs[state->nsearched];
 
 		CHECK_FOR_INTERRUPTS();
 		if (state->nsearched == group_end)
@@ -359,7 +309,7 @@ search_with_overlay(Reachability *state, EmogiGraphView *view)
 		emogi_task_pairs_record(&search);
 		return true;
 	}
-	keys = emogi_pair_query_keys(graph, state->overlay, state->task->form, (uint32 *) state->pairs,
+	keys = emogi_pair_query_keys(graph, state->overlay, state->task->form, state->pairs,
 								 state->npairs);
 	pfree(state->found);
 	state->overlay = NULL;
@@ -370,8 +320,8 @@ search_with_overlay(Reachability *state, EmogiGraphView *view)
 		return true;
 	}
 	state->npairs = emogi_pair_query_renumber(graph, state->task->form, keys, state->npairs,
-											  (uint32 *) state->pairs);
-	sort_pairs(state);
+											  state->pairs);
+	state->npairs = emogi_pair_query_sort(graph, NULL, state->pairs, state->npairs);
 	pfree(keys);
 	return false;
 }
@@ -389,7 +339,7 @@ put_rows(FunctionCallInfo fcinfo, const Reachability *state)
 
 	for (uint64 i = 0; i < state->npairs; i++)
 	{
-		const Pair	pair = state->pairs[i];
+		const EmogiVertexPair pair = state->pairs[i];
 		Datum		values[] = {
 			emogi_rows_overlay_vertex(form, state->graph, state->overlay,
 									  state->is_reversed ? pair.to : pair.from),
@@ -426,9 +376,9 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	if (state.call == NULL)
 		return (Datum) 0;
 	state.overlay = view.overlay;
-	state.pairs = (Pair *) emogi_pair_query_read(&view.graph, view.overlay, task.form, task.pairs,
-												 &state.npairs);
-	sort_pairs(&state);
+	state.pairs = emogi_pair_query_read(&view.graph, view.overlay, task.form, task.pairs,
+										&state.npairs);
+	state.npairs = emogi_pair_query_sort(state.graph, view.overlay, state.pairs, state.npairs);
 	if (view.overlay == NULL || !search_with_overlay(&state, &view))
 	{
 		reverse_if_cheaper(&state, &view.graph);

@@ -176,6 +176,11 @@ fill_common(EmogiRowCursor *cursor)
 	return true;
 }
 
+/* Rows in ascending order of vertices */
+#define TREE_ROWS \
+	.key = 0, .element = 0, .place = -1, .nullable = PREDECESSOR, .norder = 1, \
+	.begin = begin_tree, .enter = enter_reached
+
 /* Fill in a row: vertex, level, predecessor, edge, source. */
 static bool
 fill_hops(EmogiRowCursor *cursor)
@@ -184,18 +189,11 @@ fill_hops(EmogiRowCursor *cursor)
 	return fill_common(cursor);
 }
 
-/* In ascending order of vertices. */
 const EmogiRowKind emogi_bfs_tree_rows = {
 	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN},
 				{"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
 	{"source", EMOGI_VERTEX, NAN}},
-	.key = 0,
-	.element = 0,
-	.place = -1,
-	.nullable = PREDECESSOR,
-	.norder = 1,
-	.begin = begin_tree,
-	.enter = enter_reached,
+	TREE_ROWS,
 	.fill = fill_hops
 };
 
@@ -207,17 +205,10 @@ fill_distance(EmogiRowCursor *cursor)
 	return fill_common(cursor);
 }
 
-/* In ascending order of vertices. */
 const EmogiRowKind emogi_shortest_path_tree_rows = {
 	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN},
 				{"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
 	{"source", EMOGI_VERTEX, NAN}},
-	.key = 0,
-	.element = 0,
-	.place = -1,
-	.nullable = PREDECESSOR,
-	.norder = 1,
-	.begin = begin_tree,
-	.enter = enter_reached,
+	TREE_ROWS,
 	.fill = fill_distance
 };

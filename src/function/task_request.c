@@ -236,7 +236,8 @@ sort_vertices(const uint32 *given, uint64 *count)
 static void
 set_pairs(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
 {
-	uint32	   *found = emogi_pair_query_read(graph, NULL, task->form, task->pairs, &query->npairs);
+	EmogiVertexPair *found = emogi_pair_query_read(graph, NULL, task->form, task->pairs,
+												   &query->npairs);
 	uint32	   *pairs = alloc_array(call, 2 * query->npairs, sizeof(uint32));
 
 	memcpy(pairs, found, 2 * query->npairs * sizeof(uint32));
