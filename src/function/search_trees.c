@@ -6,6 +6,7 @@
 
 #include "miscadmin.h"
 
+#include "contract/partition_point.h"
 #include "function/cursor.h"
 
 /* Vertices between two checks for interrupts. */
@@ -71,21 +72,12 @@ look_up(Steps *steps, const uint32 *predecessors)
 static bool
 is_requested_key(const EmogiTask *task, int64 key)
 {
-	uint64		low = 0;
-	uint64		high = task->ntargets;
+	uint64		place;
 
 	if (!task->has_targets || task->last_is_target)
 		return true;
-	while (low < high)
-	{
-		const uint64 middle = (low + high) / 2;
-
-		if (task->targets[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < task->ntargets && task->targets[low] == key;
+	place = EMOGI_PARTITION_POINT(0, task->ntargets, middle, task->targets[middle] < key);
+	return place < task->ntargets && task->targets[place] == key;
 }
 
 /*
