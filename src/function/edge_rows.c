@@ -233,7 +233,7 @@ fill_member(EmogiRowCursor *cursor)
 }
 
 /* Rows in ascending order of both columns */
-#define SORTED_PAIRS .element = 0, .place = -1, .nullable = -1, .norder = 2, .enter = enter_first
+#define SORTED_PAIRS .element = 0, .place = -1, .nullable = -1, .norder = 2
 
 const EmogiRowKind emogi_weighted_edge_rows = {
 	.columns = {{"src", EMOGI_VERTEX, NAN}, {"dst", EMOGI_VERTEX, NAN},
@@ -241,6 +241,7 @@ const EmogiRowKind emogi_weighted_edge_rows = {
 	.key = 0,
 	SORTED_PAIRS,
 	.begin = begin_edges,
+	.enter = enter_first,
 	.fill = fill_edge
 };
 
@@ -249,6 +250,7 @@ const EmogiRowKind emogi_edge_rows = {
 	.key = 0,
 	SORTED_PAIRS,
 	.begin = begin_edges,
+	.enter = enter_first,
 	.fill = fill_edge
 };
 
@@ -257,5 +259,6 @@ const EmogiRowKind emogi_block_rows = {
 	.key = 1,
 	SORTED_PAIRS,
 	.begin = begin_blocks,
+	.enter = enter_first,
 	.fill = fill_member
 };

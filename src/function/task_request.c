@@ -28,10 +28,17 @@ alloc_array(EmogiCall *call, uint64 length, Size element)
 static const char *
 list_hint(EmogiAlgorithm algorithm)
 {
-	if (algorithm == EMOGI_SIMILARITY)
-		return "Give a smaller top_k.";
-	return algorithm == EMOGI_DISTANCE_MATRIX ? "Give fewer sources, or fewer targets." :
-		"Give fewer sources, or shorter or fewer walks.";
+	switch (algorithm)
+	{
+		case EMOGI_SIMILARITY:
+			return "Give a smaller top_k.";
+		case EMOGI_DISTANCE_MATRIX:
+			return "Give fewer sources, or fewer targets.";
+		case EMOGI_RANDOM_WALK:
+			return "Give fewer sources, or shorter or fewer walks.";
+		default:
+			return "Raise emogi.max_memory, or select fewer edges.";
+	}
 }
 
 /* Raise 53200 for a list that is larger than emogi.max_memory. */
@@ -56,10 +63,11 @@ require_room(EmogiAlgorithm algorithm, uint64 length)
 
 /* Allocate the columns of a result that it does not have yet. Raises 54000. */
 static void
-alloc_columns(EmogiCall *call, const EmogiQuery *query, uint64 nvertices, EmogiResult *result)
+alloc_columns(EmogiCall *call, const EmogiQuery *query, const EmogiGraph *graph,
+			  EmogiResult *result)
 {
 	const EmogiResultColumn *columns = emogi_algorithm_row(query->algorithm)->columns;
-	const uint64 length = emogi_query_length(nvertices, query);
+	const uint64 length = emogi_query_length(graph, query);
 
 	if (length == PG_UINT64_MAX)
 		ereport(ERROR,
@@ -404,8 +412,8 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	if (may_summarize(task, graph))
 		query->summary = task->summarize(task->summarize_arg, call, task->form);
 	request->result = *result;
-	alloc_columns(call, query, graph->nvertices, &request->result);
-	if (task->has_target_array)
+	alloc_columns(call, query, graph, &request->result);
+	if (row->shape == EMOGI_SHAPE_DISTANCES)
 	{
 		run_matrix(call, task, graph, request, result);
 		return true;
@@ -458,7 +466,7 @@ emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	EmogiResult result;
 
 	request->query.algorithm = EMOGI_BFS_SUMS;
-	alloc_columns(call, &request->query, graph->nvertices, &request->result);
+	alloc_columns(call, &request->query, graph, &request->result);
 	result = emogi_call_request(call)->result;
 	for (int i = 0; i < nsources; i++)
 		sums[i] = (EmogiMsbfsSums) {.count = result.columns[0].int64[i],

@@ -300,7 +300,7 @@ copy_rows(EmogiScan *scan, bool only_count)
 	EmogiResult *result = &scan->result;
 	EmogiQuery *query = &scan->query;
 	const uint64 n = scan->graph.nvertices;
-	const uint64 length = scan->kind != NULL ? emogi_query_length(n, query) : n;
+	const uint64 length = scan->kind != NULL ? emogi_query_length(&scan->graph, query) : n;
 	Size		total = 0;
 
 	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count,
@@ -315,7 +315,7 @@ copy_rows(EmogiScan *scan, bool only_count)
 								  only_count, &total);
 		query->targets = copy_array((void *) query->targets,
 									query->ntargets * sizeof *query->targets, only_count, &total);
-		if (emogi_algorithm_takes(scan->function, EMOGI_TARGETS) >= 0)
+		if (scan->function->shape == EMOGI_SHAPE_DISTANCES)
 			query->sources = copy_array((void *) query->sources,
 										query->nsources * sizeof *query->sources, only_count,
 										&total);
