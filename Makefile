@@ -64,7 +64,11 @@ ALL_OBJS = $(OBJS) $(VERIFY_OBJS) $(CUDA_OBJS) $(CUDA_C_OBJS) $(PAPERS_OBJS) $(P
 $(OBJS:.o=.bc): %.bc: %.o
 $(filter-out $(wildcard $(ALL_OBJS)),$(ALL_OBJS)): missing
 .PHONY: missing
-$(ENGINE_OBJS) $(VERIFY_OBJS) src/scan_node/fold.o src/scan_node/ranges.o src/remote/decode.o src/remote/decode_groups.o src/remote/decode_rows.o src/remote/decode_values.o src/remote/pack.o: CFLAGS += -O3
+VECTOR_OBJS = $(patsubst %,src/%.o,scan_node/grouping scan_node/grouping_fold scan_node/ranges remote/decode remote/decode_groups remote/decode_rows remote/decode_values remote/pack)
+ifneq ($(filter-out $(OBJS),$(VECTOR_OBJS)),)
+$(error VECTOR_OBJS names files that are not there: $(filter-out $(OBJS),$(VECTOR_OBJS)))
+endif
+$(ENGINE_OBJS) $(VERIFY_OBJS) $(VECTOR_OBJS): CFLAGS += -O3
 # communities and ranks are the same bits on all engines: a product and a sum are rounded each by itself
 $(ENGINE_OBJS): CFLAGS += -ffp-contract=off
 

@@ -82,31 +82,57 @@ typedef enum EmogiDirection
 } EmogiDirection;
 
 /*
- * The shape of an algorithm's answer: what the columns of its result contain, and what a row of the
- * SQL function is.
+ * The shapes of answers: what the columns of a result contain, and what a row of the SQL function
+ * is. Rows are read from the columns as the row kind says (src/function/cursor.h).
+ *
+ *   PLAIN(NAME)               a column has an element for each vertex, and a row is a vertex with
+ *                             the columns, or there are none
+ *   ROWS(NAME, kind)          likewise, with rows of a kind of their own, emogi_KIND
+ *   LIST(NAME, kind, count, each)
+ *                             a column has count * each elements, which depend on `graph` and
+ *                             `query`, and each of them may be a row; lists are last
+ *
+ * VERTICES         no column is NULL
+ * SCALAR           no rows: the SQL function returns a number computed from the sum of the first
+ *                  column, and takes vertices of any type
+ * EDGES            the first column is another vertex: the edge between the two, smaller endpoint
+ *                  first
+ * WEIGHTED_EDGES   likewise, with the weight in the second column
+ * BLOCKS           the columns encode blocks (biconnected.h): a vertex in a block
+ * BFS_TREE         the columns encode a search forest: a vertex with the previous vertex on its
+ *                  path, NULL at a root
+ * PATH_TREE        likewise, by weights
+ * HIERARCHY        the columns encode a hierarchy (hierarchy.h): a vertex at a level
+ * STEPS            a step of a path
+ * SIMILARITIES     two vertices with their similarity
+ * DISTANCES        two vertices with their distance
+ * WALKS            a step of a random walk
+ * AGGREGATES       no SQL function: plans use them instead of the rows of another function
  */
+#define EMOGI_SHAPES(PLAIN, ROWS, LIST) \
+	PLAIN(VERTICES) \
+	PLAIN(SCALAR) \
+	ROWS(EDGES, edge_rows) \
+	ROWS(WEIGHTED_EDGES, weighted_edge_rows) \
+	ROWS(BLOCKS, block_rows) \
+	ROWS(BFS_TREE, bfs_tree_rows) \
+	ROWS(PATH_TREE, shortest_path_tree_rows) \
+	ROWS(HIERARCHY, hierarchy_rows) \
+	ROWS(STEPS, path_rows) \
+	LIST(SIMILARITIES, similarity_rows, \
+		 query->pairs != NULL ? query->npairs : \
+		 query->ntargets > 0 ? query->ntargets : graph->nvertices, \
+		 query->pairs != NULL ? 1 : (uint64_t) query->top_k) \
+	LIST(DISTANCES, distance_rows, query->nsources, query->ntargets) \
+	LIST(WALKS, walk_rows, query->nsources * (uint64_t) query->walks, \
+		 (uint64_t) query->length + 1) \
+	LIST(AGGREGATES, no_rows, query->nsources, 1)
+
 typedef enum EmogiAnswerShape
 {
-	EMOGI_SHAPE_VERTICES = 0,	/* a vertex with the columns; no column is NULL */
-	EMOGI_SHAPE_EDGES,			/* the first column is another vertex: the edge between the two,
-								 * smaller endpoint first */
-	EMOGI_SHAPE_WEIGHTED_EDGES, /* likewise, with the weight in the second column */
-	EMOGI_SHAPE_BLOCKS,			/* the columns encode blocks (biconnected.h): a vertex in a block */
-	EMOGI_SHAPE_BFS_TREE,		/* the columns encode a search forest: a vertex with the previous
-								 * vertex on its path, NULL at a root */
-	EMOGI_SHAPE_PATH_TREE,		/* likewise, by weights */
-	EMOGI_SHAPE_HIERARCHY,		/* the columns encode a hierarchy (hierarchy.h): a vertex at a
-								 * level */
-	EMOGI_SHAPE_STEPS,			/* a step of a path */
-	EMOGI_SHAPE_SCALAR,			/* no rows: the SQL function returns a number computed from the sum
-								 * of the first column, and takes vertices of any type */
-
-	/* The columns have emogi_query_length (query.h) elements, each of which is a row. */
-	EMOGI_SHAPE_SIMILARITIES,	/* two vertices with their similarity */
-	EMOGI_SHAPE_DISTANCES,		/* two vertices with their distance */
-	EMOGI_SHAPE_WALKS,			/* a step of a random walk */
-	EMOGI_SHAPE_AGGREGATES,		/* no SQL function: plans use them instead of the rows of another
-								 * function */
+#define EMOGI_SHAPE(NAME, ...) EMOGI_SHAPE_##NAME,
+	EMOGI_SHAPES(EMOGI_SHAPE, EMOGI_SHAPE, EMOGI_SHAPE)
+#undef EMOGI_SHAPE
 	EMOGI_NSHAPES
 } EmogiAnswerShape;
 
@@ -456,8 +482,8 @@ typedef struct EmogiResultColumn
 		  EMOGI_SHAPE_DISTANCES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_LENGTHS, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"distance", EMOGI_FLOAT64, (double) INFINITY})) \
-	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, spanning_forest, \
-		  EMOGI_SHAPE_WEIGHTED_EDGES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_FACTORS, 0, \
+	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, \
+		  spanning_forest, EMOGI_SHAPE_WEIGHTED_EDGES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_MAXIMUM, 0}), \
 		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \
 	OTHER(BRIDGES, bridges, blocks, blocks, none, blocks, \
@@ -537,7 +563,7 @@ typedef struct EmogiAlgorithmRow
 static inline bool
 emogi_shape_is_list(EmogiAnswerShape shape)
 {
-	return shape >= EMOGI_SHAPE_SIMILARITIES && shape <= EMOGI_SHAPE_AGGREGATES;
+	return shape >= EMOGI_SHAPE_SIMILARITIES;
 }
 
 /* Check whether the columns encode a search forest. */

@@ -2,8 +2,8 @@
  * builder.h: construction of graphs, and of what they are made from, with the threads of an engine
  *
  * The functions run on all threads of the engine's state, poll control->cancel, and return
- * CANCELED, NO_MEMORY or BAD_INPUT if they fail. csr.h, coo.h, merge.h and dictionary.h describe the
- * inputs and the memory that the caller allocates.
+ * CANCELED, NO_MEMORY or BAD_INPUT if they fail. csr.h, coo.h, merge.h and dictionary.h describe
+ * the inputs and the memory that the caller allocates.
  */
 #ifndef EMOGI_BUILDER_H
 #define EMOGI_BUILDER_H

@@ -412,8 +412,8 @@ typedef struct EmogiEngine
 	 * Searches that are not an EmogiQuery; NULL = this engine has none.
 	 *
 	 * msbfs: a BFS from each of the query's sources separately, 1 .. EMOGI_MSBFS_SOURCES vertex
-	 * numbers, duplicates allowed, up to its max_depth. If graph->backward exists, it saves work. If
-	 * result->too_deep is set (with status EMOGI_OK), search from the sources one by one.
+	 * numbers, duplicates allowed, up to its max_depth. If graph->backward exists, it saves work.
+	 * If result->too_deep is set (with status EMOGI_OK), search from the sources one by one.
 	 *
 	 * path: the path from the query's only source to its only target, as emogi_path_search_within
 	 * finds it.
@@ -422,7 +422,8 @@ typedef struct EmogiEngine
 	 * be NULL, because only the calling thread computes.
 	 */
 	EmogiStatus (*msbfs) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
-						  struct EmogiMsbfsResult *result, EmogiControl *control, EmogiError *error);
+						  struct EmogiMsbfsResult *result, EmogiControl *control,
+						  EmogiError *error);
 	EmogiStatus (*path) (EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
 						 uint64_t max_edges, uint64_t max_vertices, struct EmogiPathAnswer *answer,
 						 EmogiControl *control, EmogiError *error);

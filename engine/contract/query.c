@@ -34,31 +34,23 @@ check_vertices(const EmogiGraph *graph, const uint32_t *numbers, uint64_t count,
 }
 
 uint64_t
-emogi_query_length(uint64_t nvertices, const EmogiQuery *query)
+emogi_query_length(const EmogiGraph *graph, const EmogiQuery *query)
 {
 	const double most = 9007199254740992.0;
-	uint64_t	count = nvertices;
+	uint64_t	count = graph->nvertices;
 	uint64_t	each = 1;
 
 	switch (emogi_algorithm_row(query->algorithm)->shape)
 	{
-		case EMOGI_SHAPE_AGGREGATES:
-			return query->nsources;
-		case EMOGI_SHAPE_SIMILARITIES:
-			count = query->pairs != NULL ? query->npairs :
-				query->ntargets > 0 ? query->ntargets : nvertices;
-			each = query->pairs != NULL ? 1 : (uint64_t) query->top_k;
+#define LIST(NAME, kind, count_of, each_of) \
+		case EMOGI_SHAPE_##NAME: \
+			count = count_of; \
+			each = each_of; \
 			break;
-		case EMOGI_SHAPE_DISTANCES:
-			count = query->nsources;
-			each = query->ntargets;
-			break;
-		case EMOGI_SHAPE_WALKS:
-			count = query->nsources * (uint64_t) query->walks;
-			each = (uint64_t) query->length + 1;
-			break;
+		EMOGI_SHAPES(EMOGI_NOTHING, EMOGI_NOTHING, LIST)
+#undef LIST
 		default:
-			return nvertices;
+			break;
 	}
 	return (double) count * (double) each <= most ? count * each : UINT64_MAX;
 }
@@ -144,7 +136,7 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		status = check_similarity(graph, query, error);
 	if (status != EMOGI_OK)
 		return status;
-	if (emogi_query_length(graph->nvertices, query) == UINT64_MAX)
+	if (emogi_query_length(graph, query) == UINT64_MAX)
 		return refuse(error, "the answer would be too long");
 	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
 		status = check_vertices(graph, query->sources, query->nsources, "source", error);

@@ -22,10 +22,10 @@ extern EmogiStatus emogi_query_check(const EmogiGraph *graph, const EmogiQuery *
 									 EmogiError *error);
 
 /*
- * Get the length of the result columns: nvertices or, for shapes that are lists, as the arguments specify;
- * UINT64_MAX = too long.
+ * Get the length of the result columns: nvertices or, for shapes that are lists, as the arguments
+ * specify; UINT64_MAX = too long.
  */
-extern uint64_t emogi_query_length(uint64_t nvertices, const EmogiQuery *query);
+extern uint64_t emogi_query_length(const EmogiGraph *graph, const EmogiQuery *query);
 
 /* Check whether a query also reads the transpose of its lists. */
 extern bool emogi_query_needs_backward(const EmogiQuery *query);

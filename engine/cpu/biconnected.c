@@ -69,6 +69,11 @@ take_chunk(Blocks *blocks, uint64_t *v, uint64_t *end)
 	return true;
 }
 
+/* Run a statement for each vertex v of the chunks that a thread takes. */
+#define FOR_EACH_VERTEX(blocks, v) \
+	for (uint64_t v = 0, end = 0; take_chunk(blocks, &v, &end);) \
+		for (; v < end; v++)
+
 /* Count edges about to be examined; false if the job has stopped, which is polled at intervals. */
 static inline bool
 count_scanned(Blocks *blocks, uint64_t *nscanned, uint64_t more)
@@ -103,12 +108,9 @@ static void
 begin_sizes(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-			blocks->size[v] = 1;
+	FOR_EACH_VERTEX(blocks, v)
+		blocks->size[v] = 1;
 }
 
 /* Add the size of a vertex's subtree to its parent's. */
@@ -227,13 +229,10 @@ static void
 keep_bridges(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-			if (!stays_below(blocks, v, v))
-				blocks->parent[v] = EMOGI_NO_VERTEX;
+	FOR_EACH_VERTEX(blocks, v)
+		if (!stays_below(blocks, v, v))
+			blocks->parent[v] = EMOGI_NO_VERTEX;
 }
 
 /* ---- blocks ---- */
@@ -243,12 +242,9 @@ static void
 begin_labels(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-			blocks->label[v] = (uint32_t) v;
+	FOR_EACH_VERTEX(blocks, v)
+		blocks->label[v] = (uint32_t) v;
 }
 
 /* Join the ends of a non-tree edge. */
@@ -268,19 +264,16 @@ join_sample(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
 	const EmogiAdjacency *lists = &blocks->graph->forward;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-		{
-			if (blocks->parent[v] == EMOGI_NO_VERTEX)
-				continue;
-			if (!stays_below(blocks, v, blocks->parent[v]))
-				emogi_union_find_join(blocks->label, (uint32_t) v, blocks->parent[v]);
-			join_across(blocks, (uint32_t) v, lists->targets[lists->offsets[v]]);
-			join_across(blocks, (uint32_t) v, lists->targets[lists->offsets[v + 1] - 1]);
-		}
+	FOR_EACH_VERTEX(blocks, v)
+	{
+		if (blocks->parent[v] == EMOGI_NO_VERTEX)
+			continue;
+		if (!stays_below(blocks, v, blocks->parent[v]))
+			emogi_union_find_join(blocks->label, (uint32_t) v, blocks->parent[v]);
+		join_across(blocks, (uint32_t) v, lists->targets[lists->offsets[v]]);
+		join_across(blocks, (uint32_t) v, lists->targets[lists->offsets[v + 1] - 1]);
+	}
 }
 
 /* Replace all parents by their roots. */
@@ -288,12 +281,9 @@ static void
 compress_labels(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-			emogi_union_find_compress(blocks->label, (uint32_t) v);
+	FOR_EACH_VERTEX(blocks, v)
+		emogi_union_find_compress(blocks->label, (uint32_t) v);
 }
 
 /*
@@ -336,15 +326,12 @@ static void
 begin_tops(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-		{
-			blocks->top[v] = blocks->second[v] = EMOGI_NO_VERTEX;
-			blocks->next[v] = 0;
-		}
+	FOR_EACH_VERTEX(blocks, v)
+	{
+		blocks->top[v] = blocks->second[v] = EMOGI_NO_VERTEX;
+		blocks->next[v] = 0;
+	}
 }
 
 /* Find the top of each block, and the second of its other vertices; the first is its label. */
@@ -352,21 +339,18 @@ static void
 find_tops(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-		{
-			const uint32_t label = blocks->label[v];
+	FOR_EACH_VERTEX(blocks, v)
+	{
+		const uint32_t label = blocks->label[v];
 
-			if (blocks->parent[v] == EMOGI_NO_VERTEX)
-				continue;
-			if (blocks->label[blocks->parent[v]] != label)
-				__atomic_store_n(&blocks->top[label], blocks->parent[v], __ATOMIC_RELAXED);
-			if (label != v)
-				emogi_spanning_bfs_lower(&blocks->second[label], (uint32_t) v);
-		}
+		if (blocks->parent[v] == EMOGI_NO_VERTEX)
+			continue;
+		if (blocks->label[blocks->parent[v]] != label)
+			__atomic_store_n(&blocks->top[label], blocks->parent[v], __ATOMIC_RELAXED);
+		if (label != v)
+			emogi_spanning_bfs_lower(&blocks->second[label], (uint32_t) v);
+	}
 }
 
 /*
@@ -411,12 +395,9 @@ count_above(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
 	int64_t    *components = blocks->run.result->columns[0].int64;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-			components[v] = blocks->parent[v] != EMOGI_NO_VERTEX;
+	FOR_EACH_VERTEX(blocks, v)
+		components[v] = blocks->parent[v] != EMOGI_NO_VERTEX;
 }
 
 /* Count each block for its top. */
@@ -425,13 +406,10 @@ count_tops(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
 	int64_t    *components = blocks->run.result->columns[0].int64;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-			if (is_block(blocks, v))
-				__atomic_fetch_add(&components[blocks->top[v]], 1, __ATOMIC_RELAXED);
+	FOR_EACH_VERTEX(blocks, v)
+		if (is_block(blocks, v))
+			__atomic_fetch_add(&components[blocks->top[v]], 1, __ATOMIC_RELAXED);
 }
 
 /* Set the count of vertices that are in only one block to 0. */
@@ -440,12 +418,9 @@ drop_others(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
 	int64_t    *components = blocks->run.result->columns[0].int64;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-			components[v] = components[v] < 2 ? 0 : components[v];
+	FOR_EACH_VERTEX(blocks, v)
+		components[v] = components[v] < 2 ? 0 : components[v];
 }
 
 /* ---- numbers of blocks ---- */
@@ -536,13 +511,10 @@ write_numbers(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
 	int64_t    *component = blocks->run.result->columns[0].int64;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
-		for (; v < end; v++)
-			component[v] = blocks->parent[v] == EMOGI_NO_VERTEX ? -1
-				: (int64_t) blocks->number[blocks->label[v]];
+	FOR_EACH_VERTEX(blocks, v)
+		component[v] = blocks->parent[v] == EMOGI_NO_VERTEX ? -1
+			: (int64_t) blocks->number[blocks->label[v]];
 }
 
 /* ---- entry point ---- */

@@ -5,6 +5,8 @@
  */
 #include "contraction_search.h"
 
+#include "contract/partition_point.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -61,18 +63,9 @@ compare_edges(const void *a, const void *b)
 static uint32_t
 find_place(const CorridorSearch *settling, uint32_t rank)
 {
-	uint64_t	low = 0,
-				high = settling->nplaces;
+	const uint64_t low = EMOGI_PARTITION_POINT(0, settling->nplaces, middle,
+											   settling->places[middle].rank < rank);
 
-	while (low < high)
-	{
-		const uint64_t middle = (low + high) / 2;
-
-		if (settling->places[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < settling->nplaces && settling->places[low].rank == rank ? (uint32_t) low
 		: EMOGI_NO_VERTEX;
 }

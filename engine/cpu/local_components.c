@@ -14,6 +14,7 @@
  */
 #include "contract/local_components.h"
 
+#include "contract/partition_point.h"
 #include "graph/layout.h"
 
 #include <stdlib.h>
@@ -159,16 +160,7 @@ list_moved(EmogiLocalComponents *components)
 static uint64_t
 find_key(const int64_t *ids, uint64_t low, uint64_t high, int64_t key)
 {
-	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (ids[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(low, high, middle, ids[middle] < key);
 }
 
 void
@@ -280,21 +272,11 @@ static uint32_t
 number_of(const Writing *writing, uint32_t vertex)
 {
 	const uint32_t *places = writing->components->places;
-	uint64_t	low = 0;
-	uint64_t	high = writing->nnew;
 
 	if (vertex >= writing->nold)
 		return places[vertex - writing->nold] + (uint32_t) (vertex - writing->nold);
-	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (places[middle] <= vertex)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return vertex + (uint32_t) low;
+	return vertex + (uint32_t) EMOGI_PARTITION_POINT(0, writing->nnew, middle,
+													 places[middle] <= vertex);
 }
 
 /* Get the number, among all vertices, of the smallest vertex of a vertex's component. */

@@ -15,6 +15,7 @@
 #include "cpu/cpu_run.h"
 
 #include "contract/lists.h"
+#include "contract/partition_point.h"
 #include "contract/philox.h"
 #include "contract/semirings.h"
 
@@ -109,19 +110,7 @@ share_of(const Walks *walks, uint64_t first, uint64_t e)
 static uint64_t
 first_above(const double *sums, uint64_t first, uint64_t end, double x)
 {
-	uint64_t	low = first;
-	uint64_t	high = end - 1;
-
-	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (sums[middle] > x)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(first, end - 1, middle, !(sums[middle] > x));
 }
 
 /* Draw an edge of a non-empty list. */

@@ -1,5 +1,5 @@
 /*
- * dictionary.h: the construction of a dictionary (contract/dictionary.h), with the threads of a pool.
+ * dictionary.h: building a dictionary (contract/dictionary.h), with the threads of a pool.
  */
 #ifndef EMOGI_DICTIONARY_BUILD_H
 #define EMOGI_DICTIONARY_BUILD_H

@@ -7,6 +7,7 @@
  */
 #include "csr.h"
 #include "layout.h"
+#include "contract/partition_point.h"
 
 /*
  * one line of keys: the first distance from the expected place that is searched, and the factor by
@@ -93,16 +94,7 @@ emogi_graph_relocate(EmogiGraph *graph, const void *memory)
 static uint64_t
 find_between(const int64_t *ids, uint64_t low, uint64_t high, int64_t key)
 {
-	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (ids[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(low, high, middle, ids[middle] < key);
 }
 
 /* Find the same, given a place near which it should be, by galloping away from it. */

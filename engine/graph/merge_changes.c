@@ -177,18 +177,10 @@ static uint64_t
 find_place(const EmogiAdjacency *lists, EmogiWeightType type, uint64_t low, uint64_t high,
 		   uint32_t target, double weight)
 {
-	while (low < high)
-	{
-		uint64_t	middle = low + (high - low) / 2;
-
-		if (lists->targets[middle] < target ||
-			(lists->targets[middle] == target &&
-			 emogi_weight(lists->weights, type, middle) < weight))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(low, high, middle,
+								 lists->targets[middle] < target ||
+								 (lists->targets[middle] == target &&
+								  emogi_weight(lists->weights, type, middle) < weight));
 }
 
 /*

@@ -17,19 +17,7 @@
 static uint64_t
 breaks_before(const EmogiMerge *merge, uint64_t v)
 {
-	uint64_t	low = 0;
-	uint64_t	high = merge->nbreaks;
-
-	while (low < high)
-	{
-		uint64_t	middle = low + (high - low) / 2;
-
-		if (merge->breaks[middle].from <= v)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(0, merge->nbreaks, middle, merge->breaks[middle].from <= v);
 }
 
 /* Get the old number at a new one, given the next break. */
@@ -66,19 +54,7 @@ write_ids(const EmogiMerge *merge, uint64_t v, uint64_t end)
 static uint64_t
 edits_before(const EmogiMergeSide *side, uint64_t v)
 {
-	uint64_t	low = 0;
-	uint64_t	high = side->nentries;
-
-	while (low < high)
-	{
-		uint64_t	middle = low + (high - low) / 2;
-
-		if (side->edits[middle].after <= v)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(0, side->nentries, middle, side->edits[middle].after <= v);
 }
 
 /* Write the offsets of the new vertices [v, end); the last may be the number of vertices. */
@@ -201,19 +177,7 @@ put_entry(EmogiMerge *merge, const EmogiMergeSide *side, uint64_t i)
 static uint64_t
 first_edit(const EmogiMergeSide *side, uint64_t entry)
 {
-	uint64_t	low = 0;
-	uint64_t	high = side->nentries;
-
-	while (low < high)
-	{
-		uint64_t	middle = low + (high - low) / 2;
-
-		if (side->edits[middle].place < entry)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(0, side->nentries, middle, side->edits[middle].place < entry);
 }
 
 /* Get the first old entry after an edit. */

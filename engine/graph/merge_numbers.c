@@ -9,6 +9,7 @@
 #include "graph/merge_parts.h"
 
 #include "graph/radix.h"
+#include "contract/partition_point.h"
 
 #define MIN_BLOCKS 4096
 #define BLOCKS_PER_BREAK 128
@@ -131,19 +132,7 @@ emogi_merge_shifts_bytes(uint64_t nvertices, uint64_t nbreaks)
 static uint64_t
 count_breaks(const EmogiMerge *merge, uint64_t vertex)
 {
-	uint64_t	low = 0;
-	uint64_t	high = merge->nbreaks;
-
-	while (low < high)
-	{
-		uint64_t	middle = low + (high - low) / 2;
-
-		if (merge->breaks[middle].old <= vertex)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(0, merge->nbreaks, middle, merge->breaks[middle].old <= vertex);
 }
 
 /* Get the shift of vertices after so many breaks. */

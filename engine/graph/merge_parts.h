@@ -18,6 +18,7 @@
 #ifndef EMOGI_MERGE_PARTS_H
 #define EMOGI_MERGE_PARTS_H
 
+#include "contract/partition_point.h"
 #include "graph/merge.h"
 #include "threads/job.h"
 
@@ -226,16 +227,7 @@ emogi_merge_gallop(const int64_t *ids, uint64_t low, uint64_t nvertices, int64_t
 		low = high + 1;
 		high = high + step < nvertices ? high + step : nvertices;
 	}
-	while (low < high)
-	{
-		uint64_t	middle = low + (high - low) / 2;
-
-		if (ids[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(low, high, middle, ids[middle] < key);
 }
 
 /* Poll the job if a loop's counter is at a polling point; true if it has stopped. */

@@ -142,18 +142,9 @@ static void
 count_entry(EmogiMerge *merge, uint32_t vertex)
 {
 	EmogiMergeCandidate *candidates = merge->candidates;
-	uint64_t	low = 0;
-	uint64_t	high = merge->ncandidates;
+	const uint64_t low = EMOGI_PARTITION_POINT(0, merge->ncandidates, middle,
+											   candidates[middle].vertex < vertex);
 
-	while (low < high)
-	{
-		uint64_t	middle = low + (high - low) / 2;
-
-		if (candidates[middle].vertex < vertex)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < merge->ncandidates && candidates[low].vertex == vertex &&
 		__atomic_load_n(&candidates[low].found, __ATOMIC_RELAXED) <= candidates[low].leaving)
 		__atomic_fetch_add(&candidates[low].found, 1, __ATOMIC_RELAXED);

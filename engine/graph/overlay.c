@@ -161,19 +161,8 @@ list_losers(Layout *layout)
 static uint64_t
 count_below(const EmogiOverlay *overlay, int64_t key)
 {
-	uint64_t	low = 0;
-	uint64_t	high = overlay->nnew;
-
-	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (overlay->new_keys[emogi_overlay_new(overlay, middle)] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(0, overlay->nnew, middle,
+								 overlay->new_keys[emogi_overlay_new(overlay, middle)] < key);
 }
 
 /* Find a key among the new ones; EMOGI_NO_VERTEX if it is not there. */
@@ -205,18 +194,9 @@ emogi_overlay_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay, int64
 static bool
 is_loser(const EmogiOverlay *overlay, uint32_t vertex)
 {
-	uint64_t	low = 0;
-	uint64_t	high = overlay->nlosers;
+	const uint64_t low = EMOGI_PARTITION_POINT(0, overlay->nlosers, middle,
+											   overlay->losers[middle] < vertex);
 
-	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (overlay->losers[middle] < vertex)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < overlay->nlosers && overlay->losers[low] == vertex;
 }
 

@@ -10,6 +10,7 @@
 
 #include "contract/semirings.h"
 #include "weights.h"
+#include "contract/partition_point.h"
 
 #include <string.h>
 
@@ -79,19 +80,8 @@ widen_table(EmogiGrowingOverlay *growing, EmogiGrowingLists *lists)
 static uint64_t
 find_new(const EmogiOverlay *overlay, int64_t key)
 {
-	uint64_t	low = 0;
-	uint64_t	high = overlay->nnew;
-
-	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (overlay->new_keys[overlay->new_order[middle]] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return EMOGI_PARTITION_POINT(0, overlay->nnew, middle,
+								 overlay->new_keys[overlay->new_order[middle]] < key);
 }
 
 /*
@@ -203,32 +193,13 @@ find_position(const EmogiGrowingOverlay *growing, const EmogiGrowingLists *lists
 			  const EmogiOverlayList *list, const Entry *entry, uint64_t *place)
 {
 	const EmogiListPiece *pieces = &lists->changed_lists->pieces[list->first];
-	uint32_t	low = 0;
-	uint32_t	high = list->npieces;
-	uint64_t	first = 0;
-	uint64_t	end;
+	const uint64_t i = EMOGI_PARTITION_POINT(0, list->npieces, middle,
+											 comes_before(growing, &pieces[middle],
+														  pieces[middle].count - 1, entry));
 
-	while (low < high)
-	{
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (comes_before(growing, &pieces[middle], pieces[middle].count - 1, entry))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	end = low < list->npieces ? pieces[low].count : 0;
-	while (first < end)
-	{
-		const uint64_t middle = first + (end - first) / 2;
-
-		if (comes_before(growing, &pieces[low], middle, entry))
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	*place = first;
-	return low;
+	*place = EMOGI_PARTITION_POINT(0, i < list->npieces ? pieces[i].count : 0, middle,
+								   comes_before(growing, &pieces[i], middle, entry));
+	return (uint32_t) i;
 }
 
 /* Get the part [first, first + count) of a piece. */

@@ -1,9 +1,10 @@
 /*
  * answer.h: who answers a call
  *
- * answerers.c  the answerers, a row each: whether one can answer a question, and at what cost
- * choose.c     the choice among them, and its reason
- * cost.h       the constants behind the costs
+ * answerers.c    the answerers, a row each: whether one can answer a question, and at what cost
+ * choose.c       the choice among them, and its reason; choices of the settings alone
+ * pair_budget.c  how long pairs are searched one by one before all are answered by one run
+ * cost.h         the constants behind the costs
  *
  * A question is what a call asks, under the caller's settings, and what is known of its graph. The
  * executor asks with the graph at hand, the planner and EXPLAIN with an estimate of it, and the
@@ -125,14 +126,62 @@ extern uint64 emogi_answer_max_edges(const EmogiQuestion *question);
 extern int	emogi_answer_sweeping_threads(const EmogiQuestion *question);
 extern bool emogi_answer_sweeps(const EmogiQuestion *question);
 
+/* Cost of a search for one path: a limit, or what it has used. */
+typedef struct EmogiPathCost
+{
+	uint64		nedges;			/* edges scanned */
+	uint64		nvertices;		/* vertices settled */
+} EmogiPathCost;
+
 /* ---- choose.c; emogi_answer_can, _cost_us and _choose likewise ---- */
 
 extern void emogi_answer_ask(EmogiAlgorithm algorithm, EmogiQuestion *question);
 extern bool emogi_answer_can(EmogiAnswererId id, const EmogiQuestion *question);
 extern double emogi_answer_cost_us(EmogiAnswererId id, const EmogiQuestion *question);
 extern EmogiAnswererId emogi_answer_choose(const EmogiQuestion *question, char *why);
+extern bool emogi_answer_requires_gpu(void);
+extern bool emogi_answer_may_use_gpu(void);
 extern bool emogi_answer_is_local_enabled(void);
+extern bool emogi_answer_is_index_enabled(void);
+extern int	emogi_answer_batch_sources(uint64 nvertices, int64 max_depth, int nsources,
+									   uint64 max_bytes);
+extern bool emogi_answer_can_batch_sums(void);
+extern EmogiPathCost emogi_answer_path_limit(uint64 nedges);
+extern bool emogi_answer_tries_path(uint64 nvertices, uint64 nedges, uint64 tried);
 extern char *emogi_answer_explain(const EmogiQuestion *question);
+
+/* ---- pair_budget.c ---- */
+
+/* The budget of searches for vertex pairs, and of a group of pairs with a common end */
+typedef struct EmogiPairBudget
+{
+	uint64		nvertices;		/* of the graph */
+	uint64		nedges;
+	bool		is_by_hops;
+	uint64		npairs;			/* pairs of the run, those already found included */
+	uint64		ndone;
+	EmogiPathCost left;			/* remaining budget of the run */
+	EmogiPathCost spent;
+	int			discount;		/* the next budget is divided by 2^discount */
+	uint64		same_source;	/* remaining pairs of the group if they share the source,
+								 * otherwise 1 */
+	uint64		same_target;
+	uint64		group_count;	/* pairs of the group; 0 = searched one by one */
+	uint64		group_done;
+	EmogiPathCost group_budget;	/* budget of the run when the group began */
+	EmogiPathCost group_left;	/* remaining budget of the group */
+} EmogiPairBudget;
+
+extern uint64 emogi_pair_budget_batches(uint64 nsources);
+extern void emogi_pair_budget_begin(EmogiPairBudget *budget, uint64 nvertices, uint64 nedges,
+									bool is_by_hops);
+extern void emogi_pair_budget_run(EmogiPairBudget *budget, uint64 npairs, uint64 nsearches);
+extern void emogi_pair_budget_group(EmogiPairBudget *budget, uint64 same_source,
+									uint64 same_target);
+extern bool emogi_pair_budget_is_hopeless(const EmogiPairBudget *budget);
+extern void emogi_pair_budget_charge(EmogiPairBudget *budget, EmogiPathCost cost);
+extern void emogi_pair_budget_charge_group(EmogiPairBudget *budget, EmogiPathCost cost);
+extern void emogi_pair_budget_end_run(EmogiPairBudget *budget, bool ran_batch);
 
 /* Does an answerer run on a GPU? */
 static inline bool

@@ -5,6 +5,8 @@
 
 #include "lib/stringinfo.h"
 
+#include "contract/msbfs.h"
+
 #include "answer/answer.h"
 #include "answer/cost.h"
 #include "base/papers_settings.h"
@@ -26,6 +28,27 @@ emogi_answer_ask(EmogiAlgorithm algorithm, EmogiQuestion *question)
 	};
 }
 
+/* Does the caller require a GPU? */
+bool
+emogi_answer_requires_gpu(void)
+{
+	return emogi_engine == EMOGI_ENGINE_CUDA;
+}
+
+/* May a request of the caller run on a GPU? */
+bool
+emogi_answer_may_use_gpu(void)
+{
+	return emogi_shared->ncuda > 0 && emogi_engine != EMOGI_ENGINE_CPU;
+}
+
+/* Do the settings ask for neither a GPU nor a system of the papers? */
+static bool
+is_left_to_emogi(void)
+{
+	return !emogi_answer_requires_gpu() && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO;
+}
+
 /*
  * Do the settings allow searches in the backend? If so, a call may use an older graph with an
  * overlay.
@@ -33,8 +56,58 @@ emogi_answer_ask(EmogiAlgorithm algorithm, EmogiQuestion *question)
 bool
 emogi_answer_is_local_enabled(void)
 {
-	return emogi_enable_local_search && emogi_engine != EMOGI_ENGINE_CUDA &&
-		emogi_papers_query().mapping == EMOGI_MAPPING_AUTO;
+	return emogi_enable_local_search && is_left_to_emogi();
+}
+
+/* Do the settings allow searches over indexes, or graphs of the few edges that these find? */
+bool
+emogi_answer_is_index_enabled(void)
+{
+	return emogi_enable_index_search && is_left_to_emogi();
+}
+
+/*
+ * Get the number of sources, at most nsources, from which one request searches if its answer may
+ * take max_bytes; 0 = each source needs a request, because a GPU is required, or because so few of
+ * them gain nothing.
+ */
+int
+emogi_answer_batch_sources(uint64 nvertices, int64 max_depth, int nsources, uint64 max_bytes)
+{
+	if (emogi_answer_requires_gpu())
+		return 0;
+	while (nsources >= EMOGI_COST_BATCH_MIN_SOURCES &&
+		   emogi_msbfs_bytes(nvertices, nsources, max_depth) > max_bytes)
+		nsources /= 2;
+	return nsources >= EMOGI_COST_BATCH_MIN_SOURCES ? nsources : 0;
+}
+
+/* Can the engine aggregate searches from many sources? A GPU does so with emogi's own kernels. */
+bool
+emogi_answer_can_batch_sums(void)
+{
+	return !emogi_answer_requires_gpu() || (emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
+											emogi_placement <= EMOGI_PLACEMENT_PEER);
+}
+
+/* Get what a search in the worker for one path may cost. */
+EmogiPathCost
+emogi_answer_path_limit(uint64 nedges)
+{
+	return (EmogiPathCost) {
+		Max(nedges / EMOGI_COST_PATH_SHARE, EMOGI_COST_PATH_MIN_EDGES),
+		Max(nedges / EMOGI_COST_PATH_VERTICES, EMOGI_COST_PATH_MIN_VERTICES)
+	};
+}
+
+/* Is such a search worthwhile after one that has scanned `tried` edges in vain? */
+bool
+emogi_answer_tries_path(uint64 nvertices, uint64 nedges, uint64 tried)
+{
+	const EmogiPathCost max = emogi_answer_path_limit(nedges);
+
+	return tried == 0 ||
+		Min((double) max.nedges, (double) max.nvertices * nedges / nvertices) > 2.0 * tried;
 }
 
 /* Can an answerer answer a question? */

@@ -30,7 +30,8 @@
 #define EMOGI_COST_BUILD_EDGE_US 0.25
 /*
  * ... and at its fastest, in edges per microsecond: without conditions, and with conditions that
- * are evaluated on each row. These limit index searches, which therefore end early rather than late.
+ * are evaluated on each row. These limit index searches, which therefore end early rather than
+ * late.
  */
 #define EMOGI_COST_EDGES_PER_US 64
 #define EMOGI_COST_FILTERED_EDGES_PER_US 20
@@ -67,14 +68,71 @@
 
 /*
  * Above these limits, computing all distances with all threads is faster. The search scans edges of
- * long lists as fast as the threads do, so edges count little. Settling a vertex takes it as long as
- * the threads need for about 15 edges, so that a search in vain costs a twentieth of the run that
- * follows. A search is skipped if its limits are less than twice what has been scanned in vain.
+ * long lists as fast as the threads do, so edges count little. Settling a vertex takes it as long
+ * as the threads need for about 15 edges, so that a search in vain costs a twentieth of the run
+ * that follows. A search is skipped if its limits are less than twice what has been scanned in
+ * vain.
  */
 #define EMOGI_COST_PATH_SHARE 16	/* 1/n of the edges; the planner expects this much, too */
 #define EMOGI_COST_PATH_VERTICES 512	/* edges per settled vertex */
 #define EMOGI_COST_PATH_MIN_EDGES UINT64CONST(65536)
 #define EMOGI_COST_PATH_MIN_VERTICES UINT64CONST(256)
+
+/* ---- trials at plan time: some microseconds; more if the search has a bound ---- */
+
+#define EMOGI_COST_TRIAL_EDGES 1024
+#define EMOGI_COST_TRIAL_BOUNDED_EDGES 4096
+
+/* ---- searches from many sources in one pass ---- */
+
+/* time of a pass for 64 sources, relative to a search from one of them; not only that of edges */
+#define EMOGI_COST_BATCH_PASS 8
+#define EMOGI_COST_BATCH_VERTEX_US (1.0 / 320)	/* a vertex in a pass, reached or not */
+#define EMOGI_COST_BATCH_MIN_SOURCES 8	/* fewer gain nothing */
+#define EMOGI_COST_BATCH_SHARE 8	/* answers may take 1/n of the memory that is allowed */
+/* searches start from the targets if there are this many times as many sources */
+#define EMOGI_COST_BATCH_REVERSE 2
+/* the time of a batch that took this long is compared with that of single searches */
+#define EMOGI_COST_BATCH_LONG_MS 20.0
+
+/* ---- pairs searched one by one, see pair_budget.c ---- */
+
+/*
+ * A thread of the engine scans an edge EDGE_SHARE times as fast as a search from both ends, and
+ * HOPS_SHARE times faster still by hops: see bench/RESULTS.md.
+ */
+#define EMOGI_COST_PAIR_EDGE_SHARE 4
+#define EMOGI_COST_PAIR_HOPS_SHARE 4
+/* edges that cost as much as settling a vertex, with weights and by hops */
+#define EMOGI_COST_PAIR_VERTEX_EDGES 20
+#define EMOGI_COST_PAIR_HOPS_VERTEX_EDGES 8
+#define EMOGI_COST_PAIR_MIN_EDGES UINT64CONST(4096) /* cost no more than waking the worker */
+#define EMOGI_COST_PAIR_VERTICES 16	/* min cost of a search, in vertices */
+#define EMOGI_COST_PAIR_TRIALS 8	/* pairs searched before all are estimated */
+#define EMOGI_COST_PAIR_MAX_DISCOUNT 6
+#define EMOGI_COST_GPU_THREADS 64	/* CPU threads as fast as a GPU */
+
+#define EMOGI_COST_GROUP_MIN_PAIRS 4	/* smaller groups are searched pair by pair */
+#define EMOGI_COST_GROUP_VERTICES 2	/* min cost for a pair of a group, in vertices */
+/*
+ * factor of the budget of a run by hops that is one group: the kept side outgrows the cache, and
+ * the batch is a single search
+ */
+#define EMOGI_COST_GROUP_HOPS_BUDGET 0.4
+#define EMOGI_COST_GROUP_SHARE 0.4	/* share of the budget that a group may spend in vain */
+/* factor of the first pair's part of the budget, up to GROUP_SHARE */
+#define EMOGI_COST_GROUP_PROBE 4.0
+/* a group of n costs at most GROUP_SAVING * sqrt(n) single searches */
+#define EMOGI_COST_GROUP_SAVING 2.6
+/*
+ * share of the budget; a group expected to cost more than that, and more than the batch if searched
+ * pair by pair, is left to the batch
+ */
+#define EMOGI_COST_GROUP_MAX 0.6
+#define EMOGI_COST_GROUP_SLACK 1.25	/* factor by which a group may exceed its expected cost */
+/* a group may always settle min(LOCAL_VERTICES, nvertices / LOCAL_SHARE) */
+#define EMOGI_COST_GROUP_LOCAL_VERTICES UINT64CONST(2500)
+#define EMOGI_COST_GROUP_LOCAL_SHARE 32
 
 /* ---- contraction hierarchies, on a grid with 2 million edges ---- */
 

@@ -44,7 +44,8 @@ typedef struct EmogiArena
 
 extern EmogiArena *emogi_arena;
 extern char *emogi_arena_start;
-extern EmogiExtents *emogi_extent_units;	/* [ngranules], of SMALL extents; under EmogiShared.lock */
+/* [ngranules], of SMALL extents; under EmogiShared.lock */
+extern EmogiExtents *emogi_extent_units;
 
 /* Get the number of extents needed for this many bytes. */
 static inline uint64

@@ -61,8 +61,8 @@ typedef enum EmogiRequestKind
 {
 	EMOGI_REQUEST_DICTIONARY,	/* dictionary of the slot's key table, and codes for the ends of the
 								 * slot's edges */
-	EMOGI_REQUEST_BUILD,		/* the graph of the slot's edges: their vertices, then CSR, unless the
-								 * arena has no memory at hand for that */
+	EMOGI_REQUEST_BUILD,		/* the graph of the slot's edges: their vertices, then CSR, unless
+								 * the arena has no memory at hand for that */
 	EMOGI_REQUEST_CSR,			/* the graph of the slot's edges, whose vertices are known */
 	EMOGI_REQUEST_EXPAND,		/* the edges of a graph, into the slot's chunks */
 	EMOGI_REQUEST_PACK,			/* a COO of the slot's edges */
@@ -132,9 +132,9 @@ typedef struct EmogiReply
 	EmogiDictionary *dictionary;	/* DICTIONARY */
 	EmogiKeyNumbers	keys;			/* BUILD, with */
 	double		keys_done_ms;	/* on the clock of emogi_pool_now_ms, and */
-	void	   *scratch;		/* scratch memory of CSR that the worker has allocated for the slot, of */
-	Size		scratch_bytes;	/* this size */
-	EmogiGraph	graph;			/* BUILD, CSR, SPLICE; without memory: BUILD has made the keys only */
+	void	   *scratch;		/* [scratch_bytes], which the worker has allocated for CSR */
+	Size		scratch_bytes;
+	EmogiGraph	graph;			/* BUILD, CSR, SPLICE; without memory: BUILD has made keys only */
 	EmogiCoo	coo;			/* PACK, with */
 	EmogiMisfitCounts misfits;
 	EmogiResult result;			/* RUN; the counters also of MSBFS and PATH */

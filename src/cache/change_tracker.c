@@ -408,10 +408,7 @@ emogi_change_tracker_exists(const EmogiGraphKey *key)
 	return tracker != NULL && tracker->phase == EMOGI_TRACKER_READY;
 }
 
-/*
- * Record that the merge announced in the tracker with this id has ended, if the tracker still
- * exists.
- */
+/* Record that the merge announced in the tracker with this id, if it still exists, has ended. */
 void
 emogi_change_tracker_end_merge(uint64 id)
 {

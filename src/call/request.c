@@ -11,6 +11,7 @@
 #include "storage/pmsignal.h"
 #include "utils/timestamp.h"
 
+#include "answer/answer.h"
 #include "call/call.h"
 #include "base/papers_settings.h"
 
@@ -42,7 +43,7 @@ emogi_request_require_engine(void)
 				 errmsg("emogi does not compute in single-user mode"),
 				 errhint("There are no background workers in single-user mode. Start the server to "
 						 "call functions of emogi.")));
-	if (emogi_engine != EMOGI_ENGINE_CUDA)
+	if (!emogi_answer_requires_gpu())
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	absent = emogi_shared->worker_ready && emogi_shared->ncuda == 0;

@@ -33,7 +33,7 @@ emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
 	return grown ? &overlay->growing.overlay : NULL;
 }
 
-/* Return how many of the changes the best overlay of a graph lacks; PG_UINT64_MAX = there is none. */
+/* Count the changes that the best overlay of a graph lacks; PG_UINT64_MAX = there is none. */
 uint64
 emogi_own_overlay_missing(const EmogiOwnChanges *own, uint64 graph)
 {

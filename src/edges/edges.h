@@ -2,9 +2,10 @@
  * edges.h: reading the edges of a source into the arena.
  *
  * heap_scan.c reads all pages of tables in parallel, and page_rescan.c reads some of them. Both use
- * pages.c, which calls visibility.c to find the visible tuples and row_filter.c to evaluate the
- * conditions of a query. Relations other than plain heaps are read by the executor, and sink.c
- * receives the rows. All of them put edges into the chunks of the call's slot (sink.h).
+ * pages.c, which calls visibility.c to find the visible tuples, row_filter.c to evaluate the
+ * conditions of a query, and pages_decode.c. Relations other than plain heaps are read by the
+ * executor: sink_query.c makes the query, sink.c receives the rows. All of them put edges into the
+ * chunks of the call's slot (sink.h).
  */
 #ifndef EMOGI_EDGES_H
 #define EMOGI_EDGES_H
@@ -17,7 +18,7 @@ struct EmogiPageScan;				/* pages.h */
 struct EmogiPageScans;
 struct EmogiTupleLayout;
 
-/* ---- sink.c: queries to edges; sink.h declares the functions that fill a sink ---- */
+/* ---- sink_query.c: queries to edges; sink.h declares the functions that fill a sink ---- */
 
 extern EmogiKeyType emogi_sink_check_query(const char *query, bool wants_weight);
 extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights,

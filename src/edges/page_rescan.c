@@ -152,8 +152,8 @@ scan_in_parallel(const Rescan *all, Size bytes, const EmogiRowFilterPlan *filter
 /*
  * Fill a call's slot with the edges of these pages of the leaves of a source, and record each page
  * scan. dictionary: index of the dictionary with the codes of their keys, -1 = integer keys;
- * slot->out_of_codes is set if it had no code left for a key. The edges of few pages are valid until
- * the next rescan. Raises the errors of emogi_heap_scan_tables.
+ * slot->out_of_codes is set if it had no code left for a key. The edges of few pages are valid
+ * until the next rescan. Raises the errors of emogi_heap_scan_tables.
  */
 void
 emogi_page_rescan_run(EmogiCall *call, const EmogiSource *source, const EmogiPageRescan *leaves,

@@ -1,5 +1,5 @@
 /*
- * pages.h: reading the pages of a heap; see pages.c.
+ * pages.h: reading the pages of a heap (pages.c), and decoding their tuples (pages_decode.c)
  */
 #ifndef EMOGI_PAGES_H
 #define EMOGI_PAGES_H
@@ -9,6 +9,7 @@
 #include "edges/sink.h"
 
 struct EmogiRowFilterPlan;		/* row_filter.h */
+struct EmogiVisiblePage;		/* visibility.h */
 
 /* A column to read, in the tuples of one table. */
 typedef struct EmogiTupleColumn
@@ -82,14 +83,24 @@ typedef struct EmogiPageScans
 	BlockNumber nblocks;
 } EmogiPageScans;
 
+/* ---- pages_decode.c ---- */
+
+/* Put the edges of a page into a sink. Raises 22004 for a NULL weight, and errors of the sink. */
+typedef void (*EmogiPutPage) (struct EmogiVisiblePage *visible, TupleDesc desc,
+							  const EmogiTupleLayout *layout, EmogiSink *sink);
+
 extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src,
 							   AttrNumber dst, AttrNumber weight, AttrNumber reverse);
+extern EmogiPutPage emogi_pages_choose_put(const EmogiTupleLayout *layout, const EmogiSink *sink);
+extern double emogi_pages_weight(Datum datum, Oid type);
+
+/* ---- pages.c ---- */
+
 extern void emogi_pages_read(TableScanDesc scan, const EmogiTupleLayout *layout,
 							 const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
 							 const EmogiPageScans *page_scans);
 extern void emogi_pages_rescan(Relation rel, const EmogiTupleLayout *layout,
 							   const struct EmogiRowFilterPlan *filter, EmogiSink *sink,
 							   const BlockNumber *blocks, EmogiPageScan *scans, uint64 count);
-extern double emogi_pages_weight(Datum datum, Oid type);
 
 #endif							/* EMOGI_PAGES_H */

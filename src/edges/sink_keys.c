@@ -230,7 +230,8 @@ emogi_sink_put_keys(EmogiSink *sink, Datum src, Datum dst, double weight)
 bool
 emogi_sink_is_null_row(EmogiSink *sink, Datum src, Datum dst)
 {
-	return emogi_key_coder_has_null(&sink->coder, src) || emogi_key_coder_has_null(&sink->coder, dst);
+	return emogi_key_coder_has_null(&sink->coder, src) ||
+		emogi_key_coder_has_null(&sink->coder, dst);
 }
 
 /* Raise 22004 for an edge without a weight, whose ends are not integers. */

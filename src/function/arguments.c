@@ -244,31 +244,36 @@ note_type(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 	task->vertex_type = task->source_is_array ? element : type;
 }
 
-/* Read the source argument, a vertex or an array. */
+/* Get the vertices of an argument, a vertex or an array. */
+static EmogiVertexDatums
+vertices_argument(FunctionCallInfo fcinfo, int n)
+{
+	EmogiVertexDatums vertices = {0};
+
+	if (PG_ARGISNULL(n))
+		return vertices;
+	if (OidIsValid(get_element_type(argument_type(fcinfo, n))))
+		return emogi_vertices_of_array(PG_GETARG_DATUM(n));
+	vertices.datums = palloc(sizeof(Datum));
+	vertices.datums[vertices.count++] = PG_GETARG_DATUM(n);
+	return vertices;
+}
+
+/* Read the source argument. */
 static void
 read_sources(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
 	task->has_sources = true;
 	note_type(fcinfo, n, task);
-	if (PG_ARGISNULL(n))
-		return;
-	if (task->source_is_array)
-		task->sources = emogi_vertices_of_array(PG_GETARG_DATUM(n));
-	else
-	{
-		task->sources.datums = palloc(sizeof(Datum));
-		task->sources.datums[task->sources.count++] = PG_GETARG_DATUM(n);
-	}
+	task->sources = vertices_argument(fcinfo, n);
 }
 
-/* Read the array of target vertices. */
+/* Read the target argument. */
 static void
-read_target_array(FunctionCallInfo fcinfo, int n, EmogiTask *task)
+read_targets(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
-	task->has_target_array = task->with_backward = true;	/* a contraction hierarchy needs both
-													 * directions */
-	if (!PG_ARGISNULL(n))
-		task->target_array = emogi_vertices_of_array(PG_GETARG_DATUM(n));
+	task->has_target_array = true;
+	task->target_array = vertices_argument(fcinfo, n);
 }
 
 /* Read the two ends of a path, arguments 1 and 2. If either is NULL, there is no source. */
@@ -296,7 +301,8 @@ void
 emogi_arguments_sources_and_targets(FunctionCallInfo fcinfo, EmogiTask *task)
 {
 	read_sources(fcinfo, 1, task);
-	read_target_array(fcinfo, 2, task);
+	read_targets(fcinfo, 2, task);
+	task->with_backward = true; /* a contraction hierarchy needs both directions */
 }
 
 /*
@@ -342,7 +348,7 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			read_sources(fcinfo, n, task);
 			break;
 		case EMOGI_TARGETS:
-			read_target_array(fcinfo, n, task);
+			read_targets(fcinfo, n, task);
 			break;
 		case EMOGI_START:
 			task->start = start_argument(fcinfo, n);
@@ -410,6 +416,8 @@ emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTas
 	task->graph.reads_names &= emogi_shape_is_tree(emogi_algorithm_row(algorithm)->shape);
 	for (int i = 0; parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		read_argument(fcinfo, i + 1, &parameters[i], task);
+	/* a contraction hierarchy needs both directions */
+	task->with_backward = emogi_algorithm_row(algorithm)->shape == EMOGI_SHAPE_DISTANCES;
 	if (emogi_algorithm_row(algorithm)->shape == EMOGI_SHAPE_SCALAR)
 		task->vertex_type = TEXTOID;
 	else if (!task->has_sources)

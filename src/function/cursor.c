@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "contract/partition_point.h"
 #include "function/cursor.h"
 
 /* Rows between two checks for interrupts. */
@@ -125,18 +126,8 @@ enter_next(EmogiRowCursor *cursor)
 static bool
 is_key(const EmogiRowCursor *cursor, int64 v)
 {
-	uint64		low = 0;
-	uint64		high = cursor->nkeys;
+	const uint64 low = EMOGI_PARTITION_POINT(0, cursor->nkeys, middle, cursor->keys[middle] < v);
 
-	while (low < high)
-	{
-		const uint64 middle = (low + high) / 2;
-
-		if (cursor->keys[middle] < v)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < cursor->nkeys && cursor->keys[low] == v;
 }
 

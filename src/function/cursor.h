@@ -118,16 +118,8 @@ extern const EmogiRowKind *emogi_row_kind_find(const EmogiAlgorithmRow *function
 extern const EmogiResultColumn *emogi_row_kind_column(const EmogiAlgorithmRow *function, int place);
 extern int	emogi_row_kind_key(const EmogiAlgorithmRow *function);
 
-extern const EmogiRowKind emogi_hierarchy_rows;
-extern const EmogiRowKind emogi_weighted_edge_rows;
-extern const EmogiRowKind emogi_edge_rows;
-extern const EmogiRowKind emogi_block_rows;
-extern const EmogiRowKind emogi_similarity_rows;
-extern const EmogiRowKind emogi_walk_rows;
-extern const EmogiRowKind emogi_distance_rows;
-extern const EmogiRowKind emogi_bfs_tree_rows;
-extern const EmogiRowKind emogi_shortest_path_tree_rows;
-extern const EmogiRowKind emogi_path_rows;
+#define EMOGI_DECLARE_ROWS(NAME, kind, ...) extern const EmogiRowKind emogi_##kind;
+EMOGI_SHAPES(EMOGI_NOTHING, EMOGI_DECLARE_ROWS, EMOGI_DECLARE_ROWS)
 
 /* ---- search_trees.c ---- */
 

@@ -5,22 +5,19 @@
  * A graph does not store names: a path has some hundred steps, and the rows have all names, of any
  * type, as the caller's snapshot sees them. Therefore the rows that start where steps start are
  * read again, through an index if there is one, otherwise by one scan. They are selected by keys,
- * never by the text of keys, which depends on the caller's settings. edge_match.c finds the rows of
- * steps among them.
+ * never by the text of keys, which depends on the caller's settings. edge_names_rows.c describes
+ * the rows, edge_match.c finds those of steps among them.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
-#include "parser/parsetree.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -33,6 +30,7 @@
 
 #include "citus/citus.h"
 #include "function/edge_match.h"
+#include "function/edge_names.h"
 #include "base/compat.h"
 
 /* Rows read sequentially in the time of one index look-up. */
@@ -41,60 +39,7 @@
 /* Hint for a call that fails because of names. */
 #define WITHOUT_NAMES "Call the function in FROM, and leave \"edge\" out of the SELECT."
 
-/* A selection criterion of rows: their key, or a column of it. */
-typedef struct Choice
-{
-	const char *column;			/* SQL expression */
-	int			part;			/* number in a key that is a row; -1 = the whole key */
-	EmogiKeyType key;
-} Choice;
-
-/* The rows of a graph, as query text, and its columns as SQL expressions over the relation r. */
-typedef struct Rows
-{
-	char	   *from;			/* "relation" or "(query)", with aliases */
-	const char *src;
-	const char *dst;
-	const char *weight;			/* NULL = none */
-	const char *reverse;
-	const char *edge;			/* NULL = edges have no names */
-	Oid			edge_type;
-	Oid			edge_collation;
-	bool		is_named;		/* the caller named the column of names */
-	EmogiKeyType key;
-	/* [nchoices]; if there are none, all rows are read */
-	Choice		choices[EMOGI_KEY_MAX_PARTS];
-	int			nchoices;
-	double		count;			/* of rows, estimated; -1 = unknown */
-	bool		by_hash;		/* all rows are scanned and hashed against the steps; otherwise an
-								 * index finds them */
-} Rows;
-
-/* ---- the rows ---- */
-
-/* Get a relation's column as an expression; NULL = none, or dropped. */
-static const char *
-relation_column(const EmogiSource *source, AttrNumber attnum)
-{
-	const char *name = attnum > 0 ? get_attname(source->relid, attnum, true) : NULL;
-
-	return name != NULL ? psprintf("r.%s", quote_identifier(name)) : NULL;
-}
-
-/* Get the number of rows of a relation from pg_class; -1 = unknown. */
-static double
-count_rows(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	double		count = -1;
-
-	if (!HeapTupleIsValid(tuple))
-		return -1;
-	if (((Form_pg_class) GETSTRUCT(tuple))->relkind != RELKIND_PARTITIONED_TABLE)
-		count = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
-	ReleaseSysCache(tuple);
-	return count > 0 ? count : -1;
-}
+/* ---- the column of names ---- */
 
 /* Raise 42501 if the caller may not read the names, as the query would, with a hint. */
 static void
@@ -111,144 +56,12 @@ check_right(Oid relid, AttrNumber attnum)
 			 errhint("%s", WITHOUT_NAMES)));
 }
 
-/* ---- selection of rows ---- */
-
-/* Select rows by a column, if its type has an array type. */
-static void
-choose_by(Rows *rows, const char *column, int part, const EmogiKeyType *key)
-{
-	if (OidIsValid(get_array_type(key->type)))
-		rows->choices[rows->nchoices++] = (Choice) {column, part, *key};
-}
-
-/* Select rows by the columns of a key of a composite type. */
-static void
-choose_by_fields(Rows *rows, Oid type)
-{
-	TupleDesc	desc = lookup_rowtype_tupdesc(type, -1);
-	int			part = 0;
-
-	for (int i = 0; i < desc->natts && part < rows->key.nparts; i++)
-	{
-		EmogiKeyType key;
-
-		if (TupleDescAttr(desc, i)->attisdropped)
-			continue;
-		key = emogi_key_type_part(&rows->key, part);
-		choose_by(rows,
-				  psprintf("(%s).%s", rows->src,
-						   quote_identifier(NameStr(TupleDescAttr(desc, i)->attname))), part++,
-				  &key);
-	}
-	ReleaseTupleDesc(desc);
-}
-
-/* Select rows by the columns of a ROW(...) in the query text. */
-static void
-choose_by_row(Rows *rows, const RowExpr *row)
-{
-	for (int part = 0; part < Min(rows->key.nparts, list_length(row->args)); part++)
-	{
-		const EmogiKeyType key = emogi_key_type_part(&rows->key, part);
-
-		if (exprType(list_nth(row->args, part)) != UNKNOWNOID)
-			choose_by(rows, psprintf("(%s).f%d", rows->src, part + 1), part, &key);
-	}
-}
-
-/*
- * Determine the selection criteria of rows; type: of their start column. query: the query whose
- * n-th column that is, NULL = it is a relation's.
- */
-static void
-choose(Rows *rows, Oid type, const char *query, int n)
-{
-	const Query *analysed = NULL;
-	const TargetEntry *target;
-
-	if (rows->key.nparts == 0)
-		choose_by(rows, rows->src, -1, &rows->key);
-	else if (getBaseType(type) != RECORDOID)
-		choose_by_fields(rows, getBaseType(type));
-	else if (EMOGI_HAS_FIELDS_OF_ROWS && query != NULL)
-		analysed = emogi_query_analyze(query);
-	if (analysed == NULL || analysed->setOperations != NULL)
-		return;
-	target = get_tle_by_resno(analysed->targetList, n);
-	if (target != NULL && IsA(target->expr, RowExpr) &&
-		((const RowExpr *) target->expr)->row_typeid == RECORDOID)
-		choose_by_row(rows, (const RowExpr *) target->expr);
-}
-
-/* ---- the rows ---- */
-
-/* Describe the rows of a relation. */
-static void
-describe_relation(const EmogiSource *source, Rows *rows)
-{
-	rows->from = psprintf("%s AS r",
-						  quote_qualified_identifier(
-							  get_namespace_name(get_rel_namespace(source->relid)),
-							  get_rel_name(source->relid)));
-	rows->src = relation_column(source, source->src);
-	rows->dst = relation_column(source, source->dst);
-	rows->weight = relation_column(source, source->weight);
-	rows->reverse = relation_column(source, source->reverse);
-	rows->is_named = source->names_edge;
-	rows->key = source->key;
-	rows->count = count_rows(source->relid);
-	choose(rows, get_atttype(source->relid, source->src), NULL, 0);
-	if (source->edge == 0)
-		return;
-	rows->edge = relation_column(source, source->edge);
-	get_atttypetypmodcoll(source->relid, source->edge, &rows->edge_type, &(int32) {0},
-						  &rows->edge_collation);
-}
-
-/* Get a query's column as an expression; NULL = none. */
-static const char *
-query_column(int column)
-{
-	return column > 0 ? psprintf("r.c%d", column) : NULL;
-}
-
-/* Describe the rows of a query, inside SPI. */
-static void
-describe_query(const EmogiSource *source, Rows *rows)
-{
-	StringInfoData from;
-	EmogiEdgeColumns columns;
-	TupleDesc	desc;
-	int			length = emogi_query_describe(source->query, &desc);
-
-	emogi_query_edge_columns(desc, source->query, true, &columns);
-	initStringInfo(&from);
-	appendStringInfo(&from, "(%.*s\n) AS r", length, source->query);
-	for (int i = 1; i <= columns.ncolumns; i++)
-		appendStringInfo(&from, "%sc%d", i == 1 ? "(" : ", ", i);
-	appendStringInfoChar(&from, ')');
-	rows->from = from.data;
-	rows->src = query_column(columns.src);
-	rows->dst = query_column(columns.dst);
-	rows->weight = query_column(columns.weight);
-	rows->reverse = query_column(columns.reverse);
-	rows->edge = query_column(columns.edge);
-	rows->is_named = source->names_edge;
-	rows->key = columns.key;
-	rows->count = -1;
-	choose(rows, TupleDescAttr(desc, columns.src - 1)->atttypid, source->query, columns.src);
-	if (columns.edge == 0)
-		return;
-	rows->edge_type = TupleDescAttr(desc, columns.edge - 1)->atttypid;
-	rows->edge_collation = TupleDescAttr(desc, columns.edge - 1)->attcollation;
-}
-
 /*
  * Report, once per statement, that the column id, which the caller has not named, cannot be the
  * names of edges.
  */
 static void
-notice_unfit(const Rows *rows, Oid type)
+notice_unfit(const EmogiNamedRows *rows, Oid type)
 {
 	static TimestampTz notified = 0;
 
@@ -269,7 +82,7 @@ notice_unfit(const Rows *rows, Oid type)
  * the column.
  */
 static bool
-fits(const Rows *rows, Oid type)
+fits(const EmogiNamedRows *rows, Oid type)
 {
 	const Oid	base = getBaseType(rows->edge_type);
 
@@ -349,14 +162,14 @@ read_as(const char *column, const char *type)
 
 /* Get an expression for an end of the rows, cast to the key type. */
 static const char *
-read_end(const Rows *rows, const char *column)
+read_end(const EmogiNamedRows *rows, const char *column)
 {
 	return rows->key.nparts > 0 ? column : read_as(column, type_name(rows->key.type));
 }
 
 /* Write the columns that edge_match.c expects. */
 static void
-write_columns(StringInfo sql, const Rows *rows, const EmogiEdgeMatch *wanted)
+write_columns(StringInfo sql, const EmogiNamedRows *rows, const EmogiEdgeMatch *wanted)
 {
 	appendStringInfo(sql, "SELECT %s, %s, %s, %s, %s", read_end(rows, rows->src),
 					 read_end(rows, rows->dst), read_as(rows->weight, "pg_catalog.float8"),
@@ -371,7 +184,7 @@ write_columns(StringInfo sql, const Rows *rows, const EmogiEdgeMatch *wanted)
  * index, the array would be searched linearly for each row, so it is hashed instead.
  */
 static void
-write_condition(StringInfo sql, const Rows *rows)
+write_condition(StringInfo sql, const EmogiNamedRows *rows)
 {
 	const Comparison comparison = describe_comparison(&rows->choices[0].key);
 
@@ -385,7 +198,7 @@ write_condition(StringInfo sql, const Rows *rows)
 
 /* Write a join with the start keys, whose columns are in $1, $2 and so on. */
 static void
-write_join(StringInfo sql, const Rows *rows)
+write_join(StringInfo sql, const EmogiNamedRows *rows)
 {
 	for (int i = 0; i < rows->nchoices; i++)
 		appendStringInfo(sql, "%spg_catalog.unnest($%d)", i == 0 ? " FROM ROWS FROM (" : ", ",
@@ -406,7 +219,7 @@ write_join(StringInfo sql, const Rows *rows)
 
 /* Get the query for the rows that may match a step: those that start where one starts or ends. */
 static char *
-matched_query(const Rows *rows, const EmogiEdgeMatch *wanted)
+matched_query(const EmogiNamedRows *rows, const EmogiEdgeMatch *wanted)
 {
 	StringInfoData sql;
 
@@ -426,7 +239,7 @@ matched_query(const Rows *rows, const EmogiEdgeMatch *wanted)
  * the planner does not know their number.
  */
 static int
-begin_settings(const Rows *rows)
+begin_settings(const EmogiNamedRows *rows)
 {
 	const int	level = NewGUCNestLevel();
 
@@ -519,7 +332,7 @@ check_all_found(uint64 nfound, uint64 count)
 
 /* Prepare the query for the names of steps, inside SPI. */
 static EmogiPreparedQuery
-open_query(const Rows *rows, const EmogiEdgeMatch *wanted)
+open_query(const EmogiNamedRows *rows, const EmogiEdgeMatch *wanted)
 {
 	Oid			types[EMOGI_KEY_MAX_PARTS];
 	EmogiPreparedQuery reading;
@@ -536,7 +349,7 @@ open_query(const Rows *rows, const EmogiEdgeMatch *wanted)
 
 /* Prepare it by index look-ups or by hashing, depending on the rows and their indexes. */
 static EmogiPreparedQuery
-choose_query(Rows *rows, const EmogiEdgeMatch *wanted)
+choose_query(EmogiNamedRows *rows, const EmogiEdgeMatch *wanted)
 {
 	EmogiPreparedQuery reading;
 
@@ -552,7 +365,8 @@ choose_query(Rows *rows, const EmogiEdgeMatch *wanted)
 
 /* Build an array of one selection criterion's values for the given ends. */
 static Datum
-array_of(const EmogiEdgeMatch *wanted, const Choice *choice, const int64 *ends, uint64 count)
+array_of(const EmogiEdgeMatch *wanted, const EmogiNameChoice *choice, const int64 *ends,
+		 uint64 count)
 {
 	Datum	   *elements = palloc_extended(Max(count, 1) * sizeof *elements, MCXT_ALLOC_HUGE);
 	int16		length;
@@ -569,7 +383,7 @@ array_of(const EmogiEdgeMatch *wanted, const Choice *choice, const int64 *ends, 
 
 /* Run the query for the names of steps, inside SPI, and store them in a context. */
 static void
-run_query(Rows *rows, const EmogiEdgeMatch *wanted, MemoryContext context)
+run_query(EmogiNamedRows *rows, const EmogiEdgeMatch *wanted, MemoryContext context)
 {
 	const EmogiPreparedQuery reading = choose_query(rows, wanted);
 	Datum		values[EMOGI_KEY_MAX_PARTS];
@@ -588,7 +402,7 @@ run_query(Rows *rows, const EmogiEdgeMatch *wanted, MemoryContext context)
  * the returned type.
  */
 static void
-find_order(const Rows *rows, EmogiEdgeMatch *wanted)
+find_order(const EmogiNamedRows *rows, EmogiEdgeMatch *wanted)
 {
 	const Oid	base = getBaseType(rows->edge_type);
 
@@ -615,7 +429,7 @@ emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int6
 							 .direction = task->direction,
 	.given_type = task->form->type,.names = names};
 	EmogiSource source;
-	Rows		rows = {0};
+	EmogiNamedRows rows = {0};
 
 	for (uint64 i = 0; i < count; i++)
 		names[i] = (NullableDatum) {.isnull = true};
@@ -624,10 +438,7 @@ emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int6
 	emogi_source_resolve(&task->graph, true, &source);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (source.is_query)
-		describe_query(&source, &rows);
-	else
-		describe_relation(&source, &rows);
+	emogi_edge_names_describe(&source, &rows);
 	if (rows.edge != NULL && fits(&rows, wanted.given_type))
 	{
 		if (!source.is_query)

@@ -2,9 +2,10 @@
  * edge_rows.c: rows that are sorted pairs: edges with their two ends, of emogi_spanning_forest and
  * emogi_bridges, and blocks with their vertices, of emogi_biconnected
  *
- * An engine encodes both by one value per vertex (EMOGI_SHAPE_EDGES, EMOGI_SHAPE_BLOCKS). Traversing the
- * vertices in ascending order yields the second elements of each first element in ascending order,
- * except at most one. Those in order are placed by a counting sort, then the exception is inserted.
+ * An engine encodes both by one value per vertex (EMOGI_SHAPE_EDGES, EMOGI_SHAPE_BLOCKS).
+ * Traversing the vertices in ascending order yields the second elements of each first element in
+ * ascending order, except at most one. Those in order are placed by a counting sort, then the
+ * exception is inserted.
  */
 #include "postgres.h"
 
@@ -231,15 +232,14 @@ fill_member(EmogiRowCursor *cursor)
 	return true;
 }
 
-/* In ascending order of both ends. */
+/* Rows in ascending order of both columns */
+#define SORTED_PAIRS .element = 0, .place = -1, .nullable = -1, .norder = 2
+
 const EmogiRowKind emogi_weighted_edge_rows = {
 	.columns = {{"src", EMOGI_VERTEX, NAN}, {"dst", EMOGI_VERTEX, NAN},
 				{"weight", EMOGI_FLOAT64, NAN}},
 	.key = 0,
-	.element = 0,
-	.place = -1,
-	.nullable = -1,
-	.norder = 2,
+	SORTED_PAIRS,
 	.begin = begin_edges,
 	.enter = enter_first,
 	.fill = fill_edge
@@ -248,23 +248,16 @@ const EmogiRowKind emogi_weighted_edge_rows = {
 const EmogiRowKind emogi_edge_rows = {
 	.columns = {{"src", EMOGI_VERTEX, NAN}, {"dst", EMOGI_VERTEX, NAN}},
 	.key = 0,
-	.element = 0,
-	.place = -1,
-	.nullable = -1,
-	.norder = 2,
+	SORTED_PAIRS,
 	.begin = begin_edges,
 	.enter = enter_first,
 	.fill = fill_edge
 };
 
-/* In ascending order of blocks, then of vertices. */
 const EmogiRowKind emogi_block_rows = {
 	.columns = {{"component", EMOGI_INT64, NAN}, {"vertex", EMOGI_VERTEX, NAN}},
 	.key = 1,
-	.element = 0,
-	.place = -1,
-	.nullable = -1,
-	.norder = 2,
+	SORTED_PAIRS,
 	.begin = begin_blocks,
 	.enter = enter_first,
 	.fill = fill_member

@@ -54,14 +54,25 @@ extern void emogi_start_values_check_vertex(TupleDesc desc, int column, const Em
 
 /* ---- pair_query.c ---- */
 
+/* Two vertex numbers. */
+typedef struct EmogiVertexPair
+{
+	uint32		from;
+	uint32		to;
+} EmogiVertexPair;
+
 extern void emogi_pair_query_check(const char *query, const EmogiKeyType *key);
 extern uint64 emogi_pair_query_max(void);
-extern uint32 *emogi_pair_query_read(const EmogiGraph *graph, const EmogiOverlay *overlay,
-									 EmogiKeyIO *form, const char *query, uint64 *npairs);
+extern EmogiVertexPair *emogi_pair_query_read(const EmogiGraph *graph,
+											  const EmogiOverlay *overlay, EmogiKeyIO *form,
+											  const char *query, uint64 *npairs);
+extern uint64 emogi_pair_query_sort(const EmogiGraph *graph, const EmogiOverlay *overlay,
+									EmogiVertexPair *pairs, uint64 npairs);
 extern Datum *emogi_pair_query_keys(const EmogiGraph *graph, const EmogiOverlay *overlay,
-									EmogiKeyIO *form, const uint32 *numbers, uint64 npairs);
+									EmogiKeyIO *form, const EmogiVertexPair *pairs,
+									uint64 npairs);
 extern uint64 emogi_pair_query_renumber(const EmogiGraph *graph, EmogiKeyIO *form,
-										const Datum *keys, uint64 npairs, uint32 *numbers);
+										const Datum *keys, uint64 npairs, EmogiVertexPair *pairs);
 
 /* ---- task_run.c ---- */
 
@@ -171,13 +182,6 @@ extern void emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiG
 extern bool emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 							uint64 tried, uint32 *path, double *distance, uint64 *length);
 
-/* Cost of a search for one path: a limit, or what it has used. */
-typedef struct EmogiPathCost
-{
-	uint64		nedges;			/* edges scanned */
-	uint64		nvertices;		/* vertices settled */
-} EmogiPathCost;
-
 extern bool emogi_task_path_between(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 									uint32 source, uint32 target, const EmogiPathCost *max,
 									uint32 *path, double *distance, uint64 *length,
@@ -268,20 +272,8 @@ typedef struct EmogiPairSearch
 	bool		used_backend;
 	bool		used_worker;
 	char		engine[8];		/* engine of the last batch; empty = there was none */
-	uint64		npairs;			/* pairs of the run, those already found included */
-	uint64		ndone;
-	EmogiPathCost left;			/* remaining budget of the run */
-	EmogiPathCost spent;
-	int			discount;		/* the next budget is divided by 2^discount, see
-								 * emogi_task_pairs_end_run */
+	EmogiPairBudget budget;
 	bool		wants_paths;	/* false = only whether a path exists */
-	uint64		same_source;	/* remaining pairs of the group if they share the source,
-								 * otherwise 1 */
-	uint64		same_target;
-	uint64		group_count;	/* pairs of the group; 0 = searched one by one */
-	uint64		group_done;
-	EmogiPathCost group_budget;	/* budget of the run when the group began */
-	EmogiPathCost group_left;	/* remaining budget of the group */
 	struct EmogiHeldPaths *held;	/* searches for pairs with a common end; NULL = not allocated
 									 * yet */
 	double		worker_ms;		/* time of searches in the worker */
@@ -292,9 +284,6 @@ typedef struct EmogiPairSearch
 
 extern void emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask *task,
 								   const EmogiGraph *graph);
-extern uint64 emogi_task_pairs_batches(uint64 nsources);
-extern void emogi_task_pairs_run(EmogiPairSearch *search, uint64 npairs, uint64 nsearches);
-extern void emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_target);
 extern bool emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target,
 								  EmogiLocalPath *path);
 extern void emogi_task_pairs_end_run(EmogiPairSearch *search, bool ran_batch);

@@ -14,7 +14,6 @@
 #include <math.h>
 
 #include "function/function.h"
-#include "base/papers_settings.h"
 
 /* Return the max number of hops within a task's max_distance; -1 = unlimited. */
 static int64
@@ -56,8 +55,7 @@ emogi_neighborhood_call_may_serve(const EmogiTask *task)
 {
 	int64		max_depth;
 
-	return emogi_enable_index_search && emogi_engine != EMOGI_ENGINE_CUDA &&
-		emogi_papers_query().mapping == EMOGI_MAPPING_AUTO && !task->is_shared &&
+	return emogi_answer_is_index_enabled() && !task->is_shared &&
 		emogi_neighborhood_call_kind(task, &max_depth) != EMOGI_SEARCHES;
 }
 

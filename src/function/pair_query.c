@@ -5,6 +5,7 @@
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -27,8 +28,8 @@ typedef struct Pairs
 	const EmogiGraph *graph;
 	const EmogiOverlay *overlay;	/* NULL = no changes */
 	EmogiKeyIO  *form;
-	MemoryContext context;		/* context of `numbers` */
-	uint32	   *numbers;		/* [room][2] */
+	MemoryContext context;		/* context of `items` */
+	EmogiVertexPair *items;		/* [room] */
 	uint64		count;
 	uint64		room;
 } Pairs;
@@ -78,10 +79,10 @@ make_room(Pairs *pairs, uint64 more)
 						(unsigned long long) emogi_pair_query_max()),
 				 errhint("Ask for fewer pairs at a time, or raise emogi.max_memory, "
 						 "emogi.session_memory or emogi.role_memory, whichever allows least.")));
-	if (pairs->numbers == NULL)
-		pairs->numbers = MemoryContextAllocHuge(pairs->context, room * 2 * sizeof(uint32));
+	if (pairs->items == NULL)
+		pairs->items = MemoryContextAllocHuge(pairs->context, room * sizeof *pairs->items);
 	else
-		pairs->numbers = repalloc_huge(pairs->numbers, room * 2 * sizeof(uint32));
+		pairs->items = repalloc_huge(pairs->items, room * sizeof *pairs->items);
 	pairs->room = room;
 }
 
@@ -99,10 +100,8 @@ take_rows(Pairs *pairs)
 		const uint32 w = v == EMOGI_NO_VERTEX ? v :
 			read_vertex(pairs, row, SPI_tuptable->tupdesc, 2);
 
-		if (w == EMOGI_NO_VERTEX)
-			continue;
-		pairs->numbers[2 * pairs->count] = v;
-		pairs->numbers[2 * pairs->count++ + 1] = w;
+		if (w != EMOGI_NO_VERTEX)
+			pairs->items[pairs->count++] = (EmogiVertexPair) {v, w};
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -138,12 +137,12 @@ emogi_pair_query_check(const char *query, const EmogiKeyType *key)
 }
 
 /*
- * Read the pairs that a query returns, run as the caller under the caller's snapshot: [*npairs][2]
- * vertex numbers, palloc'd, in its order. Rows with a NULL or with a vertex that is not in the
+ * Read the pairs that a query returns, run as the caller under the caller's snapshot: [*npairs],
+ * palloc'd, in its order. Rows with a NULL or with a vertex that is not in the
  * graph are skipped. overlay: changes since the graph was built, NULL = none. Raises 42601, 42804
  * and the errors of the query.
  */
-uint32 *
+EmogiVertexPair *
 emogi_pair_query_read(const EmogiGraph *graph, const EmogiOverlay *overlay, EmogiKeyIO *form,
 					  const char *query, uint64 *npairs)
 {
@@ -182,8 +181,53 @@ emogi_pair_query_read(const EmogiGraph *graph, const EmogiOverlay *overlay, Emog
 	PopActiveSnapshot();
 	SPI_finish();
 	*npairs = pairs.count;
-	return pairs.numbers;
+	return pairs.items;
 }
+
+/* ---- order ---- */
+
+/* Compare pairs by vertex numbers. */
+static int
+compare_pairs(const void *a, const void *b)
+{
+	const EmogiVertexPair *x = a;
+	const EmogiVertexPair *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Compare pairs of a graph with an overlay by the keys of their vertices; arg: Pairs. */
+static int
+compare_pairs_with_overlay(const void *a, const void *b, void *arg)
+{
+	const Pairs *pairs = arg;
+	const EmogiVertexPair *x = a;
+	const EmogiVertexPair *y = b;
+
+	if (x->from != y->from)
+		return emogi_overlay_before(pairs->graph, pairs->overlay, x->from, y->from) ? -1 : 1;
+	if (x->to != y->to)
+		return emogi_overlay_before(pairs->graph, pairs->overlay, x->to, y->to) ? -1 : 1;
+	return 0;
+}
+
+/* Sort pairs in ascending order of keys, and drop duplicates; return how many are left. */
+uint64
+emogi_pair_query_sort(const EmogiGraph *graph, const EmogiOverlay *overlay, EmogiVertexPair *pairs,
+					  uint64 npairs)
+{
+	Pairs		sorting = {.graph = graph,.overlay = overlay};
+
+	if (overlay != NULL)
+		qsort_arg(pairs, npairs, sizeof *pairs, compare_pairs_with_overlay, &sorting);
+	else
+		qsort(pairs, npairs, sizeof *pairs, compare_pairs);
+	return qunique(pairs, npairs, sizeof *pairs, compare_pairs);
+}
+
+/* ---- keys ---- */
 
 /*
  * Return the keys of the vertices of pairs, [npairs][2], for emogi_pair_query_renumber to look up
@@ -191,7 +235,7 @@ emogi_pair_query_read(const EmogiGraph *graph, const EmogiOverlay *overlay, Emog
  */
 Datum *
 emogi_pair_query_keys(const EmogiGraph *graph, const EmogiOverlay *overlay, EmogiKeyIO *form,
-					  const uint32 *numbers, uint64 npairs)
+					  const EmogiVertexPair *pairs, uint64 npairs)
 {
 	const EmogiKeyType *key = &form->coder.key;
 	Datum	   *keys = palloc_extended(Max(2 * npairs, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
@@ -201,7 +245,8 @@ emogi_pair_query_keys(const EmogiGraph *graph, const EmogiOverlay *overlay, Emog
 	get_typlenbyval(key->type, &length, &by_value);
 	for (uint64 i = 0; i < 2 * npairs; i++)
 	{
-		const int64 code = emogi_overlay_key(graph, overlay, numbers[i]);
+		const EmogiVertexPair *pair = &pairs[i / 2];
+		const int64 code = emogi_overlay_key(graph, overlay, i % 2 == 0 ? pair->from : pair->to);
 
 		keys[i] = key->class == EMOGI_KEY_INTEGER ? Int64GetDatum(code) :
 			datumCopy(emogi_key_io_key(form, graph, code), by_value, length);
@@ -217,7 +262,7 @@ emogi_pair_query_keys(const EmogiGraph *graph, const EmogiOverlay *overlay, Emog
  */
 uint64
 emogi_pair_query_renumber(const EmogiGraph *graph, EmogiKeyIO *form, const Datum *keys,
-						  uint64 npairs, uint32 *numbers)
+						  uint64 npairs, EmogiVertexPair *pairs)
 {
 	uint64		count = 0;
 
@@ -228,10 +273,8 @@ emogi_pair_query_renumber(const EmogiGraph *graph, EmogiKeyIO *form, const Datum
 
 		if (i % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
-		if (v == EMOGI_NO_VERTEX || w == EMOGI_NO_VERTEX)
-			continue;
-		numbers[2 * count] = v;
-		numbers[2 * count++ + 1] = w;
+		if (v != EMOGI_NO_VERTEX && w != EMOGI_NO_VERTEX)
+			pairs[count++] = (EmogiVertexPair) {v, w};
 	}
 	return count;
 }

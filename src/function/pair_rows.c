@@ -75,8 +75,8 @@ const EmogiRowKind emogi_similarity_rows = {
 static void
 begin_walks(EmogiRowCursor *cursor)
 {
-	cursor->nelements = emogi_query_length(cursor->graph->nvertices,
-										   cursor->query) / ((uint64) cursor->query->length + 1);
+	cursor->nelements = emogi_query_length(cursor->graph, cursor->query) /
+		((uint64) cursor->query->length + 1);
 }
 
 /* Places are all steps, and the vertex before the first. */

@@ -14,12 +14,12 @@
  */
 #include "postgres.h"
 
-#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "answer/cost.h"
 #include "function/function.h"
 #include "function/rows.h"
 #include "base/compat.h"
@@ -27,32 +27,13 @@
 
 PG_FUNCTION_INFO_V1(emogi_reachable);
 
-/* Results of a batch may use this share (1/n) of the role's limit in the arena. */
-#define ANSWER_SHARE 8
-
-/* Fewer sources than this are searched one by one, because such a search ends at its targets. */
-#define MIN_BATCH_SOURCES 8
-
-/* Searches start from the targets if there are this many times as many sources. */
-#define REVERSE_FACTOR 2
-
-/* The time of a batch that took this long, in ms, is compared with that of single searches. */
-#define LONG_BATCH_MS 20.0
-
-/* Two vertex numbers. */
-typedef struct Pair
-{
-	uint32		from;
-	uint32		to;
-} Pair;
-
 typedef struct Reachability
 {
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
 	const EmogiOverlay *overlay;	/* changes since the graph was built; NULL = none */
-	Pair	   *pairs;			/* [npairs], ascending and distinct */
+	EmogiVertexPair *pairs;		/* [npairs], ascending and distinct */
 	uint64		npairs;
 	/* pairs are (target, source), and the graph's lists are reversed */
 	bool		is_reversed;
@@ -65,48 +46,6 @@ typedef struct Reachability
 	double		batch_ms;		/* time of the last batch; 0 = there was none */
 	EmogiMsbfsResult batch;
 } Reachability;
-
-static int
-compare_pairs(const void *a, const void *b)
-{
-	const Pair *x = a;
-	const Pair *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
-
-/* Compare vertices of a graph with an overlay by their keys. */
-static int
-compare_with_overlay(const Reachability *state, uint32 a, uint32 b)
-{
-	if (a == b)
-		return 0;
-	return emogi_overlay_before(state->graph, state->overlay, a, b) ? -1 : 1;
-}
-
-/* Compare pairs of a graph with an overlay; arg: Reachability. */
-static int
-compare_pairs_with_overlay(const void *a, const void *b, void *arg)
-{
-	const Pair *x = a;
-	const Pair *y = b;
-	const int	order = compare_with_overlay(arg, x->from, y->from);
-
-	return order != 0 ? order : compare_with_overlay(arg, x->to, y->to);
-}
-
-/* Sort the pairs and drop duplicates. */
-static void
-sort_pairs(Reachability *state)
-{
-	if (state->overlay != NULL)
-		qsort_arg(state->pairs, state->npairs, sizeof(Pair), compare_pairs_with_overlay, state);
-	else
-		qsort(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
-	state->npairs = qunique(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
-}
 
 /* Return the end of the run of pairs that share the source of pair `first`. */
 static uint64
@@ -136,8 +75,8 @@ static void
 reverse_pairs(Reachability *state)
 {
 	for (uint64 i = 0; i < state->npairs; i++)
-		state->pairs[i] = (Pair) {state->pairs[i].to, state->pairs[i].from};
-	qsort(state->pairs, state->npairs, sizeof(Pair), compare_pairs);
+		state->pairs[i] = (EmogiVertexPair) {state->pairs[i].to, state->pairs[i].from};
+	state->npairs = emogi_pair_query_sort(state->graph, NULL, state->pairs, state->npairs);
 }
 
 /*
@@ -153,7 +92,7 @@ reverse_if_cheaper(Reachability *state, EmogiGraph *graph)
 	if (graph->backward.offsets == NULL)
 		return;
 	reverse_pairs(state);
-	if (count_sources(state) * REVERSE_FACTOR > nsources)
+	if (count_sources(state) * EMOGI_COST_BATCH_REVERSE > nsources)
 	{
 		reverse_pairs(state);
 		return;
@@ -176,16 +115,17 @@ search_pairs(Reachability *state, EmogiPairSearch *search)
 								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	emogi_task_pairs_begin(search, state->call, state->task, state->graph);
 	search->overlay = state->overlay;
-	emogi_task_pairs_run(search, state->npairs, emogi_task_pairs_batches(count_sources(state)));
+	emogi_pair_budget_run(&search->budget, state->npairs,
+						  emogi_pair_budget_batches(count_sources(state)));
 	for (; state->nsearched < state->npairs; state->nsearched++)
 	{
-		const Pair *pair = &state->pairs[state->nsearched];
+		const EmogiVertexPair *pair = &state->pairs[state->nsearched];
 
 		CHECK_FOR_INTERRUPTS();
 		if (state->nsearched == group_end)
 		{
 			group_end = end_of_source(state, state->nsearched);
-			emogi_task_pairs_group(search, group_end - state->nsearched, 1);
+			emogi_pair_budget_group(&search->budget, group_end - state->nsearched, 1);
 		}
 		if (!emogi_task_pairs_find(search, pair->from, pair->to, &path))
 			break;
@@ -229,14 +169,10 @@ search_one(Reachability *state, uint64 first, uint64 end)
 static void
 choose_batch(Reachability *state)
 {
-	const uint64 nvertices = state->graph->nvertices;
-	const uint64 allowed = emogi_limits_allowed_bytes() / ANSWER_SHARE;
-	int			nsources = (int) Min(count_sources(state), EMOGI_MSBFS_SOURCES);
-
-	while (nsources >= MIN_BATCH_SOURCES && emogi_msbfs_bytes(nvertices, nsources, -1) > allowed)
-		nsources /= 2;
-	if (nsources >= MIN_BATCH_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA)
-		state->max_sources = nsources;
+	state->max_sources =
+		emogi_answer_batch_sources(state->graph->nvertices, -1,
+								   (int) Min(count_sources(state), EMOGI_MSBFS_SOURCES),
+								   emogi_limits_allowed_bytes() / EMOGI_COST_BATCH_SHARE);
 }
 
 /* Allocate the result of batches, once. */
@@ -322,9 +258,9 @@ batch_is_cheaper(const Reachability *state, uint64 first)
 {
 	const uint64 nsources = count_batch(state, first);
 
-	if (nsources < MIN_BATCH_SOURCES || state->singles.count == 0)
+	if (nsources < EMOGI_COST_BATCH_MIN_SOURCES || state->singles.count == 0)
 		return false;
-	if (state->batch_ms < LONG_BATCH_MS)
+	if (state->batch_ms < EMOGI_COST_BATCH_LONG_MS)
 		return emogi_msbfs_is_cheaper(state->graph->nvertices, nsources, &state->singles);
 	return state->batch_ms < state->singles_ms / state->singles.count * nsources;
 }
@@ -373,7 +309,7 @@ search_with_overlay(Reachability *state, EmogiGraphView *view)
 		emogi_task_pairs_record(&search);
 		return true;
 	}
-	keys = emogi_pair_query_keys(graph, state->overlay, state->task->form, (uint32 *) state->pairs,
+	keys = emogi_pair_query_keys(graph, state->overlay, state->task->form, state->pairs,
 								 state->npairs);
 	pfree(state->found);
 	state->overlay = NULL;
@@ -384,8 +320,8 @@ search_with_overlay(Reachability *state, EmogiGraphView *view)
 		return true;
 	}
 	state->npairs = emogi_pair_query_renumber(graph, state->task->form, keys, state->npairs,
-											  (uint32 *) state->pairs);
-	sort_pairs(state);
+											  state->pairs);
+	state->npairs = emogi_pair_query_sort(graph, NULL, state->pairs, state->npairs);
 	pfree(keys);
 	return false;
 }
@@ -403,7 +339,7 @@ put_rows(FunctionCallInfo fcinfo, const Reachability *state)
 
 	for (uint64 i = 0; i < state->npairs; i++)
 	{
-		const Pair	pair = state->pairs[i];
+		const EmogiVertexPair pair = state->pairs[i];
 		Datum		values[] = {
 			emogi_rows_overlay_vertex(form, state->graph, state->overlay,
 									  state->is_reversed ? pair.to : pair.from),
@@ -440,9 +376,9 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	if (state.call == NULL)
 		return (Datum) 0;
 	state.overlay = view.overlay;
-	state.pairs = (Pair *) emogi_pair_query_read(&view.graph, view.overlay, task.form, task.pairs,
-												 &state.npairs);
-	sort_pairs(&state);
+	state.pairs = emogi_pair_query_read(&view.graph, view.overlay, task.form, task.pairs,
+										&state.npairs);
+	state.npairs = emogi_pair_query_sort(state.graph, view.overlay, state.pairs, state.npairs);
 	if (view.overlay == NULL || !search_with_overlay(&state, &view))
 	{
 		reverse_if_cheaper(&state, &view.graph);

@@ -148,7 +148,8 @@ report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *
  * rows are wanted.
  */
 void
-emogi_refusal_check_values(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result)
+emogi_refusal_check_values(const EmogiTask *task, const EmogiGraph *graph,
+						   const EmogiResult *result)
 {
 	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
 

@@ -5,21 +5,17 @@
 
 #include "function/cursor.h"
 
+/* Of aggregates, which no function returns. */
+const EmogiRowKind emogi_no_rows = {.key = -1,.element = -1,.place = -1,.nullable = -1};
+
 /* Get the kind of a function's rows; NULL if they are plain vertices, or if it has none. */
 const EmogiRowKind *
 emogi_row_kind_find(const EmogiAlgorithmRow *function)
 {
 	static const EmogiRowKind *const kinds[EMOGI_NSHAPES] = {
-		[EMOGI_SHAPE_EDGES] = &emogi_edge_rows,
-		[EMOGI_SHAPE_WEIGHTED_EDGES] = &emogi_weighted_edge_rows,
-		[EMOGI_SHAPE_BLOCKS] = &emogi_block_rows,
-		[EMOGI_SHAPE_BFS_TREE] = &emogi_bfs_tree_rows,
-		[EMOGI_SHAPE_PATH_TREE] = &emogi_shortest_path_tree_rows,
-		[EMOGI_SHAPE_HIERARCHY] = &emogi_hierarchy_rows,
-		[EMOGI_SHAPE_STEPS] = &emogi_path_rows,
-		[EMOGI_SHAPE_SIMILARITIES] = &emogi_similarity_rows,
-		[EMOGI_SHAPE_DISTANCES] = &emogi_distance_rows,
-		[EMOGI_SHAPE_WALKS] = &emogi_walk_rows
+#define ROWS(NAME, kind, ...) [EMOGI_SHAPE_##NAME] = &emogi_##kind,
+		EMOGI_SHAPES(EMOGI_NOTHING, ROWS, ROWS)
+#undef ROWS
 	};
 
 	return kinds[function->shape];

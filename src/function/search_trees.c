@@ -6,6 +6,7 @@
 
 #include "miscadmin.h"
 
+#include "contract/partition_point.h"
 #include "function/cursor.h"
 
 /* Vertices between two checks for interrupts. */
@@ -71,21 +72,12 @@ look_up(Steps *steps, const uint32 *predecessors)
 static bool
 is_requested_key(const EmogiTask *task, int64 key)
 {
-	uint64		low = 0;
-	uint64		high = task->ntargets;
+	uint64		place;
 
 	if (!task->has_targets || task->last_is_target)
 		return true;
-	while (low < high)
-	{
-		const uint64 middle = (low + high) / 2;
-
-		if (task->targets[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < task->ntargets && task->targets[low] == key;
+	place = EMOGI_PARTITION_POINT(0, task->ntargets, middle, task->targets[middle] < key);
+	return place < task->ntargets && task->targets[place] == key;
 }
 
 /*
@@ -176,6 +168,11 @@ fill_common(EmogiRowCursor *cursor)
 	return true;
 }
 
+/* Rows in ascending order of vertices */
+#define TREE_ROWS \
+	.key = 0, .element = 0, .place = -1, .nullable = PREDECESSOR, .norder = 1, \
+	.begin = begin_tree, .enter = enter_reached
+
 /* Fill in a row: vertex, level, predecessor, edge, source. */
 static bool
 fill_hops(EmogiRowCursor *cursor)
@@ -184,18 +181,11 @@ fill_hops(EmogiRowCursor *cursor)
 	return fill_common(cursor);
 }
 
-/* In ascending order of vertices. */
 const EmogiRowKind emogi_bfs_tree_rows = {
 	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"level", EMOGI_INT32, NAN},
 				{"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
 	{"source", EMOGI_VERTEX, NAN}},
-	.key = 0,
-	.element = 0,
-	.place = -1,
-	.nullable = PREDECESSOR,
-	.norder = 1,
-	.begin = begin_tree,
-	.enter = enter_reached,
+	TREE_ROWS,
 	.fill = fill_hops
 };
 
@@ -207,17 +197,10 @@ fill_distance(EmogiRowCursor *cursor)
 	return fill_common(cursor);
 }
 
-/* In ascending order of vertices. */
 const EmogiRowKind emogi_shortest_path_tree_rows = {
 	.columns = {{"vertex", EMOGI_VERTEX, NAN}, {"distance", EMOGI_FLOAT64, NAN},
 				{"predecessor", EMOGI_VERTEX, NAN}, {"edge", EMOGI_EDGE, NAN},
 	{"source", EMOGI_VERTEX, NAN}},
-	.key = 0,
-	.element = 0,
-	.place = -1,
-	.nullable = PREDECESSOR,
-	.norder = 1,
-	.begin = begin_tree,
-	.enter = enter_reached,
+	TREE_ROWS,
 	.fill = fill_distance
 };

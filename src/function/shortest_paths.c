@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/builtins.h"
@@ -30,23 +29,16 @@
 
 PG_FUNCTION_INFO_V1(emogi_shortest_paths);
 
-/* Two vertex numbers. */
-typedef struct Pair
-{
-	uint32		from;
-	uint32		to;
-} Pair;
-
 typedef struct Paths
 {
 	EmogiTask  *task;
 	EmogiCall  *call;
 	const EmogiGraph *graph;
 	const EmogiOverlay *overlay;	/* changes since the graph was built; NULL = none */
-	Pair	   *pairs;			/* [npairs], ascending and distinct */
+	EmogiVertexPair *pairs;		/* [npairs], ascending and distinct */
 	uint64		npairs;
 	EmogiPathSteps found;		/* at most one path per pair */
-	Pair	   *ends;			/* [found.npaths] */
+	EmogiVertexPair *ends;		/* [found.npaths] */
 	EmogiPairSearch search;
 	bool		has_hierarchy;	/* the graph has a contraction hierarchy */
 	uint32	   *path;			/* [nvertices], scratch as the following fields; NULL = not
@@ -56,44 +48,6 @@ typedef struct Paths
 } Paths;
 
 /* ---- pairs ---- */
-
-static int
-compare_pairs(const void *a, const void *b)
-{
-	const Pair *x = a;
-	const Pair *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
-
-/* Compare pairs of a graph with an overlay by the keys of their vertices; arg: Paths. */
-static int
-compare_pairs_with_overlay(const void *a, const void *b, void *arg)
-{
-	const Paths *paths = arg;
-	const Pair *x = a;
-	const Pair *y = b;
-
-	if (x->from != y->from)
-		return emogi_overlay_before(paths->graph, paths->overlay, x->from, y->from) ? -1 : 1;
-	if (x->to != y->to)
-		return emogi_overlay_before(paths->graph, paths->overlay, x->to, y->to) ? -1 : 1;
-	return 0;
-}
-
-/* Sort the pairs and drop duplicates. */
-static void
-sort_pairs(Paths *paths)
-{
-	if (paths->overlay != NULL)
-		qsort_arg(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_pairs_with_overlay,
-				  paths);
-	else
-		qsort(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_pairs);
-	paths->npairs = qunique(paths->pairs, paths->npairs, sizeof *paths->pairs, compare_pairs);
-}
 
 /* Return the vertex numbers of given keys; keys that are not in the graph are skipped. */
 static uint32 *
@@ -138,10 +92,11 @@ combine(Paths *paths)
 										 task->target_array.count, &ntargets);
 
 	require_room(nsources, ntargets);
-	paths->pairs = palloc_extended(Max(nsources * ntargets, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
+	paths->pairs = palloc_extended(Max(nsources * ntargets, 1) * sizeof *paths->pairs,
+								   MCXT_ALLOC_HUGE);
 	for (uint64 i = 0; i < nsources; i++)
 		for (uint64 j = 0; j < ntargets; j++)
-			paths->pairs[paths->npairs++] = (Pair) {sources[i], targets[j]};
+			paths->pairs[paths->npairs++] = (EmogiVertexPair) {sources[i], targets[j]};
 }
 
 /* Get the pairs whose paths are wanted. */
@@ -151,12 +106,13 @@ find_pairs(Paths *paths)
 	const EmogiTask *task = paths->task;
 
 	if (task->pairs != NULL)
-		paths->pairs = (Pair *) emogi_pair_query_read(paths->graph, paths->overlay, task->form,
+		paths->pairs = emogi_pair_query_read(paths->graph, paths->overlay, task->form,
 													  task->pairs, &paths->npairs);
 	else
 		combine(paths);
-	sort_pairs(paths);
-	paths->ends = palloc_extended(Max(paths->npairs, 1) * sizeof(Pair), MCXT_ALLOC_HUGE);
+	paths->npairs = emogi_pair_query_sort(paths->graph, paths->overlay, paths->pairs,
+										  paths->npairs);
+	paths->ends = palloc_extended(Max(paths->npairs, 1) * sizeof *paths->ends, MCXT_ALLOC_HUGE);
 }
 
 /* ---- paths ---- */
@@ -173,7 +129,8 @@ serve_interrupts(void)
  * Add a path. distance: indexed by vertex number if by_number, otherwise by position in the path.
  */
 static void
-add_path(Paths *paths, Pair ends, const uint32 *path, uint64 length, const double *distance,
+add_path(Paths *paths, EmogiVertexPair ends, const uint32 *path, uint64 length,
+		 const double *distance,
 		 bool by_number)
 {
 	if (length == 0)
@@ -187,7 +144,7 @@ add_path(Paths *paths, Pair ends, const uint32 *path, uint64 length, const doubl
  * memory of the caller.
  */
 static EmogiTask
-single_source_task(const Paths *paths, const Pair *pairs, uint64 npairs, int64 *keys)
+single_source_task(const Paths *paths, const EmogiVertexPair *pairs, uint64 npairs, int64 *keys)
 {
 	EmogiTask	task = *paths->task;
 
@@ -224,7 +181,7 @@ alloc_scratch(Paths *paths)
 
 /* Find the paths of pairs with one source from the distances up to their targets. */
 static void
-find_by_distances(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64 npairs)
+find_by_distances(Paths *paths, const EmogiTask *task, const EmogiVertexPair *pairs, uint64 npairs)
 {
 	const EmogiGraph *graph = paths->graph;
 
@@ -250,13 +207,14 @@ find_by_distances(Paths *paths, const EmogiTask *task, const Pair *pairs, uint64
  * from both ends, as long as that pays; return how many pairs were searched.
  */
 static uint64
-find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs, uint64 nsources)
+find_from_both_ends(Paths *paths, const EmogiVertexPair *pairs, uint64 npairs, uint64 nsources)
 {
 	EmogiLocalPath found;
 	uint64		nfound = 0;
 
-	emogi_task_pairs_run(&paths->search, npairs, nsources);
-	emogi_task_pairs_group(&paths->search, nsources == 1 ? npairs : 1, nsources == 1 ? 1 : npairs);
+	emogi_pair_budget_run(&paths->search.budget, npairs, nsources);
+	emogi_pair_budget_group(&paths->search.budget, nsources == 1 ? npairs : 1,
+							nsources == 1 ? 1 : npairs);
 	for (; nfound < npairs; nfound++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -269,7 +227,7 @@ find_from_both_ends(Paths *paths, const Pair *pairs, uint64 npairs, uint64 nsour
 
 /* Find the path of a pair by a local search, or in the hierarchy of the graph. */
 static bool
-find_by_hierarchy(Paths *paths, const Pair *pair)
+find_by_hierarchy(Paths *paths, const EmogiVertexPair *pair)
 {
 	const EmogiPathCost max = {EMOGI_COST_LOCAL_BEFORE_HIERARCHY, PG_UINT64_MAX};
 	int64		keys[2];
@@ -290,7 +248,7 @@ find_by_hierarchy(Paths *paths, const Pair *pair)
 
 /* Find the paths of all pairs of one source. */
 static void
-find_from(Paths *paths, const Pair *pairs, uint64 npairs)
+find_from(Paths *paths, const EmogiVertexPair *pairs, uint64 npairs)
 {
 	uint64		nfound = 0;
 	const bool	by_hierarchy = paths->has_hierarchy &&
@@ -387,7 +345,7 @@ search_with_overlay(Paths *paths, EmogiGraphView *view)
 		emogi_task_pairs_record(&paths->search);
 		return true;
 	}
-	keys = emogi_pair_query_keys(graph, paths->overlay, paths->task->form, (uint32 *) paths->pairs,
+	keys = emogi_pair_query_keys(graph, paths->overlay, paths->task->form, paths->pairs,
 								 paths->npairs);
 	paths->overlay = paths->found.overlay = NULL;
 	paths->found.npaths = paths->found.nsteps = 0;
@@ -397,8 +355,8 @@ search_with_overlay(Paths *paths, EmogiGraphView *view)
 		return true;
 	}
 	paths->npairs = emogi_pair_query_renumber(graph, paths->task->form, keys, paths->npairs,
-											  (uint32 *) paths->pairs);
-	sort_pairs(paths);
+											  paths->pairs);
+	paths->npairs = emogi_pair_query_sort(graph, NULL, paths->pairs, paths->npairs);
 	return false;
 }
 

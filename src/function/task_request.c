@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "utils/float.h"
 
-#include "answer/cost.h"
 #include "function/function.h"
 #include "base/papers_settings.h"
 #include "base/arena.h"
@@ -29,10 +28,17 @@ alloc_array(EmogiCall *call, uint64 length, Size element)
 static const char *
 list_hint(EmogiAlgorithm algorithm)
 {
-	if (algorithm == EMOGI_SIMILARITY)
-		return "Give a smaller top_k.";
-	return algorithm == EMOGI_DISTANCE_MATRIX ? "Give fewer sources, or fewer targets." :
-		"Give fewer sources, or shorter or fewer walks.";
+	switch (algorithm)
+	{
+		case EMOGI_SIMILARITY:
+			return "Give a smaller top_k.";
+		case EMOGI_DISTANCE_MATRIX:
+			return "Give fewer sources, or fewer targets.";
+		case EMOGI_RANDOM_WALK:
+			return "Give fewer sources, or shorter or fewer walks.";
+		default:
+			return "Raise emogi.max_memory, or select fewer edges.";
+	}
 }
 
 /* Raise 53200 for a list that is larger than emogi.max_memory. */
@@ -57,10 +63,11 @@ require_room(EmogiAlgorithm algorithm, uint64 length)
 
 /* Allocate the columns of a result that it does not have yet. Raises 54000. */
 static void
-alloc_columns(EmogiCall *call, const EmogiQuery *query, uint64 nvertices, EmogiResult *result)
+alloc_columns(EmogiCall *call, const EmogiQuery *query, const EmogiGraph *graph,
+			  EmogiResult *result)
 {
 	const EmogiResultColumn *columns = emogi_algorithm_row(query->algorithm)->columns;
-	const uint64 length = emogi_query_length(nvertices, query);
+	const uint64 length = emogi_query_length(graph, query);
 
 	if (length == PG_UINT64_MAX)
 		ereport(ERROR,
@@ -237,7 +244,8 @@ sort_vertices(const uint32 *given, uint64 *count)
 static void
 set_pairs(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
 {
-	uint32	   *found = emogi_pair_query_read(graph, NULL, task->form, task->pairs, &query->npairs);
+	EmogiVertexPair *found = emogi_pair_query_read(graph, NULL, task->form, task->pairs,
+												   &query->npairs);
 	uint32	   *pairs = alloc_array(call, 2 * query->npairs, sizeof(uint32));
 
 	memcpy(pairs, found, 2 * query->npairs * sizeof(uint32));
@@ -279,10 +287,8 @@ emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
 static bool
 may_summarize(const EmogiTask *task, const EmogiGraph *graph)
 {
-	const bool	on_cuda = emogi_shared->ncuda > 0 && emogi_engine != EMOGI_ENGINE_CPU;
-
 	return task->summarize != NULL && !task->has_targets && !task->is_shared &&
-		(on_cuda || task->query.algorithm == EMOGI_BFS) &&
+		(emogi_answer_may_use_gpu() || task->query.algorithm == EMOGI_BFS) &&
 		!emogi_task_may_diverge(task, graph);
 }
 
@@ -298,14 +304,14 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 	EmogiLocalPath path;
 	uint64		ndone = 0;
 
-	emogi_task_pairs_run(search, npairs, is_weighted ? query->nsources :
-						 emogi_task_pairs_batches(query->nsources));
+	emogi_pair_budget_run(&search->budget, npairs, is_weighted ? query->nsources :
+						  emogi_pair_budget_batches(query->nsources));
 	for (; ndone < npairs; ndone++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (query->ntargets > 1 ? ndone % query->ntargets == 0 : ndone == 0)
-			emogi_task_pairs_group(search, query->ntargets, query->ntargets > 1 ? 1 :
-								   query->nsources);
+			emogi_pair_budget_group(&search->budget, query->ntargets,
+									query->ntargets > 1 ? 1 : query->nsources);
 		if (!emogi_task_pairs_find(search, query->sources[ndone / query->ntargets],
 								   query->targets[ndone % query->ntargets], &path))
 			break;
@@ -406,8 +412,8 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	if (may_summarize(task, graph))
 		query->summary = task->summarize(task->summarize_arg, call, task->form);
 	request->result = *result;
-	alloc_columns(call, query, graph->nvertices, &request->result);
-	if (task->has_target_array)
+	alloc_columns(call, query, graph, &request->result);
+	if (row->shape == EMOGI_SHAPE_DISTANCES)
 	{
 		run_matrix(call, task, graph, request, result);
 		return true;
@@ -460,7 +466,7 @@ emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	EmogiResult result;
 
 	request->query.algorithm = EMOGI_BFS_SUMS;
-	alloc_columns(call, &request->query, graph->nvertices, &request->result);
+	alloc_columns(call, &request->query, graph, &request->result);
 	result = emogi_call_request(call)->result;
 	for (int i = 0; i < nsources; i++)
 		sums[i] = (EmogiMsbfsSums) {.count = result.columns[0].int64[i],
@@ -512,18 +518,13 @@ bool
 emogi_task_path(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, uint64 tried,
 				uint32 *path, double *distance, uint64 *length)
 {
-	const uint64 nedges = graph->forward.nedges;
-	const uint64 max_edges = Max(nedges / EMOGI_COST_PATH_SHARE, EMOGI_COST_PATH_MIN_EDGES);
-	const uint64 max_vertices = Max(nedges / EMOGI_COST_PATH_VERTICES,
-									 EMOGI_COST_PATH_MIN_VERTICES);
-	const EmogiPathCost max = {max_edges, max_vertices};
+	const EmogiPathCost max = emogi_answer_path_limit(graph->forward.nedges);
 	const uint32 source = emogi_graph_vertex(graph, task->keys[0]);
 	const uint32 target = emogi_graph_vertex(graph, task->targets[0]);
 	EmogiPathCost cost;
 
 	*length = 0;
-	if (tried > 0 &&
-		Min((double) max_edges, (double) max_vertices * nedges / graph->nvertices) <= 2.0 * tried)
+	if (!emogi_answer_tries_path(graph->nvertices, graph->forward.nedges, tried))
 		return false;
 	if (source == EMOGI_NO_VERTEX || target == EMOGI_NO_VERTEX)
 		return true;

@@ -436,7 +436,8 @@ ask_graph(EmogiCourse *course)
 	question->nvertices = graph->nvertices;
 	question->nedges = graph->forward.nedges;
 	question->has_overlay = course->view.overlay != NULL;
-	question->keeps_components = question->algorithm == EMOGI_CC && course->call->slot->graph >= 0 &&
+	question->keeps_components = question->algorithm == EMOGI_CC &&
+		course->call->slot->graph >= 0 &&
 		emogi_cache_labels_exist(course->call->slot->graph);
 	if (is_for_path(course->task) && course->view.overlay == NULL)
 		emogi_hierarchy_search_ask(course->call, graph, question);

@@ -126,10 +126,20 @@ report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 			 errhint("%s %s: %s.", what, type, corrected_call(task, function, key))));
 }
 
-/* Read vertices as keys. Raises the errors of the type's input function. */
+/*
+ * Read vertices as keys. Text that is not an element of an array may hold several. Raises the
+ * errors of the type's input function.
+ */
 static void
-read_given(EmogiKeyIO *form, EmogiVertexDatums *given)
+read_given(EmogiKeyIO *form, EmogiVertexDatums *given, bool is_array)
 {
+	Datum		array;
+
+	if (given->count == 1 && !is_array && emogi_key_io_input_array(form, given->datums[0], &array))
+	{
+		*given = emogi_vertices_of_array(array);
+		return;
+	}
 	for (uint64 i = 0; i < given->count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -144,22 +154,14 @@ read_given(EmogiKeyIO *form, EmogiVertexDatums *given)
 void
 emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
-	Datum		array;
-
 	if (!emogi_key_io_is_compatible(key, task->vertex_type))
 		report_form(task, function, key);
 	task->form = palloc(sizeof *task->form);
 	emogi_key_io_init(task->form, key, task->vertex_type);
 	if (task->form->kind != EMOGI_KEY_IO_TEXT)
 		return;
-	if (task->sources.count == 1 && !task->source_is_array &&
-		emogi_key_io_input_array(task->form, task->sources.datums[0], &array))
-	{
-		task->sources = emogi_vertices_of_array(array);
-		return;
-	}
-	read_given(task->form, &task->sources);
-	read_given(task->form, &task->target_array);
+	read_given(task->form, &task->sources, task->source_is_array);
+	read_given(task->form, &task->target_array, task->source_is_array);
 }
 
 /* ---- lookup in the graph ---- */

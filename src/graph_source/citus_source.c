@@ -12,22 +12,11 @@
 static bool
 takes_relation(EmogiGraphSource *source, List *relids)
 {
-	bool		has_shards = false;
-	ListCell   *cell;
-
-	foreach(cell, relids)
-		has_shards |= emogi_citus_is_table(lfirst_oid(cell));
-	return has_shards &&
-		emogi_remote_list(source->source, relids, &source->tables, &source->elsewhere);
+	return emogi_graph_source_takes_remote(source, relids, emogi_citus_is_table);
 }
 
 const EmogiGraphSourceKind emogi_graph_source_citus = {
 	.name = "Citus table",
 	.takes_relation = takes_relation,
-	.connect = emogi_graph_source_connect,
-	.disconnect = emogi_graph_source_disconnect,
-	.abort = emogi_remote_close,
-	.version = emogi_graph_source_remote_version,
-	.scan = emogi_graph_source_scan_remote,
-	.estimate_rows = emogi_graph_source_planned_rows
+	EMOGI_REMOTE_SOURCE
 };

@@ -12,17 +12,34 @@
 #include "graph_source/graph_source.h"
 #include "remote/remote.h"
 
+/*
+ * Recognize a relation of which some tables, those that are_remote, and perhaps others can be read
+ * over connections of their own.
+ */
+bool
+emogi_graph_source_takes_remote(EmogiGraphSource *source, List *relids, bool (*is_remote) (Oid))
+{
+	ListCell   *cell;
+
+	foreach(cell, relids)
+		if (is_remote(lfirst_oid(cell)))
+			return emogi_remote_list(source->source, relids, &source->tables,
+									 &source->elsewhere);
+	return false;
+}
+
+/* Is this a foreign table? */
+static bool
+is_foreign(Oid relid)
+{
+	return get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE;
+}
+
 /* Recognize a relation with foreign tables that can be read over connections of their own. */
 static bool
 takes_relation(EmogiGraphSource *source, List *relids)
 {
-	bool		has_foreign = false;
-	ListCell   *cell;
-
-	foreach(cell, relids)
-		has_foreign |= get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE;
-	return has_foreign &&
-		emogi_remote_list(source->source, relids, &source->tables, &source->elsewhere);
+	return emogi_graph_source_takes_remote(source, relids, is_foreign);
 }
 
 /* Prepare the connections to the servers. Raises 54001, 42704, 22023 and 40001. */
@@ -58,10 +75,5 @@ emogi_graph_source_scan_remote(EmogiCall *call, EmogiGraphSource *source, EmogiW
 const EmogiGraphSourceKind emogi_graph_source_foreign = {
 	.name = "foreign table",
 	.takes_relation = takes_relation,
-	.connect = emogi_graph_source_connect,
-	.disconnect = emogi_graph_source_disconnect,
-	.abort = emogi_remote_close,
-	.version = emogi_graph_source_remote_version,
-	.scan = emogi_graph_source_scan_remote,
-	.estimate_rows = emogi_graph_source_planned_rows
+	EMOGI_REMOTE_SOURCE
 };

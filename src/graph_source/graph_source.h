@@ -107,12 +107,23 @@ extern EmogiGraphSource emogi_graph_source_of_heaps(const EmogiSource *resolved,
 
 /* ---- foreign_source.c; also for Citus tables ---- */
 
+extern bool emogi_graph_source_takes_remote(EmogiGraphSource *source, List *relids,
+											bool (*is_remote) (Oid));
 extern void emogi_graph_source_connect(EmogiCall *call, EmogiGraphSource *source);
 extern void emogi_graph_source_disconnect(EmogiGraphSource *source);
 extern const char *emogi_graph_source_remote_version(EmogiGraphSource *source, uint8 *fingerprint);
 extern void emogi_graph_source_scan_remote(EmogiCall *call, EmogiGraphSource *source,
 										   EmogiWeights weights, bool secure_hash,
 										   const struct EmogiPageScans *page_scans);
+
+/* Functions of kinds whose rows are read over connections of their own; needs remote/remote.h. */
+#define EMOGI_REMOTE_SOURCE \
+	.connect = emogi_graph_source_connect, \
+	.disconnect = emogi_graph_source_disconnect, \
+	.abort = emogi_remote_close, \
+	.version = emogi_graph_source_remote_version, \
+	.scan = emogi_graph_source_scan_remote, \
+	.estimate_rows = emogi_graph_source_planned_rows
 
 /* ---- query_source.c; also for filtered tables ---- */
 

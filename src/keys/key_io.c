@@ -87,7 +87,8 @@ emogi_key_io_key(EmogiKeyIO *form, const EmogiGraph *graph, int64 id)
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
 		return Int64GetDatum(id);
 	bytes = emogi_key_io_key_bytes(form, graph, id);
-	return form->in_place ? PointerGetDatum(bytes.bytes) : emogi_key_coder_decode(&form->coder, bytes);
+	return form->in_place ? PointerGetDatum(bytes.bytes) :
+		emogi_key_coder_decode(&form->coder, bytes);
 }
 
 /* Get the columns of a graph's row key, in the current memory context. */
@@ -142,15 +143,15 @@ explain_text(void *arg)
 	if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION)
 		return;
 	if (form->coder.key.class == EMOGI_KEY_INTEGER)
-		errhint("A vertex is a bigint: 42 or '42'. A function that takes several sources takes an array: ARRAY[1, 2] or "
-				"'{1,2}'.");
+		errhint("A vertex is a bigint: 42 or '42'. A function that takes several sources takes an "
+				"array: ARRAY[1, 2] or '{1,2}'.");
 	else if (form->coder.row != NULL)
 		errhint("A vertex of this graph is a row %s in text form: %s.",
 				emogi_key_type_name(&form->coder.key),
 				quote_literal_cstr(emogi_key_io_example(&form->coder.key)));
 	else
-		errhint("The vertices of this graph are of type %s. A function that takes several sources takes an array: "
-				"'{...}'::text[], and $1::text[] for a parameter.",
+		errhint("The vertices of this graph are of type %s. A function that takes several sources "
+				"takes an array: '{...}'::text[], and $1::text[] for a parameter.",
 				format_type_be(form->coder.key.type));
 }
 
@@ -398,11 +399,15 @@ read_uuid(const char *text, int length, pg_uuid_t *uuid)
 static bool
 is_special_numeric(const char *text, int length)
 {
-	return (length == 3 && memcmp(text, "NaN", 3) == 0) || (length == 8 && memcmp(text, "Infinity", 8) == 0) ||
+	return (length == 3 && memcmp(text, "NaN", 3) == 0) ||
+		(length == 8 && memcmp(text, "Infinity", 8) == 0) ||
 		(length == 9 && memcmp(text, "-Infinity", 9) == 0);
 }
 
-/* The same of a numeric: digits, perhaps with a point between them. There is none of more digits than are looked at. */
+/*
+ * The same of a numeric: digits, perhaps with a point between them. There is none of more digits
+ * than are looked at.
+ */
 static bool
 read_numeric(const char *text, int length, Datum *numeric)
 {
@@ -412,13 +417,15 @@ read_numeric(const char *text, int length, Datum *numeric)
 
 	if (!is_special_numeric(text, length))
 	{
-		if (whole == first || whole == length - 1 || whole > NUMERIC_DIGITS || length - whole > NUMERIC_DIGITS_AFTER)
+		if (whole == first || whole == length - 1 || whole > NUMERIC_DIGITS ||
+			length - whole > NUMERIC_DIGITS_AFTER)
 			return false;
 		for (int i = first; i < length; i++)
 			if (i != whole && (text[i] < '0' || text[i] > '9'))
 				return false;
 	}
-	*numeric = DirectFunctionCall3(numeric_in, CStringGetDatum(pnstrdup(text, length)), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	*numeric = DirectFunctionCall3(numeric_in, CStringGetDatum(pnstrdup(text, length)),
+								   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 	return true;
 }
 

@@ -363,30 +363,12 @@ begin_aggregate(CustomScanState *node, EState *estate, int eflags)
 													  ALLOCSET_DEFAULT_SIZES);
 }
 
-static void
-end_aggregate(CustomScanState *node)
-{
-	emogi_scan_end_run((EmogiScan *) node);
-	emogi_scan_close_tables((EmogiScan *) node);
-}
-
-/* Rescan from the first group, perhaps with other parameters. */
-static void
-rescan(CustomScanState *node)
-{
-	EmogiScan  *scan = (EmogiScan *) node;
-
-	scan->started = false;
-	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
-	ExecScanReScan(&node->ss);
-}
-
 static const CustomExecMethods exec_methods = {
 	.CustomName = "EmogiAggregate",
 	.BeginCustomScan = begin_aggregate,
 	.ExecCustomScan = exec_aggregate,
-	.EndCustomScan = end_aggregate,
-	.ReScanCustomScan = rescan,
+	.EndCustomScan = emogi_scan_end,
+	.ReScanCustomScan = emogi_scan_rescan_rows,
 	.ExplainCustomScan = emogi_explain_scan
 };
 

@@ -521,10 +521,7 @@ emogi_batch_rescan(CustomScanState *node)
 
 	emogi_batch_close(batch);
 	forget_rows(batch);
-	if (node->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(batch->outer, node->ss.ps.chgParam);
-	if (batch->outer->chgParam == NULL)
-		ExecReScan(batch->outer);
+	emogi_scan_rescan_outer(node, batch->outer);
 }
 
 /*

@@ -14,14 +14,10 @@
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
+#include "answer/answer.h"
+#include "answer/cost.h"
 #include "scan_node/batch.h"
 #include "base/arena.h"
-
-/* The answers of one pass may take 1 / ANSWER_SHARE of the arena's budget. */
-#define ANSWER_SHARE 8
-
-/* Fewer sources than this in one pass gain nothing. */
-#define MIN_SOURCES 8
 
 /* End the call. */
 void
@@ -45,9 +41,7 @@ emogi_batch_close(EmogiBatchState *batch)
 static void
 choose_passes(EmogiBatchState *batch)
 {
-	const uint64 nvertices = batch->scan.graph.nvertices;
-	const uint64 allowed = emogi_arena_budget_bytes() / ANSWER_SHARE;
-	int			nsources = EMOGI_MSBFS_SOURCES;
+	int			nsources;
 
 	batch->in_passes = true;
 	batch->max_sources = batch->max_rows;
@@ -56,11 +50,11 @@ choose_passes(EmogiBatchState *batch)
 	if (batch->nsums > 0)
 		return;
 
-	while (nsources >= MIN_SOURCES &&
-		   emogi_msbfs_bytes(nvertices, nsources, batch->task.query.max_depth) > allowed)
-		nsources /= 2;
-	batch->in_passes = nsources >= MIN_SOURCES && emogi_engine != EMOGI_ENGINE_CUDA;
-	batch->max_sources = batch->in_passes ? nsources : 1;
+	nsources = emogi_answer_batch_sources(batch->scan.graph.nvertices,
+										  batch->task.query.max_depth, EMOGI_MSBFS_SOURCES,
+										  emogi_arena_budget_bytes() / EMOGI_COST_BATCH_SHARE);
+	batch->in_passes = nsources > 0;
+	batch->max_sources = Max(nsources, 1);
 }
 
 /* Set the levels of each search that are aggregated. */
@@ -93,7 +87,7 @@ allocate_answer(EmogiBatchState *batch)
 	batch->passed.memory_bytes = emogi_msbfs_bytes(nvertices, batch->max_sources, max_depth);
 	batch->passed.memory = emogi_call_alloc_any(scan->call, batch->passed.memory_bytes);
 	batch->passed.scratch = NULL;
-	if (scratch_bytes <= emogi_arena_budget_bytes() / ANSWER_SHARE)
+	if (scratch_bytes <= emogi_arena_budget_bytes() / EMOGI_COST_BATCH_SHARE)
 		batch->passed.scratch = emogi_call_alloc(scan->call, scratch_bytes);
 }
 

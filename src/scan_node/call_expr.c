@@ -259,7 +259,7 @@ emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *functio
 
 	task.query.is_weighted = is_weighted(call, function);
 	task.with_backward = function->shape == EMOGI_SHAPE_STEPS ||
-		emogi_algorithm_takes(function, EMOGI_TARGETS) >= 0;
+		function->shape == EMOGI_SHAPE_DISTANCES;
 	(void) emogi_call_expr_pairs(call, function, &task.pairs);
 	emogi_task_graph_key(&task, lookup);
 }

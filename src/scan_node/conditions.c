@@ -6,7 +6,7 @@
  * is not always possible; then each row is rechecked. A condition on the first column of a function
  * with a bound for it (the level of emogi_bfs, the distance of emogi_sssp) bounds the traversal. A
  * comparison of any other column, and `parent IS NULL`, is evaluated over the result arrays
- * (ranges.c), or by a cursor if rows are not vertices (function/cursor.h).
+ * (ranges.c), or by a cursor if rows are not vertices (function/cursor.h): conditions_value.c.
  */
 #include "postgres.h"
 
@@ -37,8 +37,8 @@ emogi_conditions_is_column(Node *node, const RelOptInfo *rel, AttrNumber attnum)
 }
 
 /* Can this be computed once, before any row of the scanned relation exists? */
-static bool
-is_known_before(PlannerInfo *root, const RelOptInfo *rel, Node *node)
+bool
+emogi_conditions_is_known_before(PlannerInfo *root, const RelOptInfo *rel, Node *node)
 {
 	return !bms_is_member(rel->relid, pull_varnos(root, node)) &&
 		!contain_volatile_functions(node) && !contain_subplans(node);
@@ -106,8 +106,8 @@ emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operan
  * Get the btree strategy of an operator between a column and another type of its family; 0 if it
  * has none.
  */
-static int
-strategy_of(Oid operator, Oid column_type)
+int
+emogi_conditions_strategy(Oid operator, Oid column_type)
 {
 	return get_op_opfamily_strategy(operator,
 									lookup_type_cache(column_type,
@@ -143,8 +143,8 @@ is_vertex_lookup(PlannerInfo *root, const RelOptInfo *rel, Oid operator, Oid col
 
 	*exact = !OidIsValid(vertex->varcollid);
 	if (type == INT8OID)
-		return strategy_of(operator, INT8OID) == BTEqualStrategyNumber;
-	if (strategy_of(operator, type) != BTEqualStrategyNumber || given != type)
+		return emogi_conditions_strategy(operator, INT8OID) == BTEqualStrategyNumber;
+	if (emogi_conditions_strategy(operator, type) != BTEqualStrategyNumber || given != type)
 		return false;
 	return *exact || (OidIsValid(collation) && get_collation_isdeterministic(collation) &&
 					  can_look_up_text(root, rel, !bms_is_empty(pull_varnos(root, value))));
@@ -167,7 +167,7 @@ match_any(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *fun
 	bool		exact;
 
 	if (!clause->useOr || !emogi_conditions_is_key(linitial(clause->args), rel, function) ||
-		!is_known_before(root, rel, lsecond(clause->args)) ||
+		!emogi_conditions_is_known_before(root, rel, lsecond(clause->args)) ||
 		!is_vertex_lookup(root, rel, clause->opno, clause->inputcollid, linitial(clause->args),
 						  lsecond(clause->args), true, &exact))
 		return false;
@@ -201,7 +201,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 		right = swap;
 		operator = get_commutator(operator);
 	}
-	if (!OidIsValid(operator) || !is_known_before(root, rel, right))
+	if (!OidIsValid(operator) || !emogi_conditions_is_known_before(root, rel, right))
 		return false;
 	if (emogi_conditions_is_key(left, rel, function))
 	{
@@ -214,7 +214,7 @@ match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmR
 	}
 	if (!bounded || !emogi_conditions_is_column(left, rel, 2))
 		return false;
-	switch (strategy_of(operator, exprType(left)))
+	switch (emogi_conditions_strategy(operator, exprType(left)))
 	{
 		case BTLessStrategyNumber:
 			*condition = (EmogiCondition) {EMOGI_BOUND_BELOW, 1, (Expr *) right, true};
@@ -262,237 +262,6 @@ emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgo
 		return match_null(rel, function, (NullTest *) clause->clause, condition);
 	return IsA(clause->clause, OpExpr) &&
 		match_comparison(root, rel, function, (OpExpr *) clause->clause, condition);
-}
-
-/* Can values of a column be compared with this type in the result arrays? */
-static bool
-is_comparable(const EmogiResultColumn *column, Oid column_type, Oid type)
-{
-	switch (column->type)
-	{
-		case EMOGI_INT32:
-		case EMOGI_INT64:
-			return type == INT2OID || type == INT4OID || type == INT8OID;
-		case EMOGI_FLOAT64:
-			return type == FLOAT4OID || type == FLOAT8OID;
-		case EMOGI_VERTEX:
-			return column_type == INT8OID ? type == INT2OID || type == INT4OID || type == INT8OID :
-				(column_type == UUIDOID || column_type == TEXTOID) && type == column_type;
-		case EMOGI_EDGE:
-			break;
-	}
-	return false;
-}
-
-/* Is this a constant 0? */
-static bool
-is_zero(const Node *node)
-{
-	return emogi_call_expr_integer(node) == 0;
-}
-
-/* Is this the <> operator of a column's type? */
-static bool
-is_inequality(Oid operator, Oid column_type)
-{
-	const Oid negator = get_negator(operator);
-
-	return OidIsValid(negator) && strategy_of(negator, column_type) == BTEqualStrategyNumber;
-}
-
-/*
- * Can the vertices that equal a value of this type be looked up? *is_known: false if that depends
- * on the key type, which the planner does not know.
- */
-static bool
-finds_vertices(PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type,
-			   Oid collation, bool *is_known)
-{
-	EmogiKeyType key;
-
-	*is_known = true;
-	if (type != TEXTOID)
-		return true;
-	if (!OidIsValid(collation) || !get_collation_isdeterministic(collation))
-		return false;
-	*is_known = emogi_call_expr_plan_keys(root, call, function->algorithm, &key);
-	return !*is_known || emogi_key_io_can_lookup(&key, TEXTOID);
-}
-
-/*
- * Get the number of the first column that can be compared: if rows are vertices, the one after
- * `vertex`.
- */
-static int
-first_value(const EmogiAlgorithmRow *function)
-{
-	return emogi_row_kind_find(function) != NULL ? 0 : 1;
-}
-
-/*
- * Match a comparison of a column with an operand that does not change more often than the call's
- * arguments.
- */
-static bool
-match_value(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
-			const FuncExpr *call, OpExpr *clause, EmogiCondition *condition)
-{
-	static const EmogiPushdown pushdowns[] = {
-		[BTLessStrategyNumber] = EMOGI_IS_BELOW, [BTLessEqualStrategyNumber] = EMOGI_IS_AT_MOST,
-		[BTEqualStrategyNumber] = EMOGI_IS,
-		[BTGreaterEqualStrategyNumber] = EMOGI_IS_AT_LEAST,
-		[BTGreaterStrategyNumber] = EMOGI_IS_ABOVE
-	};
-
-	const EmogiResultColumn *column;
-	bool		is_known = true;
-
-	for (int place = first_value(function);
-		 list_length(clause->args) == 2 &&
-		 (column = emogi_row_kind_column(function, place)) != NULL; place++)
-	{
-		const bool	is_swapped = !emogi_conditions_is_column(linitial(clause->args), rel,
-															 place + 1);
-		Node	   *left = is_swapped ? lsecond(clause->args) : linitial(clause->args);
-		Node	   *right = is_swapped ? linitial(clause->args) : lsecond(clause->args);
-		Oid			operator = is_swapped ? get_commutator(clause->opno) : clause->opno;
-		int			strategy;
-
-		if (!emogi_conditions_is_column(left, rel, place + 1) ||
-			!OidIsValid(operator) || !is_comparable(column, exprType(left), exprType(right)) ||
-			(column->type == EMOGI_VERTEX && emogi_row_kind_key(function) < 0) ||
-			!is_known_before(root, rel, right) || !emogi_conditions_may_bound(root, call, right))
-			continue;
-		if (column->type == EMOGI_VERTEX &&
-			!finds_vertices(root, call, function, exprType(left), clause->inputcollid, &is_known))
-			continue;
-		strategy = strategy_of(operator, exprType(left));
-		if (strategy == 0 && column->type == EMOGI_VERTEX &&
-			emogi_row_kind_find(function) == NULL &&
-			is_known && is_inequality(operator, exprType(left)))
-		{
-			*condition = (EmogiCondition) {EMOGI_IS_NOT, place, (Expr *) right, true};
-			return true;
-		}
-		if (strategy == 0 && (column->type == EMOGI_INT32 || column->type == EMOGI_INT64) &&
-			is_zero(right) && is_inequality(operator, exprType(left)))
-			strategy = BTGreaterStrategyNumber; /* no value is below 0 */
-		if (strategy == 0 || (column->type == EMOGI_VERTEX && exprType(left) != INT8OID &&
-							  strategy != BTEqualStrategyNumber))
-			continue;
-		*condition = (EmogiCondition) {is_known ? pushdowns[strategy] : EMOGI_IS_LIKELY, place,
-									   (Expr *) right, is_known};
-		return true;
-	}
-	return false;
-}
-
-/*
- * Match `column = ANY (array)` for a vertex column after `vertex`, with an array that does not
- * change more often than the call's arguments.
- */
-static bool
-match_listed(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
-			 const FuncExpr *call, const ScalarArrayOpExpr *clause, EmogiCondition *condition)
-{
-	Node	   *left = linitial(clause->args);
-	Node	   *right = lsecond(clause->args);
-	const EmogiResultColumn *column;
-	bool		is_known;
-
-	if (emogi_row_kind_find(function) != NULL || !clause->useOr)
-		return false;
-	for (int place = 1; (column = emogi_row_kind_column(function, place)) != NULL; place++)
-	{
-		if (column->type != EMOGI_VERTEX || !emogi_conditions_is_column(left, rel, place + 1) ||
-			strategy_of(clause->opno, exprType(left)) != BTEqualStrategyNumber ||
-			!is_comparable(column, exprType(left), get_base_element_type(exprType(right))) ||
-			!is_known_before(root, rel, right) || !emogi_conditions_may_bound(root, call, right) ||
-			!finds_vertices(root, call, function, exprType(left), clause->inputcollid, &is_known) ||
-			!is_known)
-			continue;
-		*condition = (EmogiCondition) {EMOGI_IS_IN, place, (Expr *) right, true};
-		return true;
-	}
-	return false;
-}
-
-/* Match `column = vertex` and `column <> vertex`, for a vertex column after `vertex`. */
-static bool
-match_self(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
-		   const FuncExpr *call, const OpExpr *clause, EmogiCondition *condition)
-{
-	Node	   *left = linitial(clause->args);
-	Node	   *right = llast(clause->args);
-	const EmogiResultColumn *column;
-	bool		is_known;
-
-	if (emogi_row_kind_find(function) != NULL || list_length(clause->args) != 2)
-		return false;
-	for (int place = 1; (column = emogi_row_kind_column(function, place)) != NULL; place++)
-	{
-		const Oid	type = exprType(left);
-		const bool	is_equal = strategy_of(clause->opno, type) == BTEqualStrategyNumber;
-
-		if (column->type != EMOGI_VERTEX ||
-			!((emogi_conditions_is_key(left, rel, function) &&
-			   emogi_conditions_is_column(right, rel, place + 1)) ||
-			  (emogi_conditions_is_key(right, rel, function) &&
-			   emogi_conditions_is_column(left, rel, place + 1))) ||
-			!is_comparable(column, type, exprType(right)) ||
-			!(is_equal || is_inequality(clause->opno, type)) ||
-			!finds_vertices(root, call, function, type, clause->inputcollid, &is_known) ||
-			!is_known)
-			continue;
-		*condition = (EmogiCondition) {is_equal ? EMOGI_IS_SELF : EMOGI_IS_NOT_SELF, place,
-									   (Expr *) makeNullConst(type, -1, InvalidOid), true};
-		return true;
-	}
-	return false;
-}
-
-/*
- * Does a function name components by their smallest vertex, so that a component's vertices can be
- * linked?
- */
-bool
-emogi_conditions_names_members(const EmogiAlgorithmRow *function)
-{
-	return function->algorithm == EMOGI_CC || function->algorithm == EMOGI_SCC;
-}
-
-/*
- * Match `component = x` for such a function, with an operand that may change between rescans: the
- * vertices of the component are looked up in the result of one run.
- */
-bool
-emogi_conditions_match_member(PlannerInfo *root, const RelOptInfo *rel,
-							  const EmogiAlgorithmRow *function, RestrictInfo *clause,
-							  EmogiCondition *condition)
-{
-	const OpExpr *equality = (const OpExpr *) clause->clause;
-	const FuncExpr *call = emogi_call_expr_of(planner_rt_fetch(rel->relid, root), &function);
-	bool		is_known;
-	bool		is_swapped;
-	Node	   *left;
-	Node	   *right;
-
-	if (!emogi_conditions_names_members(function) || clause->pseudoconstant ||
-		clause->security_level > rel->baserestrict_min_security || !IsA(equality, OpExpr) ||
-		list_length(equality->args) != 2)
-		return false;
-	is_swapped = !emogi_conditions_is_column(linitial(equality->args), rel, 2);
-	left = is_swapped ? lsecond(equality->args) : linitial(equality->args);
-	right = is_swapped ? linitial(equality->args) : lsecond(equality->args);
-	if (!emogi_conditions_is_column(left, rel, 2) || !is_known_before(root, rel, right) ||
-		!is_comparable(&function->columns[0], exprType(left), exprType(right)) ||
-		strategy_of(is_swapped ? get_commutator(equality->opno) : equality->opno,
-					exprType(left)) != BTEqualStrategyNumber ||
-		!finds_vertices(root, call, function, exprType(left), equality->inputcollid, &is_known) ||
-		!is_known)
-		return false;
-	*condition = (EmogiCondition) {EMOGI_MEMBER_OF, 1, (Expr *) right, true};
-	return true;
 }
 
 /* Add a condition to those that the scan evaluates. */
@@ -569,7 +338,7 @@ push_down_range(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgo
 
 	const EmogiResultColumn *result;
 
-	for (int place = first_value(function);
+	for (int place = emogi_conditions_first_value(function);
 		 clause->useOr && (result = emogi_row_kind_column(function, place)) != NULL; place++)
 	{
 		const EmogiColumnType type = result->type;
@@ -578,7 +347,7 @@ push_down_range(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgo
 
 		if ((type != EMOGI_INT32 && type != EMOGI_INT64) ||
 			!emogi_conditions_is_column(column, rel, place + 1) ||
-			strategy_of(clause->opno, exprType(column)) != BTEqualStrategyNumber ||
+			emogi_conditions_strategy(clause->opno, exprType(column)) != BTEqualStrategyNumber ||
 			!find_range(lsecond(clause->args), &min, &max, &is_complete))
 			continue;
 		push_down(rte, &(EmogiCondition) {EMOGI_IS_AT_LEAST, place, int8_const(min)}, sorted);
@@ -589,6 +358,92 @@ push_down_range(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgo
 	return false;
 }
 
+/* What emogi_conditions_sort knows while it goes through the clauses */
+typedef struct Sorting
+{
+	PlannerInfo *root;
+	const RelOptInfo *rel;
+	const RangeTblEntry *rte;
+	const FuncExpr *call;
+	const EmogiAlgorithmRow *function;
+	EmogiConditions *sorted;
+	bool		has_vertices;	/* of each of these conditions, a scan evaluates one */
+	bool		has_list;
+	bool		has_exclusion;
+	bool		has_self;
+} Sorting;
+
+/* Push down a condition that bounds a search or looks up vertices; return whether it is exact. */
+static bool
+push_search(Sorting *sorting, RestrictInfo *clause)
+{
+	EmogiCondition condition;
+
+	if (!emogi_conditions_match(sorting->root, sorting->rel, sorting->function, clause,
+								&condition) ||
+		(condition.pushdown <= EMOGI_VERTEX_IN ? sorting->has_vertices :
+		 !emogi_conditions_may_bound(sorting->root, sorting->call, (Node *) condition.operand)))
+		return false;
+	push_down(sorting->rte, &condition, sorting->sorted);
+	sorting->has_vertices |= condition.pushdown <= EMOGI_VERTEX_IN;
+	return condition.exact;
+}
+
+/* Push down a comparison of columns over the result arrays; return whether it is exact. */
+static bool
+push_comparison(Sorting *sorting, const OpExpr *clause)
+{
+	EmogiCondition condition;
+
+	if (emogi_conditions_match_value(sorting->root, sorting->rel, sorting->function, sorting->call,
+									 clause, &condition) &&
+		!(condition.pushdown == EMOGI_IS_NOT && sorting->has_exclusion))
+	{
+		push_down(sorting->rte, &condition, sorting->sorted);
+		sorting->has_exclusion |= condition.pushdown == EMOGI_IS_NOT;
+		if (condition.exact)
+			return true;
+	}
+	if (sorting->has_self ||
+		!emogi_conditions_match_self(sorting->root, sorting->rel, sorting->function, sorting->call,
+									 clause, &condition))
+		return false;
+	push_down(sorting->rte, &condition, sorting->sorted);
+	sorting->has_self = true;
+	return true;
+}
+
+/* Push down the choice of a component's vertices; return whether that was possible. */
+static bool
+push_member(Sorting *sorting, RestrictInfo *clause)
+{
+	EmogiCondition condition;
+
+	if (sorting->has_vertices ||
+		!emogi_conditions_match_member(sorting->root, sorting->rel, sorting->function, clause,
+									   &condition))
+		return false;
+	push_down(sorting->rte, &condition, sorting->sorted);
+	sorting->has_vertices = true;
+	return true;
+}
+
+/* Push down `column IN (values)` over the result arrays; return whether it is exact. */
+static bool
+push_list(Sorting *sorting, const ScalarArrayOpExpr *clause)
+{
+	EmogiCondition condition;
+
+	if (sorting->has_list ||
+		!emogi_conditions_match_listed(sorting->root, sorting->rel, sorting->function,
+									   sorting->call, clause, &condition))
+		return push_down_range(sorting->rel, sorting->rte, sorting->function, clause,
+							   sorting->sorted);
+	push_down(sorting->rte, &condition, sorting->sorted);
+	sorting->has_list = true;
+	return true;
+}
+
 /*
  * Split the conditions on a call's rows into those that the scan evaluates and the others; leave
  * out those that do not depend on the rows.
@@ -597,71 +452,25 @@ void
 emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
 					  EmogiConditions *sorted)
 {
-	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	const EmogiAlgorithmRow *function;
-	const FuncExpr *call = emogi_call_expr_of(rte, &function);
-	bool		has_vertices = false;
-	bool		has_list = false;
-	bool		has_exclusion = false;
-	bool		has_self = false;
-	bool		is_matched;
+	Sorting		sorting = {.root = root,.rel = rel,.rte = planner_rt_fetch(rel->relid, root),
+						   .sorted = sorted};
 	ListCell   *cell;
 
+	sorting.call = emogi_call_expr_of(sorting.rte, &sorting.function);
 	*sorted = (EmogiConditions) {0};
 	foreach(cell, clauses)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, cell);
-		EmogiCondition condition;
-		bool		is_left = true;
+		const bool	is_inside = clause->security_level <= rel->baserestrict_min_security;
+		const Node *expression = (const Node *) clause->clause;
 
-		if (clause->pseudoconstant)
+		if (clause->pseudoconstant || push_search(&sorting, clause) ||
+			(is_inside && IsA(expression, OpExpr) &&
+			 push_comparison(&sorting, (const OpExpr *) expression)) ||
+			push_member(&sorting, clause) ||
+			(is_inside && IsA(expression, ScalarArrayOpExpr) &&
+			 push_list(&sorting, (const ScalarArrayOpExpr *) expression)))
 			continue;
-		is_matched = emogi_conditions_match(root, rel, function, clause, &condition);
-		if (is_matched && (condition.pushdown <= EMOGI_VERTEX_IN ? !has_vertices :
-						   emogi_conditions_may_bound(root, call, (Node *) condition.operand)))
-		{
-			push_down(rte, &condition, sorted);
-			has_vertices |= condition.pushdown <= EMOGI_VERTEX_IN;
-			is_left = !condition.exact;
-		}
-		if (is_left && clause->security_level <= rel->baserestrict_min_security &&
-			IsA(clause->clause, OpExpr) &&
-			match_value(root, rel, function, call, (OpExpr *) clause->clause, &condition) &&
-			!(condition.pushdown == EMOGI_IS_NOT && has_exclusion))
-		{
-			push_down(rte, &condition, sorted);
-			has_exclusion |= condition.pushdown == EMOGI_IS_NOT;
-			is_left = !condition.exact;
-		}
-		if (is_left && !has_self && clause->security_level <= rel->baserestrict_min_security &&
-			IsA(clause->clause, OpExpr) &&
-			match_self(root, rel, function, call, (OpExpr *) clause->clause, &condition))
-		{
-			push_down(rte, &condition, sorted);
-			has_self = true;
-			is_left = false;
-		}
-		if (is_left && !has_vertices &&
-			emogi_conditions_match_member(root, rel, function, clause, &condition))
-		{
-			push_down(rte, &condition, sorted);
-			has_vertices = true;
-			is_left = false;
-		}
-		if (is_left && !has_list && clause->security_level <= rel->baserestrict_min_security &&
-			IsA(clause->clause, ScalarArrayOpExpr) &&
-			match_listed(root, rel, function, call, (ScalarArrayOpExpr *) clause->clause,
-						 &condition))
-		{
-			push_down(rte, &condition, sorted);
-			has_list = true;
-			is_left = false;
-		}
-		if (is_left && clause->security_level <= rel->baserestrict_min_security &&
-			IsA(clause->clause, ScalarArrayOpExpr))
-			is_left = !push_down_range(rel, rte, function, (ScalarArrayOpExpr *) clause->clause,
-									   sorted);
-		if (is_left)
-			sorted->quals = lappend(sorted->quals, clause->clause);
+		sorted->quals = lappend(sorted->quals, clause->clause);
 	}
 }

@@ -2,10 +2,11 @@
  * grouping.c: count the rows of a result and fold their values by group, without forming rows
  *
  * Vertices are processed in blocks: select those with a row in the ranges (ranges.c), find the slot
- * of each one's group, then run one loop for the counts and one for each fold. Slot 0 collects the
- * rows that are not selected, so that the loops need no branches. Slots are assigned to values in
- * order of first occurrence. A table maps values to slots; its pieces are allocated on first use,
- * so that its size follows the number of distinct values, for levels as for components.
+ * of each one's group, then run one loop for the counts and one for each fold (grouping_fold.c).
+ * Slot 0 collects the rows that are not selected, so that the loops need no branches. Slots are
+ * assigned to values in order of first occurrence. A table maps values to slots; its pieces are
+ * allocated on first use, so that its size follows the number of distinct values, for levels as for
+ * components.
  *
  * Counts have four lanes, because neighboring rows are often in the same group, and an addition to
  * memory waits for the previous one to the same address.
@@ -15,14 +16,11 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/float.h"
 
-#include "scan_node/grouping.h"
+#include "scan_node/grouping_parts.h"
 
 /* Values that share a piece of the slot table */
 #define PIECE_VALUES 4096
-
-#define LANES 4
 
 /*
  * If the column has at most FEW_VALUES values, they are counted one value at a time. Otherwise up
@@ -44,33 +42,6 @@ typedef uint8 __attribute__((vector_size(VECTOR_BYTES))) ByteVector;
 StaticAssertDecl(EMOGI_BLOCK_VERTICES / VECTOR_BYTES <= PG_UINT8_MAX &&
 				 EMOGI_BLOCK_VERTICES % VECTOR_BYTES == 0, "sums of a byte");
 
-/* State of the computation */
-typedef struct Folding
-{
-	const EmogiResultColumn *columns;
-	const EmogiGraph *graph;
-	const EmogiResult *result;
-	const EmogiGroups *wanted;
-	const EmogiRanges *ranges;
-	int64		min;			/* minimum of the grouping column */
-	uint64		nvalues;		/* number of values from there to the maximum */
-	uint32	  **pieces;			/* [npieces] of [PIECE_VALUES]: slots of groups, 0 = none yet */
-	uint64		npieces;
-	uint64		nslots;			/* slots in use, including slot 0 */
-	uint64		room;
-	uint64	   *counts;			/* [room * LANES] */
-	EmogiGrouped *values;		/* [room * nfolds] */
-
-	bool		is_only_column; /* the grouping column alone tells which rows are selected */
-	int			nblocks_left;	/* blocks until single values are counted again */
-
-	/* the current block */
-	uint64		first;
-	uint32		count;
-	uint8		mask[EMOGI_BLOCK_VERTICES];
-	uint32		slots[EMOGI_BLOCK_VERTICES];
-} Folding;
-
 /* Is this a column of floats? */
 bool
 emogi_grouping_is_float(const EmogiResultColumn *columns, int place)
@@ -85,7 +56,7 @@ emogi_grouping_is_float(const EmogiResultColumn *columns, int place)
  * addition.
  */
 static void
-init_values(const Folding *folding, EmogiGrouped *values)
+init_values(const EmogiFolding *folding, EmogiGrouped *values)
 {
 	for (int i = 0; i < folding->wanted->nfolds; i++)
 	{
@@ -102,7 +73,7 @@ init_values(const Folding *folding, EmogiGrouped *values)
 
 /* Allocate a slot. */
 static uint32
-allocate_slot(Folding *folding)
+allocate_slot(EmogiFolding *folding)
 {
 	const int	nfolds = folding->wanted->nfolds;
 
@@ -110,21 +81,23 @@ allocate_slot(Folding *folding)
 	{
 		folding->room = Max(folding->room * 2, 64);
 		folding->counts = folding->counts == NULL ?
-			palloc(folding->room * LANES * sizeof *folding->counts) :
-			repalloc_huge(folding->counts, folding->room * LANES * sizeof *folding->counts);
+			palloc(folding->room * EMOGI_COUNT_LANES * sizeof *folding->counts) :
+			repalloc_huge(folding->counts,
+						  folding->room * EMOGI_COUNT_LANES * sizeof *folding->counts);
 		folding->values = folding->values == NULL ?
 			palloc(folding->room * Max(nfolds, 1) * sizeof *folding->values) :
 			repalloc_huge(folding->values,
 						  folding->room * Max(nfolds, 1) * sizeof *folding->values);
 	}
-	memset(&folding->counts[folding->nslots * LANES], 0, LANES * sizeof *folding->counts);
+	memset(&folding->counts[folding->nslots * EMOGI_COUNT_LANES], 0,
+		   EMOGI_COUNT_LANES * sizeof *folding->counts);
 	init_values(folding, &folding->values[folding->nslots * nfolds]);
 	return (uint32) folding->nslots++;
 }
 
 /* Allocate a slot for a value of the grouping column. n: the value minus the minimum. */
 static uint32
-make_slot(Folding *folding, uint32 n)
+make_slot(EmogiFolding *folding, uint32 n)
 {
 	uint32	  **piece = &folding->pieces[n / PIECE_VALUES];
 
@@ -135,7 +108,7 @@ make_slot(Folding *folding, uint32 n)
 
 /* Get the slot of a value. The difference has the same bits for int32 and for vertex numbers. */
 static inline uint32
-get_slot(Folding *folding, uint32 value)
+get_slot(EmogiFolding *folding, uint32 value)
 {
 	const uint32 n = value - (uint32) folding->min;
 	const uint32 place = folding->pieces[n / PIECE_VALUES][n % PIECE_VALUES];
@@ -145,16 +118,16 @@ get_slot(Folding *folding, uint32 value)
 
 /* Add to the count of a value. Get its slot first, because a new slot may move the counts. */
 static inline void
-add_rows(Folding *folding, uint32 value, uint64 count)
+add_rows(EmogiFolding *folding, uint32 value, uint64 count)
 {
 	const uint32 place = get_slot(folding, value);
 
-	folding->counts[(uint64) place * LANES] += count;
+	folding->counts[(uint64) place * EMOGI_COUNT_LANES] += count;
 }
 
 /* Find the slots of a block's rows, as get_slot does. */
 static void
-find_slots(Folding *folding)
+find_slots(EmogiFolding *folding)
 {
 	const int	column = folding->wanted->place - 1;
 	const uint32 *values = (const uint32 *) folding->result->columns[Max(column, 0)].vertex +
@@ -196,7 +169,7 @@ clear_equal(const uint32 *values, uint32 value, uint32 count, uint8 *mask)
 
 /* Count the rows of a block with this value, of nselected selected rows. */
 static uint32
-count_value(Folding *folding, uint32 value, uint32 nselected)
+count_value(EmogiFolding *folding, uint32 value, uint32 nselected)
 {
 	const uint32 *values =
 		(const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex +
@@ -256,7 +229,7 @@ count_bytes(const uint8 *bytes, uint8 value, uint32 count)
  * which rows are selected.
  */
 static void
-count_few(Folding *folding)
+count_few(EmogiFolding *folding)
 {
 	const EmogiRange *range = &folding->ranges->of[0];
 	const uint32 *values = folding->result->columns[0].vertex + folding->first;
@@ -283,7 +256,7 @@ count_few(Folding *folding)
  * few levels.
  */
 static uint32
-count_frequent(Folding *folding, uint32 nselected)
+count_frequent(EmogiFolding *folding, uint32 nselected)
 {
 	const uint32 *values =
 		(const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex +
@@ -305,7 +278,7 @@ count_frequent(Folding *folding, uint32 nselected)
 
 /* Count the remaining rows of a block one by one. */
 static void
-count_rare(Folding *folding)
+count_rare(EmogiFolding *folding)
 {
 	const uint32 *values =
 		(const uint32 *) folding->result->columns[folding->wanted->place - 1].vertex +
@@ -316,11 +289,11 @@ count_rare(Folding *folding)
 		add_rows(folding, values[p - folding->mask], 1);
 }
 
-/* ---- folds ---- */
+/* ---- blocks ---- */
 
 /* Count the rows of a block. */
 static void
-count_rows(Folding *folding, uint32 nselected)
+count_rows(EmogiFolding *folding, uint32 nselected)
 {
 	uint64	   *counts = folding->counts;
 	const uint32 *slots = folding->slots;
@@ -328,124 +301,11 @@ count_rows(Folding *folding, uint32 nselected)
 
 	if (folding->wanted->place == 0)
 	{
-		counts[LANES] += nselected;
+		counts[EMOGI_COUNT_LANES] += nselected;
 		return;
 	}
 	for (uint32 i = 0; i < count; i++)
-		counts[(uint64) slots[i] * LANES + i % LANES]++;
-}
-
-/* Fold an integer value into a group's value. */
-static inline void
-fold_integer(EmogiGrouped *folded, EmogiFoldKind kind, int64 value)
-{
-	if (kind == EMOGI_FOLD_SUM)
-		folded->integer += value;
-	else if (kind == EMOGI_FOLD_MIN ? value < folded->integer : value > folded->integer)
-		folded->integer = value;
-}
-
-/*
- * Get the integer value of a vertex for a fold. For vertex columns, this is the key for a sum,
- * otherwise the vertex number.
- */
-static inline int64
-integer_value(const Folding *folding, const EmogiGrouping *fold, uint64 v)
-{
-	uint32		number;
-
-	if (fold->place > 0 && folding->columns[fold->place - 1].type == EMOGI_INT32)
-		return folding->result->columns[fold->place - 1].int32[v];
-	if (fold->place > 0 && folding->columns[fold->place - 1].type == EMOGI_INT64)
-		return folding->result->columns[fold->place - 1].int64[v];
-	number = fold->place == 0 ? (uint32) v : folding->result->columns[fold->place - 1].vertex[v];
-	if (fold->kind != EMOGI_FOLD_SUM)
-		return number;
-	return folding->graph->ids != NULL ? folding->graph->ids[number] : (int64) number;
-}
-
-/* Fold the integers of a block. */
-static void
-fold_integers(Folding *folding, int n)
-{
-	const EmogiGrouping *fold = &folding->wanted->folds[n];
-	EmogiGrouped *values = folding->values + n;
-	const int	nfolds = folding->wanted->nfolds;
-
-	for (uint32 i = 0; i < folding->count; i++)
-		if (folding->mask[i])
-			fold_integer(&values[(uint64) folding->slots[i] * nfolds], fold->kind,
-						 integer_value(folding, fold, folding->first + i));
-}
-
-/* Get the sum, minimum or maximum of the values selected by the mask. */
-static EMOGI_VECTORS int64
-fold_marked(EmogiFoldKind kind, const int32 *values, const uint8 *mask, uint32 count)
-{
-	int64		sum = 0;
-	int32		min = PG_INT32_MAX;
-	int32		max = PG_INT32_MIN;
-
-	for (uint32 i = 0; kind == EMOGI_FOLD_SUM && i < count; i++)
-		sum += values[i] & -(int32) mask[i];
-	for (uint32 i = 0; kind == EMOGI_FOLD_MIN && i < count; i++)
-	{
-		const int32 marked = -(int32) mask[i];
-		const int32 value = (values[i] & marked) | (PG_INT32_MAX & ~marked);
-
-		min = value < min ? value : min;
-	}
-	for (uint32 i = 0; kind == EMOGI_FOLD_MAX && i < count; i++)
-	{
-		const int32 marked = -(int32) mask[i];
-		const int32 value = (values[i] & marked) | (PG_INT32_MIN & ~marked);
-
-		max = value > max ? value : max;
-	}
-	return kind == EMOGI_FOLD_SUM ? sum : kind == EMOGI_FOLD_MIN ? min : max;
-}
-
-/* Fold the int32 values of a block if all rows are in one group. */
-static void
-fold_int32(Folding *folding, int n)
-{
-	const EmogiGrouping *fold = &folding->wanted->folds[n];
-	const int32 *values = folding->result->columns[fold->place - 1].int32 + folding->first;
-
-	fold_integer(&folding->values[folding->wanted->nfolds + n], fold->kind,
-				 fold_marked(fold->kind, values, folding->mask, folding->count));
-}
-
-/*
- * Fold the floats of a block. An infinite sum of finite numbers is an error, as in PostgreSQL.
- * Raises 22003.
- */
-static void
-fold_floats(Folding *folding, int n)
-{
-	const EmogiGrouping *fold = &folding->wanted->folds[n];
-	const double *values = folding->result->columns[fold->place - 1].float64 + folding->first;
-	const int	nfolds = folding->wanted->nfolds;
-
-	for (uint32 i = 0; i < folding->count; i++)
-	{
-		double	   *folded = &folding->values[(uint64) folding->slots[i] * nfolds + n].number;
-
-		if (!folding->mask[i])
-			continue;
-		if (fold->kind == EMOGI_FOLD_MIN)
-			*folded = Min(*folded, values[i]);
-		else if (fold->kind == EMOGI_FOLD_MAX)
-			*folded = Max(*folded, values[i]);
-		else
-		{
-			const double sum = *folded + values[i];
-
-			if (unlikely(isinf(sum)) && !isinf(*folded) && !isinf(values[i]))
-				float_overflow_error();
-			*folded = sum;
-		}
-	}
+		counts[(uint64) slots[i] * EMOGI_COUNT_LANES + i % EMOGI_COUNT_LANES]++;
 }
 
 /*
@@ -453,7 +313,7 @@ fold_floats(Folding *folding, int n)
  * remaining rows.
  */
 static bool
-count_values(Folding *folding, uint32 *nselected)
+count_values(EmogiFolding *folding, uint32 *nselected)
 {
 	if (folding->is_only_column && folding->nvalues <= FEW_VALUES)
 	{
@@ -472,7 +332,7 @@ count_values(Folding *folding, uint32 *nselected)
 
 /* Process a block whose mask is set. */
 static void
-fold_block(Folding *folding, uint32 nselected)
+fold_block(EmogiFolding *folding, uint32 nselected)
 {
 	if (folding->wanted->place > 0 && folding->wanted->nfolds == 0 &&
 		count_values(folding, &nselected))
@@ -480,17 +340,7 @@ fold_block(Folding *folding, uint32 nselected)
 	find_slots(folding);
 	count_rows(folding, nselected);
 	for (int i = 0; i < folding->wanted->nfolds; i++)
-	{
-		const int	place = folding->wanted->folds[i].place;
-
-		if (emogi_grouping_is_float(folding->columns, place))
-			fold_floats(folding, i);
-		else if (folding->wanted->place == 0 && place > 0 &&
-				 folding->columns[place - 1].type == EMOGI_INT32)
-			fold_int32(folding, i);
-		else
-			fold_integers(folding, i);
-	}
+		emogi_grouping_fold(folding, i);
 }
 
 /* ---- all blocks ---- */
@@ -513,7 +363,7 @@ find_bounds(const int32 *values, uint64 n, int32 *min, int32 *max)
 
 /* Make the slot table for the range of values in the grouping column. */
 static void
-make_table(Folding *folding)
+make_table(EmogiFolding *folding)
 {
 	const int	column = folding->wanted->place - 1;
 	const uint64 n = folding->graph->nvertices;
@@ -545,13 +395,13 @@ make_table(Folding *folding)
 
 /* Append the group in a slot to the output. */
 static void
-output_group(const Folding *folding, uint32 place, int64 label, EmogiGroups *groups)
+output_group(const EmogiFolding *folding, uint32 place, int64 label, EmogiGroups *groups)
 {
 	const int	nfolds = groups->nfolds;
 	uint64		count = 0;
 
-	for (int i = 0; i < LANES; i++)
-		count += folding->counts[(uint64) place * LANES + i];
+	for (int i = 0; i < EMOGI_COUNT_LANES; i++)
+		count += folding->counts[(uint64) place * EMOGI_COUNT_LANES + i];
 	groups->labels[groups->ngroups] = label;
 	groups->counts[groups->ngroups] = count;
 	for (int i = 0; i < nfolds; i++)
@@ -561,7 +411,7 @@ output_group(const Folding *folding, uint32 place, int64 label, EmogiGroups *gro
 
 /* Output the groups in ascending order of their labels. */
 static void
-output_groups(const Folding *folding, EmogiGroups *groups)
+output_groups(const EmogiFolding *folding, EmogiGroups *groups)
 {
 	const Size	room = folding->nslots * sizeof(int64);
 
@@ -590,7 +440,7 @@ emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph,
 					const EmogiResult *result, const EmogiRanges *ranges, const uint32 *wanted,
 					uint64 nwanted, EmogiGroups *groups)
 {
-	Folding    *folding = palloc0(sizeof *folding);
+	EmogiFolding *folding = palloc0(sizeof *folding);
 	const uint64 n = wanted != NULL ? nwanted : graph->nvertices;
 
 	folding->columns = columns;

@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "contract/partition_point.h"
 #include "contract/local_components.h"
 #include "scan_node/scan.h"
 
@@ -401,19 +402,8 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 static int64
 first_from(const EmogiGraph *graph, int64 key)
 {
-	uint64		low = 0;
-	uint64		high = graph->nvertices;
-
-	while (low < high)
-	{
-		const uint64 middle = (low + high) / 2;
-
-		if ((graph->ids != NULL ? graph->ids[middle] : (int64) middle) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (int64) low;
+	return EMOGI_PARTITION_POINT(0, graph->nvertices, middle,
+								 (graph->ids != NULL ? graph->ids[middle] : (int64) middle) < key);
 }
 
 /* Convert an order comparison with an integer key into one with a vertex number. */

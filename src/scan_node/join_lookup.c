@@ -337,8 +337,7 @@ begin_lookup(CustomScanState *node, EState *estate, int eflags)
 static void
 end_lookup(CustomScanState *node)
 {
-	emogi_scan_end_run((EmogiScan *) node);
-	emogi_scan_close_tables((EmogiScan *) node);
+	emogi_scan_end(node);
 	ExecEndNode(((Lookup *) node)->outer);
 }
 
@@ -347,14 +346,9 @@ static void
 rescan_lookup(CustomScanState *node)
 {
 	Lookup	   *lookup = (Lookup *) node;
-	EmogiScan  *scan = &lookup->scan;
 
-	scan->started = false;
-	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
-	if (node->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(lookup->outer, node->ss.ps.chgParam);
-	if (lookup->outer->chgParam == NULL)
-		ExecReScan(lookup->outer);
+	emogi_scan_rescan(node);
+	emogi_scan_rescan_outer(node, lookup->outer);
 }
 
 /* Show the join in EXPLAIN. */

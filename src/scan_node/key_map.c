@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "contract/partition_point.h"
 #include "scan_node/key_map.h"
 
 /*
@@ -99,23 +100,12 @@ bool
 emogi_key_map_search(const EmogiKeyMap *map, int64 key, uint64 *number)
 {
 	const uint64 at = (uint64) key - (uint64) map->keys[0];
-	uint64		low;
 	uint64		end;
-	uint64		high;
 
 	if (at > map->range)
 		return false;
-	low = map->places[at >> map->shift];
-	high = end = map->places[(at >> map->shift) + 1];
-	while (low < high)
-	{
-		const uint64 middle = low + (high - low) / 2;
-
-		if (map->keys[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*number = low;
-	return low < end && map->keys[low] == key;
+	end = map->places[(at >> map->shift) + 1];
+	*number = EMOGI_PARTITION_POINT(map->places[at >> map->shift], end, middle,
+									map->keys[middle] < key);
+	return *number < end && map->keys[*number] == key;
 }

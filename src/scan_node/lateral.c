@@ -41,16 +41,9 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 #include "base/compat.h"
-#include "base/papers_settings.h"
 
-/*
- * Measured time of a pass for 64 sources, relative to a search from a single source: of all its
- * time, not only that of edges.
- */
-#define PASS_COST 8
-
-/* Cost of a pass per vertex of the graph, reached or not: 0.7 ms for 0.5 M vertices. */
-#define PASS_VERTEX_COST (0.125 * cpu_operator_cost)
+/* A vertex of the graph in a pass, in the planner's units */
+#define PASS_VERTEX_COST (EMOGI_COST_BATCH_VERTEX_US * EMOGI_COST_UNITS_PER_US)
 
 static set_join_pathlist_hook_type previous_set_join_pathlist_hook = NULL;
 
@@ -233,7 +226,7 @@ search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualC
 	alone = bounds.depth >= 0 || size.reached >= 0 ?
 		emogi_size_reached(&size, bounds.depth) * EMOGI_LOCAL_EDGE_COST : (double) INFINITY;
 	return passes * (EMOGI_CALL_COST + size.nvertices * PASS_VERTEX_COST) +
-		Min(passes * PASS_COST * size.nedges * EMOGI_EDGE_COST, outer_rows * alone);
+		Min(passes * EMOGI_COST_BATCH_PASS * size.nedges * EMOGI_EDGE_COST, outer_rows * alone);
 }
 
 /*
@@ -286,20 +279,16 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 	path->custom_private = list_make2(inner, clauses);
 	path->methods = &path_methods;
 	note_batch(joinrel, path);
-	if (emogi_engine != EMOGI_ENGINE_CUDA)	/* it returns no rows of several searches at once */
+	if (!emogi_answer_requires_gpu())	/* it returns no rows of several searches at once */
 		add_path(joinrel, (Path *) path);
 }
 
-/*
- * Can the configured engine search from many sources at once? The CUDA engine can for aggregates,
- * with its own kernels.
- */
+/* Can the configured engine search from many sources at once? A GPU can for aggregates. */
 static bool
 engine_supports(const PlannerInfo *root)
 {
-	return emogi_engine != EMOGI_ENGINE_CUDA ||
-		(root->parse->hasAggs && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
-		 emogi_placement <= EMOGI_PLACEMENT_PEER);
+	return !emogi_answer_requires_gpu() ||
+		(root->parse->hasAggs && emogi_answer_can_batch_sums());
 }
 
 /* Add the path for a join of outer rows with emogi_bfs from each, if possible. */

@@ -2,7 +2,8 @@
  * plan.h: declarations shared by the planner's files
  *
  * plan.c plans scans, lateral.c batches of scans, and upper_paths.c the steps above scans.
- * conditions.c, aggregate_match.c, unused_names.c, size.c and size_probe.c serve all of them.
+ * conditions.c, conditions_value.c, aggregate_match.c, unused_names.c, size.c and size_probe.c
+ * serve all of them.
  */
 #ifndef EMOGI_PLAN_H
 #define EMOGI_PLAN_H
@@ -21,8 +22,10 @@
 #define EMOGI_LOOKUP_COST (2 * cpu_operator_cost)	/* lookup of one vertex */
 #define EMOGI_RESCAN_COST (25 * cpu_operator_cost)	/* rescan for such a lookup */
 #define EMOGI_KEY_LOOKUP_COST (20 * cpu_operator_cost)	/* lookup of a non-integer key */
-/* in the planner's units: an edge read during a build, an edge in a search of the whole graph, and a
- * vertex in a local search */
+/*
+ * in the planner's units: an edge read during a build, an edge in a search of the whole graph, and
+ * a vertex in a local search
+ */
 #define EMOGI_BUILD_COST (EMOGI_COST_BUILD_EDGE_US * EMOGI_COST_UNITS_PER_US)
 #define EMOGI_EDGE_COST (EMOGI_COST_EDGE_US * EMOGI_COST_UNITS_PER_US)
 #define EMOGI_LOCAL_EDGE_COST (EMOGI_COST_LOCAL_VERTEX_US * EMOGI_COST_UNITS_PER_US)
@@ -81,13 +84,28 @@ extern bool emogi_conditions_is_key(Node *node, const RelOptInfo *rel,
 extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel,
 								   const EmogiAlgorithmRow *function, RestrictInfo *clause,
 								   EmogiCondition *condition);
+extern bool emogi_conditions_is_known_before(PlannerInfo *root, const RelOptInfo *rel, Node *node);
+extern bool emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
+extern int	emogi_conditions_strategy(Oid operator, Oid column_type);
+extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
+								  EmogiConditions *sorted);
+
+/* conditions_value.c */
+extern int	emogi_conditions_first_value(const EmogiAlgorithmRow *function);
+extern bool emogi_conditions_match_value(PlannerInfo *root, const RelOptInfo *rel,
+										 const EmogiAlgorithmRow *function, const FuncExpr *call,
+										 const OpExpr *clause, EmogiCondition *condition);
+extern bool emogi_conditions_match_listed(PlannerInfo *root, const RelOptInfo *rel,
+										  const EmogiAlgorithmRow *function, const FuncExpr *call,
+										  const ScalarArrayOpExpr *clause,
+										  EmogiCondition *condition);
+extern bool emogi_conditions_match_self(PlannerInfo *root, const RelOptInfo *rel,
+										const EmogiAlgorithmRow *function, const FuncExpr *call,
+										const OpExpr *clause, EmogiCondition *condition);
 extern bool emogi_conditions_names_members(const EmogiAlgorithmRow *function);
 extern bool emogi_conditions_match_member(PlannerInfo *root, const RelOptInfo *rel,
 										  const EmogiAlgorithmRow *function, RestrictInfo *clause,
 										  EmogiCondition *condition);
-extern bool emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
-extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
-								  EmogiConditions *sorted);
 
 /* size.c */
 extern bool emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);

@@ -11,6 +11,7 @@
 
 #include "catalog/pg_type.h"
 
+#include "contract/partition_point.h"
 #include "scan_node/ranges.h"
 
 /* Make a range empty. */
@@ -202,18 +203,9 @@ clear_unlisted(const uint32 *values, uint32 count, const EmogiRanges *ranges, ui
 	for (uint8 *p = mask; p < end && (p = memchr(p, 1, end - p)) != NULL; p++)
 	{
 		const uint32 value = values[p - mask];
-		uint64		low = 0;
-		uint64		high = ranges->nlisted;
+		const uint64 low = EMOGI_PARTITION_POINT(0, ranges->nlisted, middle,
+												 ranges->listed[middle] < value);
 
-		while (low < high)
-		{
-			const uint64 middle = low + (high - low) / 2;
-
-			if (ranges->listed[middle] < value)
-				low = middle + 1;
-			else
-				high = middle;
-		}
 		*p = low < ranges->nlisted && ranges->listed[low] == value;
 	}
 }

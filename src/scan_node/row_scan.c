@@ -151,29 +151,11 @@ begin_row_scan(CustomScanState *node, EState *estate, int eflags)
 		scan->order = linitial_oid(order);
 }
 
-static void
-end_row_scan(CustomScanState *node)
-{
-	emogi_scan_end_run((EmogiScan *) node);
-	emogi_scan_close_tables((EmogiScan *) node);
-}
-
-/* Rescan, possibly with other parameters. */
-static void
-rescan(CustomScanState *node)
-{
-	EmogiScan  *scan = (EmogiScan *) node;
-
-	scan->started = false;
-	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
-	ExecScanReScan(&node->ss);
-}
-
 const CustomExecMethods emogi_row_scan_methods = {
 	.CustomName = "EmogiScan",
 	.BeginCustomScan = begin_row_scan,
 	.ExecCustomScan = exec_row_scan,
-	.EndCustomScan = end_row_scan,
-	.ReScanCustomScan = rescan,
+	.EndCustomScan = emogi_scan_end,
+	.ReScanCustomScan = emogi_scan_rescan_rows,
 	.ExplainCustomScan = emogi_explain_scan
 };

@@ -175,6 +175,42 @@ emogi_scan_end_run(EmogiScan *scan)
 		emogi_call_end(call);
 }
 
+/* End a scan: its run, and the use of its tables. */
+void
+emogi_scan_end(CustomScanState *node)
+{
+	emogi_scan_end_run((EmogiScan *) node);
+	emogi_scan_close_tables((EmogiScan *) node);
+}
+
+/* Begin a scan again, perhaps with other parameters. */
+void
+emogi_scan_rescan(CustomScanState *node)
+{
+	EmogiScan  *scan = (EmogiScan *) node;
+
+	scan->started = false;
+	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
+}
+
+/* Rescan the outer plan of a node, now or, if its parameters have changed, at its next row. */
+void
+emogi_scan_rescan_outer(CustomScanState *node, PlanState *outer)
+{
+	if (node->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(outer, node->ss.ps.chgParam);
+	if (outer->chgParam == NULL)
+		ExecReScan(outer);
+}
+
+/* Rescan from the first row, perhaps with other parameters. */
+void
+emogi_scan_rescan_rows(CustomScanState *node)
+{
+	emogi_scan_rescan(node);
+	ExecScanReScan(&node->ss);
+}
+
 /* Is this input computed for each rescan of one result? */
 static bool
 is_looked_up(const EmogiScan *scan, int input)
@@ -264,7 +300,7 @@ copy_rows(EmogiScan *scan, bool only_count)
 	EmogiResult *result = &scan->result;
 	EmogiQuery *query = &scan->query;
 	const uint64 n = scan->graph.nvertices;
-	const uint64 length = scan->kind != NULL ? emogi_query_length(n, query) : n;
+	const uint64 length = scan->kind != NULL ? emogi_query_length(&scan->graph, query) : n;
 	Size		total = 0;
 
 	scan->graph.ids = copy_array((void *) scan->graph.ids, n * sizeof *scan->graph.ids, only_count,
@@ -279,7 +315,7 @@ copy_rows(EmogiScan *scan, bool only_count)
 								  only_count, &total);
 		query->targets = copy_array((void *) query->targets,
 									query->ntargets * sizeof *query->targets, only_count, &total);
-		if (emogi_algorithm_takes(scan->function, EMOGI_TARGETS) >= 0)
+		if (scan->function->shape == EMOGI_SHAPE_DISTANCES)
 			query->sources = copy_array((void *) query->sources,
 										query->nsources * sizeof *query->sources, only_count,
 										&total);

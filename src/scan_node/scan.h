@@ -130,6 +130,10 @@ extern bool emogi_inputs_looks_up_members(const EmogiScan *scan);
 extern void emogi_scan_init(EmogiScan *scan, int eflags);
 extern void emogi_scan_run(EmogiScan *scan);
 extern void emogi_scan_end_run(EmogiScan *scan);
+extern void emogi_scan_end(CustomScanState *node);
+extern void emogi_scan_rescan(CustomScanState *node);
+extern void emogi_scan_rescan_rows(CustomScanState *node);
+extern void emogi_scan_rescan_outer(CustomScanState *node, PlanState *outer);
 extern TupleTableSlot *emogi_scan_next(CustomScanState *node,
 									   TupleTableSlot *(*next) (ScanState *state));
 extern bool emogi_scan_has_row(const EmogiScan *scan, uint64 v);

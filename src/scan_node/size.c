@@ -333,15 +333,21 @@ estimate_length(const FuncExpr *call, const EmogiAlgorithmRow *function, const E
 {
 	char	   *pairs;
 
-	if (function->shape == EMOGI_SHAPE_DISTANCES)
-		return emogi_size_count_vertices(call, function, EMOGI_SOURCES) *
-			emogi_size_count_vertices(call, function, EMOGI_TARGETS);
-	if (function->shape != EMOGI_SHAPE_SIMILARITIES)
-		return emogi_size_count_walks(call, function) * emogi_size_steps(call, function);
-	if (!emogi_call_expr_pairs(call, function, &pairs))
-		return LIKELY_PAIRS;
-	return pairs != NULL ? estimate_pairs(pairs) :
-		size->nvertices * positive_argument(call, function, EMOGI_TOP_K);
+	switch (function->shape)
+	{
+		case EMOGI_SHAPE_DISTANCES:
+			return emogi_size_count_vertices(call, function, EMOGI_SOURCES) *
+				emogi_size_count_vertices(call, function, EMOGI_TARGETS);
+		case EMOGI_SHAPE_WALKS:
+			return emogi_size_count_walks(call, function) * emogi_size_steps(call, function);
+		case EMOGI_SHAPE_SIMILARITIES:
+			if (!emogi_call_expr_pairs(call, function, &pairs))
+				return LIKELY_PAIRS;
+			return pairs != NULL ? estimate_pairs(pairs) :
+				size->nvertices * positive_argument(call, function, EMOGI_TOP_K);
+		default:
+			return size->nedges;
+	}
 }
 
 /* Estimate the rows of a call. */
@@ -441,7 +447,8 @@ emogi_support(PG_FUNCTION_ARGS)
 
 		cost->startup = 0;
 		cost->per_tuple = is_path ?
-			EMOGI_CALL_COST + 2 * size.build_cost + size.nedges * EMOGI_EDGE_COST / EMOGI_COST_PATH_SHARE :
+			EMOGI_CALL_COST + 2 * size.build_cost +
+			size.nedges * EMOGI_EDGE_COST / EMOGI_COST_PATH_SHARE :
 			emogi_size_call_cost(&size, bounds.depth) + estimate_extra_cost(call, function, &size);
 	}
 	PG_RETURN_POINTER(request);

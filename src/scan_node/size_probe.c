@@ -18,10 +18,6 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 
-/* Edges that a trial scans at most, some microseconds; more if the search has a bound. */
-#define MAX_EDGES 1024
-#define MAX_EDGES_BOUNDED 4096
-
 /* A trial; the last one is cached, because a plan asks both for rows and for costs. */
 typedef struct Trial
 {
@@ -96,7 +92,8 @@ try_search(const EmogiGraph *graph, Trial *trial)
 	EmogiLocalAnswer answer;
 
 	trial->reached = -1;
-	if (emogi_local_search(graph, NULL, &query, is_bounded ? MAX_EDGES_BOUNDED : MAX_EDGES,
+	if (emogi_local_search(graph, NULL, &query,
+						   is_bounded ? EMOGI_COST_TRIAL_BOUNDED_EDGES : EMOGI_COST_TRIAL_EDGES,
 						   &answer) != EMOGI_LOCAL_ANSWERED)
 		return;
 	trial->reached = (double) answer.count;
@@ -134,7 +131,8 @@ emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function
 	EmogiGraph	graph;
 	int			borrowed;
 
-	if (!emogi_enable_local_search || !emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) ||
+	if (!emogi_enable_local_search ||
+		!emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) ||
 		given == NULL || !IsA(given, Const) || given->constisnull ||
 		!find_key(call, function, &key) ||
 		!emogi_key_io_is_compatible(&key.keys, given->consttype) ||

@@ -227,19 +227,7 @@ static void
 end_scan(CustomScanState *node)
 {
 	emogi_shared_rows_end(node);
-	emogi_scan_end_run((EmogiScan *) node);
-	emogi_scan_close_tables((EmogiScan *) node);
-}
-
-/* Rescan, possibly with other parameters. */
-static void
-rescan(CustomScanState *node)
-{
-	EmogiScan  *scan = (EmogiScan *) node;
-
-	scan->started = false;
-	scan->changed |= bms_overlap(node->ss.ps.chgParam, scan->run_params);
-	ExecScanReScan(&node->ss);
+	emogi_scan_end(node);
 }
 
 static const CustomExecMethods exec_methods = {
@@ -247,7 +235,7 @@ static const CustomExecMethods exec_methods = {
 	.BeginCustomScan = begin_scan,
 	.ExecCustomScan = exec_scan,
 	.EndCustomScan = end_scan,
-	.ReScanCustomScan = rescan,
+	.ReScanCustomScan = emogi_scan_rescan_rows,
 	.EstimateDSMCustomScan = emogi_shared_rows_estimate,
 	.InitializeDSMCustomScan = emogi_shared_rows_begin,
 	.ReInitializeDSMCustomScan = emogi_shared_rows_begin,

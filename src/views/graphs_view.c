@@ -83,11 +83,13 @@ copy_graph(const EmogiCached *cached, Cached *graph)
 	graph->state = cached->state;
 	graph->key = cached->key;
 	graph->builder = cached->builder;
-	graph->backward = cached->state == EMOGI_GRAPH_BUILDING ? cached->key.with_backward : cached->graph.backward.offsets != NULL;
+	graph->backward = cached->state == EMOGI_GRAPH_BUILDING ? cached->key.with_backward :
+		cached->graph.backward.offsets != NULL;
 	graph->pins = cached->pins - (cached->contraction_making ? 1 : 0);
 	graph->kept = cached->kept;
 	graph->on_device = cached->gpus != 0;
-	graph->hierarchy = cached->contraction != NULL ? "ready" : cached->contraction_making || cached->contraction_wanted ? "making" : "";
+	graph->hierarchy = cached->contraction != NULL ? "ready" :
+		cached->contraction_making || cached->contraction_wanted ? "making" : "";
 	graph->nvertices = cached->graph.nvertices;
 	graph->nedges = cached->graph.forward.nedges;
 	graph->bytes = cached->bytes;
@@ -151,7 +153,8 @@ column_list(const EmogiGraphKey *key)
 
 	if (src == NULL || dst == NULL || weight == NULL || reverse == NULL)
 		return "";
-	return psprintf("%s, %s%s%s%s%s", src, dst, key->weight > 0 ? ", " : "", weight, key->reverse > 0 ? ", " : "", reverse);
+	return psprintf("%s, %s%s%s%s%s", src, dst, key->weight > 0 ? ", " : "", weight,
+					key->reverse > 0 ? ", " : "", reverse);
 }
 
 /* Check whether the current user may select a column. */
@@ -160,7 +163,8 @@ may_select_column(Oid relid, AttrNumber attnum)
 {
 	bool		missing = false;
 
-	return pg_attribute_aclcheck_ext(relid, attnum, GetUserId(), ACL_SELECT, &missing) == ACLCHECK_OK && !missing;
+	return pg_attribute_aclcheck_ext(relid, attnum, GetUserId(), ACL_SELECT,
+									 &missing) == ACLCHECK_OK && !missing;
 }
 
 /*
@@ -172,7 +176,8 @@ may_select_columns(const EmogiGraphKey *key)
 {
 	bool		missing = false;
 
-	if (pg_class_aclcheck_ext(key->relid, GetUserId(), ACL_SELECT, &missing) == ACLCHECK_OK && !missing)
+	if (pg_class_aclcheck_ext(key->relid, GetUserId(), ACL_SELECT, &missing) == ACLCHECK_OK &&
+		!missing)
 		return true;
 	return may_select_column(key->relid, key->src) && may_select_column(key->relid, key->dst) &&
 		(key->weight <= 0 || may_select_column(key->relid, key->weight)) &&
@@ -211,7 +216,8 @@ source_name(const Cached *graph)
 
 	if (key->of_query)
 		return emogi_cache_text(graph->id, text) ? pstrdup(text) : NULL;
-	if (key->database != MyDatabaseId || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
+	if (key->database != MyDatabaseId ||
+		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(key->relid)))
 		return "";
 	return DatumGetCString(DirectFunctionCall1(regclassout, ObjectIdGetDatum(key->relid)));
 }
@@ -239,7 +245,8 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	emogi_views_add_text(&row, source);
 	emogi_views_add_text(&row, database != NULL ? database : "");
 	emogi_views_add(&row, ObjectIdGetDatum(graph->key.relid));
-	emogi_views_add_text(&row, source[0] != '\0' && !graph->key.of_query ? column_list(&graph->key) : "");
+	emogi_views_add_text(&row, source[0] != '\0' && !graph->key.of_query ?
+						 column_list(&graph->key) : "");
 	emogi_views_add_text(&row, directions[graph->key.direction]);
 	emogi_views_add(&row, BoolGetDatum(graph->backward));
 	emogi_views_add_text(&row, states[graph->state]);
@@ -371,7 +378,8 @@ is_doomed(const EmogiCached *cached, const void *arg)
 	const EvictionFilter *doomed = arg;
 
 	return list_member_oid(doomed->builders, cached->builder) &&
-		(doomed->fingerprint == NULL || memcmp(cached->key.fingerprint, doomed->fingerprint, EMOGI_FINGERPRINT_BYTES) == 0);
+		(doomed->fingerprint == NULL ||
+		 memcmp(cached->key.fingerprint, doomed->fingerprint, EMOGI_FINGERPRINT_BYTES) == 0);
 }
 
 /*
@@ -386,8 +394,12 @@ evict_queries(const uint8 *fingerprint)
 
 	while (copy_portion(portion))
 		for (int i = 0; i < portion->count; i++)
-			if (portion->graphs[i].key.of_query && has_privs_of_role(GetUserId(), portion->graphs[i].builder))
-				doomed.builders = list_append_unique_oid(doomed.builders, portion->graphs[i].builder);
+		{
+			const Oid	builder = portion->graphs[i].builder;
+
+			if (portion->graphs[i].key.of_query && has_privs_of_role(GetUserId(), builder))
+				doomed.builders = list_append_unique_oid(doomed.builders, builder);
+		}
 	pfree(portion);
 	return emogi_cache_evict_queries(is_doomed, &doomed);
 }
@@ -437,7 +449,8 @@ static bool
 owns_table(Oid relid)
 {
 	return superuser() ||
-		(SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) && emogi_compat_owns_relation(relid));
+		(SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) &&
+		 emogi_compat_owns_relation(relid));
 }
 
 /*

@@ -38,14 +38,17 @@ emogi_views_add_text(EmogiViewRow *row, const char *text)
 {
 	int			length = pg_encoding_verifymbstr(GetDatabaseEncoding(), text, (int) strlen(text));
 
-	emogi_views_add_if(row, text[0] != '\0', PointerGetDatum(cstring_to_text_with_len(text, length)));
+	emogi_views_add_if(row, text[0] != '\0',
+					   PointerGetDatum(cstring_to_text_with_len(text, length)));
 }
 
 /* Add a name from the catalogs to a row; NULL = dropped. */
 void
 emogi_views_add_name(EmogiViewRow *row, const char *name)
 {
-	emogi_views_add_if(row, name != NULL, name != NULL ? DirectFunctionCall1(namein, CStringGetDatum(name)) : (Datum) 0);
+	emogi_views_add_if(row, name != NULL,
+					   name == NULL ? (Datum) 0 :
+					   DirectFunctionCall1(namein, CStringGetDatum(name)));
 }
 
 /* Add a time to a row, NULL if it is 0. */

@@ -65,12 +65,15 @@ put_device(FunctionCallInfo fcinfo, const EmogiDeviceEntry *entry, const char *e
 	bool		known = device->name[0] != '\0';
 	EmogiViewRow row = {0};
 
-	emogi_views_add_if(&row, device->number >= 0 || is_cpu, Int32GetDatum(is_cpu ? -1 : device->number));
+	emogi_views_add_if(&row, device->number >= 0 || is_cpu,
+					   Int32GetDatum(is_cpu ? -1 : device->number));
 	emogi_views_add_text(&row, engine);
 	emogi_views_add_text(&row, device->name);
 	emogi_views_add_if(&row, known, Int32GetDatum(device->units));
-	emogi_views_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_arena_budget_bytes() : device->memory_bytes));
-	emogi_views_add_if(&row, is_cpu || known, Int64GetDatum(is_cpu ? emogi_arena_used_bytes() : device->used_bytes));
+	emogi_views_add_if(&row, is_cpu || known,
+					   Int64GetDatum(is_cpu ? emogi_arena_budget_bytes() : device->memory_bytes));
+	emogi_views_add_if(&row, is_cpu || known,
+					   Int64GetDatum(is_cpu ? emogi_arena_used_bytes() : device->used_bytes));
 	emogi_views_add_if(&row, device->link_gbps != 0, Float8GetDatum(device->link_gbps));
 	emogi_views_add_text(&row, device->driver);
 	emogi_views_add_text(&row, entry->state);
@@ -158,7 +161,8 @@ put_run(FunctionCallInfo fcinfo, const EmogiCallRecord *run)
 	emogi_views_add(&row, Int64GetDatum(run->nreached));
 	emogi_views_add(&row, Int32GetDatum(run->nlevels));
 	emogi_views_add(&row, Int64GetDatum(run->edges_traversed));
-	emogi_views_add_if(&row, timed, Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
+	emogi_views_add_if(&row, timed,
+					   Float8GetDatum(timed ? run->edges_traversed * 1000.0 / run->run_ms : 0));
 	emogi_views_add(&row, Int64GetDatum(run->link_bytes));
 	emogi_views_add(&row, Int32GetDatum(run->nlinks));
 	emogi_views_add(&row, Int64GetDatum(run->nrows));
@@ -298,7 +302,8 @@ add_blockers(EmogiViewRow *row, const Progress *call, const Progress *calls, int
 			pids[npids++] = Int32GetDatum(calls[i].caller.pid);
 	}
 	emogi_views_add_if(row, npids > 0,
-					   PointerGetDatum(construct_array(pids, npids, INT4OID, sizeof(int32), true, TYPALIGN_INT)));
+					   PointerGetDatum(construct_array(pids, npids, INT4OID, sizeof(int32), true,
+													   TYPALIGN_INT)));
 }
 
 /* Add one row of emogi_progress. */

@@ -87,7 +87,7 @@ refuse_alike(const Answer *answer, EmogiStatus status, const Answer *expected, E
 static void
 check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const Answer *first)
 {
-	const uint64_t n = emogi_query_length(graph->nvertices, query);
+	const uint64_t n = emogi_query_length(graph, query);
 	Answer		again = make_answer(n);
 	EmogiQuery	alone = *query;
 	EmogiControl control = {0};
@@ -119,7 +119,7 @@ same_ranks(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *
 static void
 check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 {
-	const uint64_t n = emogi_query_length(graph->nvertices, &query);
+	const uint64_t n = emogi_query_length(graph, &query);
 	Answer		expected;
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};

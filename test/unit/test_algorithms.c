@@ -113,16 +113,18 @@ check_lists(void)
 	const EmogiQuery walk = {.algorithm = EMOGI_RANDOM_WALK, .walks = 7, .length = 9, .nsources = 2, .sources = sources, .return_parameter = 1.0,
 		.in_out_parameter = 1.0};
 	const EmogiQuery sums = {.algorithm = EMOGI_BFS_SUMS, .nsources = 2, .sources = sources};
+	const EmogiGraph graph = {.nvertices = 3};
+	const EmogiGraph largest = {.nvertices = EMOGI_MAX_VERTICES};
 	EmogiQuery	query = similarity;
 
-	CHECK(emogi_query_length(3, &query) == 15, "of each vertex");
+	CHECK(emogi_query_length(&graph, &query) == 15, "of each vertex");
 	query.top_k = INT32_MAX;
-	CHECK(emogi_query_length(EMOGI_MAX_VERTICES, &query) == UINT64_MAX, "too many of each vertex");
+	CHECK(emogi_query_length(&largest, &query) == UINT64_MAX, "too many of each vertex");
 	query.top_k = 0;
 	check_refused("no vertex of each", query);
 	query.pairs = pairs;
 	query.npairs = 2;
-	CHECK(emogi_query_length(3, &query) == 2 && !emogi_query_needs_backward(&query), "pairs");
+	CHECK(emogi_query_length(&graph, &query) == 2 && !emogi_query_needs_backward(&query), "pairs");
 	check_refused("a pair with a vertex beyond the end", query);
 	query = similarity;
 	query.cutoff = (double) NAN;
@@ -130,11 +132,11 @@ check_lists(void)
 	query = similarity;
 	query.measure = (EmogiMeasure) 3;
 	check_refused("a fourth measure", query);
-	CHECK(emogi_query_length(3, &walk) == 140, "walks");
-	CHECK(emogi_query_length(3, &sums) == 2, "sums of levels");
+	CHECK(emogi_query_length(&graph, &walk) == 140, "walks");
+	CHECK(emogi_query_length(&graph, &sums) == 2, "sums of levels");
 	query = walk;
 	query.length = query.walks = INT32_MAX;
-	CHECK(emogi_query_length(3, &query) == UINT64_MAX, "too long walks");
+	CHECK(emogi_query_length(&graph, &query) == UINT64_MAX, "too long walks");
 	query = walk;
 	query.walks = 0;
 	check_refused("no walk", query);

@@ -113,7 +113,7 @@ static void
 check_query(const EmogiGraph *graph, const EmogiQuery *query, uint64_t tries)
 {
 	const char *name = emogi_algorithm_row(query->algorithm)->name;
-	const uint64_t n = emogi_query_length(graph->nvertices, query);
+	const uint64_t n = emogi_query_length(graph, query);
 	Answer		expected = make_answer(n);
 	Answer		answer = make_answer(n);
 	EmogiControl control = {0};

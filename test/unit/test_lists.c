@@ -34,7 +34,7 @@ ask(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, u
 {
 	EmogiControl control = {.fail_allocation = fail_allocation};
 	const EmogiResultColumn *columns = emogi_algorithm_row(query->algorithm)->columns;
-	Answer		answer = {.length = emogi_query_length(graph->nvertices, query)};
+	Answer		answer = {.length = emogi_query_length(graph, query)};
 
 	for (int i = 0; columns[i].name != NULL; i++)
 		answer.result.columns[i].any = naive_alloc(answer.length, emogi_algorithm_column_bytes(columns[i].type));
@@ -342,7 +342,7 @@ check_large(void)
 	answer = ask(states[1], &graph, &sums, 0);
 	engines_check_cancel("sums of levels", &graph, &sums, answer.result);
 	forget(&answer);
-	answer = (Answer) {.length = emogi_query_length(graph.nvertices, &similarity)};
+	answer = (Answer) {.length = emogi_query_length(&graph, &similarity)};
 	answer.result.columns[0].any = naive_alloc(answer.length, 4);
 	answer.result.columns[1].any = naive_alloc(answer.length, 8);
 	engines_check_cancel("similarities", &graph, &similarity, answer.result);

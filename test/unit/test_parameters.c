@@ -84,7 +84,7 @@ is_other(const Line *line, const EmogiParameter *parameter)
 		case EMOGI_SOURCES:
 			return is_argument(line, "source", "key_or_key[]", "-") || is_argument(line, "sources", "key[]", "-");
 		case EMOGI_TARGETS:
-			return is_argument(line, "targets", "key[]", "-");
+			return is_argument(line, "target", "key_or_key[]", "-") || is_argument(line, "targets", "key[]", "-");
 		case EMOGI_START:
 			return is_argument(line, "start", "text", "-");
 		case EMOGI_TELEPORT:

@@ -61,14 +61,14 @@ spoil(const EmogiAlgorithmRow *row, EmogiResult *result, uint64_t nvertices, uin
 	}
 }
 
-/* Get an answer with room for every column in `memory`, of EMOGI_MAX_COLUMNS times n + 1 values of 8 bytes. */
+/* Get an answer with this room for every column in `memory`, of 8 bytes a value. */
 static EmogiResult
-point_result(double *memory, uint64_t n)
+point_result(double *memory, uint64_t room)
 {
 	EmogiResult result = {0};
 
 	for (uint64_t i = 0; i < EMOGI_MAX_COLUMNS; i++)
-		result.columns[i].float64 = memory + i * (n + 1);
+		result.columns[i].float64 = memory + i * room;
 	return result;
 }
 
@@ -78,12 +78,15 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint64_t	n = graph->nvertices;
 	const uint64_t nspoiled = n > LARGE ? NSPOILED_LARGE : NSPOILED;
-	size_t		bytes = (n + 1) * EMOGI_MAX_COLUMNS * sizeof(double);
+	/* lists are as long as there are vertices or edges */
+	const uint64_t room = (n > graph->forward.nedges ? n : graph->forward.nedges) + 1;
+	size_t		bytes = room * EMOGI_MAX_COLUMNS * sizeof(double);
 	double	   *right = malloc(bytes);
 	double	   *wrong = malloc(bytes);
 	double	   *values = malloc((n + 1) * sizeof(double));
 	uint32_t	source = n > 0 ? (uint32_t) (emogi_random(seed, 1) % n) : 0;
-	EmogiQuery	query = {.nsources = n > 0, .sources = &source, .max_depth = -1, .max_distance = (double) INFINITY,
+	uint32_t	target = n > 0 ? (uint32_t) (emogi_random(seed, 2) % n) : 0;
+	EmogiQuery	query = {.nsources = n > 0, .sources = &source, .targets = &target, .max_depth = -1, .max_distance = (double) INFINITY,
 		.damping = 0.85, .alpha = 1e-3, .beta = 1.0, .normalized = seed % 2 == 0, .max_iterations = 10, .samples = 3, .values = values, .resolution = 1.0, .theta = 0.01,
 		.top_k = 1, .walks = 1, .length = n > 0 ? (int64_t) n - 1 : 0, .return_parameter = 0.5, .in_out_parameter = 2.0};
 
@@ -92,7 +95,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
-		EmogiResult result = point_result(right, n);
+		EmogiResult result = point_result(right, room);
 		EmogiResult spoiled;
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
@@ -101,6 +104,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		if (!engines_suits(graph, row) || (row->algorithm == EMOGI_SIMILARITY && n > MOST_ALIKE))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
+		query.ntargets = n > 0 && emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0;
 		memset(right, 0, bytes);
 		if (engine->run(states[1], graph, &query, &result, &control, &error) != EMOGI_OK)
 			continue;			/* no backward */
@@ -109,7 +113,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		{
 			memcpy(wrong, right, bytes);
 			spoiled = result;
-			memcpy(spoiled.columns, point_result(wrong, n).columns, sizeof(spoiled.columns));
+			memcpy(spoiled.columns, point_result(wrong, room).columns, sizeof(spoiled.columns));
 			spoil(row, &spoiled, n, emogi_random(seed + 1000, i));
 			nwrong += !judge(name, graph, &query, &spoiled);
 		}
