@@ -159,7 +159,7 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesS
 	const uint64 cost = by_labels ? 1 + base->graph.nvertices / unit : 1;
 	EmogiChangeTracker *tracker = delta->tracker;
 
-	if (!delta->accepts_overlay || base->graph.nvertices == 0)
+	if (!delta->request->accepts_overlay || base->graph.nvertices == 0)
 		return false;
 	if (keeps_own(delta) &&
 		(since->nlogged + since->nown <= Max(OWN_MIN, Min(nedges / OWN_SHARE, OWN_MAX)) ||
@@ -332,7 +332,7 @@ emogi_apply_delta_merge(EmogiDeltaCall *delta, const EmogiCached *base)
 		emogi_change_tracker_release(slot);
 		return true;
 	}
-	if (delta->accepts_overlay)
+	if (delta->request->accepts_overlay)
 		tracker->merge_until = GetCurrentTimestamp() + MERGE_MIN_US +
 			(int64) (base->graph.forward.nedges / MERGE_EDGES_PER_US);
 	overlay = make_label_overlay(delta, base, &since, &shown);

@@ -205,13 +205,16 @@ typedef struct EmogiTrackerCreation
 	bool		own;			/* the current transaction has changed a page */
 	bool		own_unseen;		/* the scan's snapshot does not see own changes, which are
 								 * allowed then */
+	EmogiTrackerStore storing;	/* set by emogi_tracker_create_prepare */
 } EmogiTrackerCreation;
 
 extern void emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source,
 									   EmogiChangeTracker *tracker, const Oid *relids, int nleaves,
 									   EmogiTrackerCreation *creation);
 extern void emogi_tracker_create_cancel(EmogiTrackerCreation *creation);
-extern bool emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation,
-										const EmogiTransactionSnapshot *xids);
+extern bool emogi_tracker_create_prepare(EmogiCall *call, EmogiTrackerCreation *creation);
+extern void emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation,
+										const EmogiTransactionSnapshot *xids, const EmogiCoo *coo,
+										const EmogiMisfitCounts *misfits);
 
 #endif							/* EMOGI_CHANGES_H */
