@@ -137,6 +137,10 @@ extern EmogiCooRun *emogi_tracker_store_runs(EmogiCall *call, const EmogiChangeT
 
 typedef struct EmogiOwnChanges EmogiOwnChanges;
 
+/* Max number of kept pages, and of changes when they are first kept. */
+#define EMOGI_MAX_OWN_PAGES 4096
+#define EMOGI_MAX_FIRST_OWN_CHANGES UINT64CONST(524288)
+
 /* ---- tracker_refresh.c ---- */
 
 typedef enum EmogiRefreshOutcome
@@ -181,6 +185,7 @@ extern EmogiOverlay *emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *ca
 									   const EmogiEdgeChange *logged, uint64 nlogged);
 
 extern uint64 emogi_own_overlay_missing(const EmogiOwnChanges *own, uint64 graph);
+extern bool emogi_own_overlay_merged_before(EmogiOwnChanges *own);
 extern EmogiOverlay *emogi_logged_overlay(const EmogiChangeTracker *tracker, const EmogiCall *call,
 										  uint64 graph, const EmogiGraph *shown,
 										  EmogiDirection direction, const EmogiEdgeChange *logged,

@@ -107,14 +107,21 @@ put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task,
 	MemoryContextDelete(row_context);
 }
 
+/* Does a graph have edges, or changes that may be edges? */
+static bool
+has_edges(const EmogiGraphView *view)
+{
+	return view->graph.nvertices > 0 || view->overlay != NULL;
+}
+
 /*
  * Raise 22023 if weights were requested and the graph has none: the answer would silently be
  * unweighted.
  */
 static void
-require_weights(const EmogiTask *task, const EmogiGraph *graph)
+require_weights(const EmogiTask *task, const EmogiGraphView *view)
 {
-	if (task->query.is_weighted && graph->weight_type == EMOGI_WEIGHT_NONE && graph->nvertices > 0)
+	if (task->query.is_weighted && view->graph.weight_type == EMOGI_WEIGHT_NONE && has_edges(view))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weights => true, but graph \"%s\" has no weights", task->graph.text),
@@ -201,12 +208,12 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch 
 		return call;
 	if (collection.describe != NULL)
 		emogi_neighborhood_call_take(task, &collection);
-	require_weights(task, &view->graph);
+	require_weights(task, view);
 	if (!OidIsValid(source->key.type))
 		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);
 	if (task->form == NULL)
 		emogi_vertices_read(task, function, &source->key);
-	if (view->graph.nvertices == 0)
+	if (!has_edges(view))
 	{
 		emogi_call_end(call);
 		return NULL;
