@@ -127,6 +127,7 @@ chain_run(EmogiCall *call, const EmogiGraphKey *key, const EmogiChainedRun *chai
 	request->query = chained->query;
 	memset(&request->result, 0, sizeof request->result);
 	put_sources(call, chained, &request->sources);
+	request->sources.dictionary = emogi_dictionaries_get(call->slot->dictionary);
 }
 
 /*
@@ -158,6 +159,7 @@ make_graph(EmogiCall *call, const EmogiEdges *edges, EmogiBuilt *built)
 	{
 		const EmogiKeyNumbers keys = reply->keys;
 
+		request->sources.dictionary = emogi_dictionaries_get(call->slot->dictionary);
 		built->graph = make_csr(call, edges, &keys);
 	}
 	emogi_arena_free(scratch, scratch_bytes);

@@ -279,7 +279,7 @@ emogi_call_request(EmogiCall *call)
 	EmogiSlot  *slot = call->slot;
 	double		queued_ms = emogi_pool_now_ms();
 
-	ereport(DEBUG2, (errmsg_internal("emogi request %d", (int) slot->request.kind)));
+	ereport(DEBUG2, (errmsg_internal("emogi request of kind %d", (int) slot->request.kind)));
 	Assert(!call->chains);
 	memset(&slot->reply, 0, sizeof slot->reply);
 	slot->control.spare_bytes = emogi_settings_spare_bytes();

@@ -59,7 +59,7 @@ set_sources(const EmogiTask *task, EmogiChainedRun *chained)
 		if (emogi_key_io_has(form, task->sources.datums[i]))
 			keys[chained->nsources++] =
 				copy_key(emogi_key_coder_encode(&form->coder, task->sources.datums[i]));
-	return true;
+	return chained->nsources > 0;
 }
 
 /* Check whether a task's query follows from the task alone, except for its sources. */

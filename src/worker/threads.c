@@ -134,6 +134,8 @@ find_sources(EmogiWork *work)
 {
 	EmogiRequest *request = &work->request;
 	const EmogiChainedSources *sources = &request->sources;
+	const EmogiDictionary *dictionary = sources->dictionary != NULL ? sources->dictionary :
+		work->reply.dictionary;
 	EmogiQuery *query = &request->query;
 
 	query->sources = sources->numbers;
@@ -141,7 +143,7 @@ find_sources(EmogiWork *work)
 	for (uint64 i = 0; i < sources->count; i++)
 	{
 		const int64 id = sources->ids != NULL ? sources->ids[i] :
-			emogi_dictionary_find(work->reply.dictionary, sources->keys[i]);
+			emogi_dictionary_find(dictionary, sources->keys[i]);
 		const uint32 number = emogi_graph_vertex(&request->graph, id);
 
 		if (number != EMOGI_NO_VERTEX)

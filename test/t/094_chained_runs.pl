@@ -88,28 +88,45 @@ foreach my $i (0 .. 5)
 $_->finish foreach @psql;
 is(scalar(grep { $_ eq $out[0] && /^\d+ \w+\n\d+ \w+\s*\z/ } @out), 6, 'six at once') or diag "@out @err";
 
-# The run goes on while the backend has not published its graph; a cancel leaves nothing of it.
-foreach my $graph ('e', 'l')
+# A graph that was built from one with a dictionary: the sources are looked up in that.
+$node->safe_psql('postgres', 'SELECT emogi_evict()');
+is((ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, q{SELECT digest($$emogi_bfs('t', 'v1')$$) \g /dev/null}, 1))[0],
+	(ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, '', 1))[0], 'built from the graph of the other direction');
+
+# The run goes on while the backend has not published its graph, which it does whether or not it has been canceled.
+foreach my $graph ('e', 't', 'l')
 {
+	my $vertex = $graph eq 't' ? q{'v1'} : 1;
+
 	foreach my $end ('pg_cancel_backend', 'pg_terminate_backend')
 	{
-		$node->safe_psql('postgres', 'SELECT emogi_evict()');
-		my ($out, $err) = ('', '');
-		my ($psql, $pid) = hold_at($node, \$out, \$err, 'built=3000000', "SELECT digest(\$\$emogi_bfs('$graph', 1)\$\$)");
-		is($node->safe_psql('postgres', 'SELECT count(*) FROM emogi_graphs WHERE state = $$ready$$'), '0', "$graph, $end: not published");
-		$node->safe_psql('postgres', "SELECT $end($pid)");
-		$psql->finish;
-		like($err, $end eq 'pg_cancel_backend' ? qr/57014/ : qr/57P01|terminating|server closed/, '... the call ends');
-		is($node->safe_psql('postgres', 'SELECT count(*) FROM emogi_graphs'), '0', '... without a graph in the cache');
-		nothing_left($node, '... canceled before the publication');
-
-		($out, $err) = ('', '');
-		($psql, $pid) = hold_at($node, \$out, \$err, 'published=3000000', "SELECT digest(\$\$emogi_bfs('$graph', 1)\$\$)");
-		$node->safe_psql('postgres', "SELECT $end($pid)");
-		$psql->finish;
-		is((served($node, "SELECT count(*) FROM (SELECT * FROM emogi_bfs('$graph', 1) OFFSET 0) r"))[1], 'hit', '... after it, the graph is there');
-		nothing_left($node, '... canceled after the publication');
+		foreach my $point ('built', 'published')
+		{
+			my ($out, $err) = ('', '');
+			$node->safe_psql('postgres', 'SELECT emogi_evict()');
+			my ($psql, $pid) = hold_at($node, \$out, \$err, "$point=1500000", "SELECT digest(\$\$emogi_bfs('$graph', $vertex)\$\$)");
+			is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE state = 'ready'}), $point eq 'built' ? '0' : '1', "$graph, $end at $point");
+			$node->safe_psql('postgres', "SELECT $end($pid)");
+			$psql->finish;
+			like($err, $end eq 'pg_cancel_backend' ? qr/57014/ : qr/57P01|terminating|server closed/, '... the call ends');
+			is((served($node, "SELECT count(*) FROM (SELECT * FROM emogi_bfs('$graph', $vertex) OFFSET 0) r"))[1], 'hit', '... and the graph is there');
+			nothing_left($node, "... $end at $point");
+		}
 	}
+}
+
+# A graph is there for others while the run goes on that is chained to its build, and after a cancel of that.
+my $long = q{SELECT digest($$emogi_pagerank('l', max_iterations => 450, tolerance => 0)$$)};
+foreach my $end ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	my ($out, $err) = ('', '');
+	$node->safe_psql('postgres', 'SELECT emogi_evict()');
+	my $psql = start_psql($node, \$out, \$err, q{SET application_name = 'long'}, $long);
+	ok(wait_until(10, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE state = 'ready' AND pins > 0}) eq '1' }), "$end: published while the run goes on");
+	is((served($node, q{SELECT count(*) FROM (SELECT * FROM emogi_bfs('l', 1) OFFSET 0) r}))[1], 'hit', '... for others');
+	$node->safe_psql('postgres', qq{SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'long' AND backend_type = 'client backend'});
+	$psql->finish;
+	nothing_left($node, "... $end in the run");
 }
 
 # A worker that ends at a step: up to the CSR without a graph, at the run with one.
