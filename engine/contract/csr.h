@@ -213,6 +213,13 @@ extern void emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges,
 						   EmogiDirection direction, bool with_backward,
 						   EmogiWeightType weight_type, EmogiGraph *graph);
 
+/*
+ * Get a graph without vertices, of lists that an overlay may change: forward lists, and backward
+ * lists as emogi_csr_view has them. It has no memory.
+ */
+extern void emogi_csr_view_empty(EmogiDirection direction, bool with_backward,
+								 EmogiWeightType weight_type, EmogiGraph *graph);
+
 /* Relocate a graph's pointers to `memory`, which holds a copy of its block. */
 extern void emogi_graph_relocate(EmogiGraph *graph, const void *memory);
 

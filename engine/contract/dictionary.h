@@ -57,6 +57,9 @@ extern size_t emogi_dictionary_scratch_bytes(const EmogiKeyTable *table, bool or
 extern uint64_t emogi_dictionary_nkeys(const EmogiDictionary *dictionary);
 extern int	emogi_dictionary_shift(const EmogiDictionary *dictionary);
 
+/* Get the shift of a dictionary that will be built of so many keys. */
+extern int	emogi_dictionary_plan_shift(uint64_t nkeys);
+
 /*
  * Get the key of a code; bytes = NULL if the dictionary has not assigned the code. The bytes stay
  * valid for the lifetime of the dictionary.

@@ -70,7 +70,7 @@ extern size_t emogi_overlay_bytes(const EmogiMergeInput *input);
  * Build an overlay of input->changes in input->memory (emogi_overlay_bytes, line-aligned), in the
  * calling thread. input->graph is the graph as the search sees it, and input->direction that of its
  * forward lists. Backward lists are changed if the graph has them. weight_type is that of the old
- * graph. The graph must have vertices.
+ * graph. A graph without vertices is one of emogi_csr_view_empty.
  *
  * Returns false if a weight does not fit the old type, an edge to be removed does not exist, or
  * there would be too many vertices.

@@ -38,6 +38,9 @@ typedef struct EmogiGrowingOverlay
 	EmogiGrowingLists lists[2];	/* forward, backward */
 	uint64_t	new_room;
 	uint64_t	losers_room;
+	uint64_t	nlosers;		/* noted behind overlay.losers, in any order */
+	uint32_t   *noted;			/* [noted_room], scratch memory of their merge */
+	uint64_t	noted_room;
 	EmogiResize resize;
 	void	   *arg;
 } EmogiGrowingOverlay;

@@ -70,6 +70,16 @@ whole_lines(uint64_t bytes)
 	return (bytes + EMOGI_LINE_BYTES - 1) & ~(uint64_t) (EMOGI_LINE_BYTES - 1);
 }
 
+int
+emogi_dictionary_plan_shift(uint64_t nkeys)
+{
+	int			shift = MAX_SHIFT;
+
+	while (shift > 0 && (nkeys + 2) << shift > UINT64_C(1) << 31)
+		shift--;
+	return shift;
+}
+
 /*
  * Fill in all fields of the header that follow from the number and bytes of the keys; return the
  * size of the block.
@@ -84,9 +94,7 @@ lay_out(EmogiDictionary *dictionary, uint64_t nkeys, uint64_t key_bytes, uint32_
 	dictionary->arena_bytes = key_bytes;
 	dictionary->fixed_length = fixed_length;
 	dictionary->offset_bytes = fixed_length > 0 ? 0 : key_bytes <= UINT32_MAX ? 4 : 8;
-	dictionary->shift = MAX_SHIFT;
-	while (dictionary->shift > 0 && (nkeys + 2) << dictionary->shift > UINT64_C(1) << 31)
-		dictionary->shift--;
+	dictionary->shift = emogi_dictionary_plan_shift(nkeys);
 	dictionary->room_keys = nkeys / 8 > MIN_ROOM_KEYS ? nkeys / 8 : MIN_ROOM_KEYS;
 	if (dictionary->room_keys > EMOGI_MAX_VERTICES - nkeys)
 		dictionary->room_keys = EMOGI_MAX_VERTICES - nkeys;

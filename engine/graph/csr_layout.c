@@ -65,6 +65,21 @@ emogi_csr_view(void *memory, uint64_t nvertices, uint64_t nedges, EmogiDirection
 	graph->memory_bytes = used;
 }
 
+void
+emogi_csr_view_empty(EmogiDirection direction, bool with_backward, EmogiWeightType weight_type,
+					 EmogiGraph *graph)
+{
+	static const uint64_t offsets[1] = {0};
+	static const uint32_t targets[1] = {0};
+	static const double weights[1] = {0.0};
+	const EmogiAdjacency none = {.offsets = offsets,.targets = targets,
+		.weights = weight_type != EMOGI_WEIGHT_NONE ? weights : NULL};
+
+	*graph = (EmogiGraph) {.weight_type = weight_type,.forward = none};
+	if (direction == EMOGI_BOTH || with_backward)
+		graph->backward = none;
+}
+
 /* Relocate a pointer into a block; NULL stays NULL. */
 static const void *
 move_array(const void *array, const void *from, const void *to)

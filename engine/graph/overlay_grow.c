@@ -12,6 +12,7 @@
 #include "weights.h"
 #include "contract/partition_point.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MIN_BITS 6
@@ -114,23 +115,57 @@ number_key(EmogiGrowingOverlay *growing, int64_t key)
 	return (uint32_t) (growing->graph.nvertices + overlay->nnew - 1);
 }
 
-/* Note that a vertex has lost an edge. */
+/* Note that a vertex has lost an edge; merge_losers puts it in order. */
 static void
 add_loser(EmogiGrowingOverlay *growing, uint32_t vertex)
 {
 	EmogiOverlay *overlay = &growing->overlay;
-	uint64_t	place = overlay->nlosers;
 
-	while (place > 0 && overlay->losers[place - 1] > vertex)
-		place--;
-	if (place > 0 && overlay->losers[place - 1] == vertex)
+	overlay->losers = reserve(growing, overlay->losers, &growing->losers_room,
+							  overlay->nlosers + growing->nlosers + 1, sizeof(*overlay->losers));
+	overlay->losers[overlay->nlosers + growing->nlosers++] = vertex;
+}
+
+static int
+compare_vertices(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *) a;
+	const uint32_t y = *(const uint32_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Merge the vertices that have been noted since the last time into the losers, ascending and
+ * distinct. So many changes at once cost one pass over the losers, and not one each.
+ */
+static void
+merge_losers(EmogiGrowingOverlay *growing)
+{
+	EmogiOverlay *overlay = &growing->overlay;
+	const uint64_t nold = overlay->nlosers;
+	const uint64_t nnoted = growing->nlosers;
+	uint32_t   *losers = overlay->losers;
+	uint32_t   *noted = growing->noted;
+	uint64_t	old = 0;
+	uint64_t	i = 0;
+
+	if (nnoted == 0)
 		return;
-	overlay->losers = reserve(growing, overlay->losers, &growing->losers_room, overlay->nlosers + 1,
-							  sizeof(*overlay->losers));
-	memmove(&overlay->losers[place + 1], &overlay->losers[place],
-			(overlay->nlosers - place) * sizeof(*overlay->losers));
-	overlay->losers[place] = vertex;
-	overlay->nlosers++;
+	noted = reserve(growing, noted, &growing->noted_room, nold + nnoted, sizeof(*noted));
+	growing->noted = noted;
+	qsort(losers + nold, nnoted, sizeof(*losers), compare_vertices);
+	overlay->nlosers = 0;
+	while (old < nold || i < nnoted)
+	{
+		const uint32_t next = i == nnoted || (old < nold && losers[old] <= losers[nold + i]) ?
+			losers[old++] : losers[nold + i++];
+
+		if (overlay->nlosers == 0 || noted[overlay->nlosers - 1] != next)
+			noted[overlay->nlosers++] = next;
+	}
+	memcpy(losers, noted, overlay->nlosers * sizeof(*losers));
+	growing->nlosers = 0;
 }
 
 /* ---- lists ---- */
@@ -387,6 +422,7 @@ emogi_overlay_grow(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes,
 	for (uint64_t i = 0; i < nchanges; i++)
 		if (!change_edge(growing, &changes[i]))
 			return false;
+	merge_losers(growing);
 	if (growing->direction == EMOGI_BOTH)
 		growing->overlay.backward = growing->overlay.forward;
 	return true;

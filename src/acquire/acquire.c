@@ -67,7 +67,7 @@ build_shared(Acquisition *acquisition)
 	const EmogiGraphKey *key = &acquisition->lookup->key;
 	EmogiGraphSource *rows = &acquisition->rows;
 	EmogiGraph	graph;
-	uint32		misfits;
+	EmogiBuilt	built;
 	bool		publishes = true;
 
 	emogi_fault_sleep(EMOGI_FAULT_AT_REGISTERED);
@@ -88,19 +88,20 @@ build_shared(Acquisition *acquisition)
 		publishes = emogi_source_keys_are_current(rows->source) &&
 			(rows->kind->may_publish == NULL || rows->kind->may_publish(rows));
 	}
-	emogi_build_graph(call, key->direction, key->with_backward, &graph, &misfits);
+	emogi_build_graph(call, key, acquisition->request->chained, NULL, &built);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	if (!publishes)
 	{
 		emogi_cache_unpin(slot->graph);
 		slot->graph = -1;
-		acquisition->view->graph = graph;
+		acquisition->view->graph = built.graph;
 		note_origin(call, acquisition->view, EMOGI_GRAPH_PRIVATE,
 					"its plan read something else than was expected, or a function was "
 					"replaced, a type altered or a name led elsewhere meanwhile");
 		return false;
 	}
-	emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped),
+	emogi_cache_lookup_publish(call, &built.graph, built.weight_misfits,
+							   pg_atomic_read_u64(&slot->nskipped),
 							   &emogi_cache_shared->counters.builds);
 	return true;
 }
@@ -124,13 +125,14 @@ build_privately(Acquisition *acquisition, const char *why)
 	const EmogiGraphKey *wanted = &acquisition->lookup->key;
 	EmogiCall  *call = acquisition->call;
 	EmogiGraphView *view = acquisition->view;
-	uint32		misfits;
+	EmogiBuilt	built;
 
 	if (wanted->shared_only)
 		report_private(acquisition, why);
 	note_origin(call, view, EMOGI_GRAPH_PRIVATE, why);
 	emogi_build_edges(call, &acquisition->rows, wanted->weights, NULL);
-	emogi_build_graph(call, wanted->direction, wanted->with_backward, &view->graph, &misfits);
+	emogi_build_graph(call, wanted, acquisition->request->chained, NULL, &built);
+	view->graph = built.graph;
 }
 
 /* Set the view to the slot's pinned graph, in the form that the call requested. */
@@ -240,6 +242,7 @@ build_again(Acquisition *acquisition)
 	EmogiVerification *verification = &view->verification;
 	EmogiAcquired *acquired = &verification->acquired;
 	EmogiAcquired *rebuilt = &verification->rebuilt;
+	EmogiBuilt	built;
 	const EmogiGraphSource *rows = &acquisition->rows;
 	EmogiGraphSource again = rows->kind == &emogi_graph_source_heaps ?
 		emogi_graph_source_of_heaps(&whole, rows->tables) : emogi_graph_source_of_text(&whole);
@@ -252,9 +255,10 @@ build_again(Acquisition *acquisition)
 		*acquired = (EmogiAcquired) {view->graph, pg_atomic_read_u64(&slot->nskipped)};
 	pg_atomic_write_u64(&slot->nskipped, 0);
 	emogi_build_edges(acquisition->call, &again, key.weights, NULL);
-	emogi_build_graph(acquisition->call, key.direction, acquired->graph.backward.offsets != NULL,
-					  &rebuilt->graph, &rebuilt->weight_misfits);
-	rebuilt->nskipped = pg_atomic_read_u64(&slot->nskipped);
+	key.with_backward = acquired->graph.backward.offsets != NULL;
+	emogi_build_graph(acquisition->call, &key, NULL, NULL, &built);
+	*rebuilt = (EmogiAcquired) {built.graph, pg_atomic_read_u64(&slot->nskipped),
+								built.weight_misfits};
 	if (!verification->is_cached || key.weight == 0 || view->overlay != NULL)
 		rebuilt->weight_misfits = 0;
 	if (view->overlay != NULL)
@@ -290,8 +294,8 @@ acquire_graph(Acquisition *acquisition, const EmogiCacheLook *look)
 			 emogi_cache_lookup_find_stale(call->slot, lookup, &call->record.age_ms))
 		show_cached(acquisition, EMOGI_GRAPH_STALE);
 	else if ((origin = emogi_apply_delta(call, acquisition->source, lookup,
-										 acquisition->request->accepts_overlay,
-										 acquisition->view)) != EMOGI_GRAPH_NONE)
+										 acquisition->request, acquisition->view)) !=
+			 EMOGI_GRAPH_NONE)
 		note_origin(call, acquisition->view, origin, NULL);
 	else if (acquisition->may_share)
 		acquire_shared(acquisition);

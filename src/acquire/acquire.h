@@ -20,12 +20,27 @@
 
 /* ---- acquire.c: the graph of a call ---- */
 
+/*
+ * A query that the engine worker may run on a graph as soon as it has built it, in the same request.
+ * The backend publishes the graph and decides who answers meanwhile, as if there were no such run.
+ */
+typedef struct EmogiChainedRun
+{
+	EmogiEngineChoice engine;
+	EmogiQuery	query;			/* except its sources: */
+	uint64		nsources;
+	const int64 *ids;			/* [nsources], if the graph's keys are integers; otherwise */
+	const EmogiKeyBytes *keys;	/* [nsources] */
+	uint64		max_local_edges;	/* graphs with at most so many edges are searched in the backend */
+} EmogiChainedRun;
+
 /* What a call requests. */
 typedef struct EmogiGraphRequest
 {
 	EmogiGraphKey key;			/* adjacency lists and weights; the source is filled in */
 	bool		accepts_overlay;	/* an older graph with an overlay of the changes since */
 	EmogiIndexSearch *search;	/* may run on indexes instead if that is cheaper; NULL = none */
+	const EmogiChainedRun *chained; /* may begin with the build; NULL = nothing */
 	/* the graph with all its data, and another one, built under the same snapshot from the rows */
 	bool		is_verified;
 } EmogiGraphRequest;
@@ -154,7 +169,9 @@ extern bool emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *size
 
 /* ---- build_dictionary.c ---- */
 
-extern void emogi_build_dictionary(EmogiCall *call);
+extern bool emogi_build_dictionary_begin(EmogiCall *call);
+extern void emogi_build_dictionary_end(EmogiCall *call, EmogiDictionary *dictionary);
+extern void emogi_build_dictionary_if_short(EmogiCall *call);
 
 /* ---- build.c ---- */
 
@@ -163,7 +180,19 @@ extern void emogi_build_edges(EmogiCall *call, EmogiGraphSource *source, EmogiWe
 							  const struct EmogiPageScans *page_scans);
 extern void emogi_build_edges_of_graph(EmogiCall *call, const EmogiGraph *base_graph,
 									   EmogiDirection direction, EmogiWeights weights);
-extern void emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward,
-							  EmogiGraph *graph, uint32 *weight_misfits);
+
+/* What is made of the edges in a call's slot. */
+typedef struct EmogiBuilt
+{
+	EmogiGraph	graph;
+	uint32		weight_misfits; /* EMOGI_NOT_* over all weights */
+	EmogiCoo	coo;			/* if one was wanted */
+	EmogiMisfitCounts misfits;	/* likewise */
+} EmogiBuilt;
+
+extern void emogi_build_graph(EmogiCall *call, const EmogiGraphKey *key,
+							  const EmogiChainedRun *chained, const EmogiCoo *coo,
+							  EmogiBuilt *built);
+extern void emogi_build_end(EmogiCall *call);
 
 #endif							/* EMOGI_ACQUIRE_H */

@@ -213,16 +213,16 @@ hold_and_use(EmogiDeltaCall *delta)
 
 /*
  * Get the graph of a call that found none in the cache, if changes of its tables can be tracked.
- * accepts_overlay: see EmogiGraphRequest. Return how, or EMOGI_GRAPH_NONE, with nothing reserved or
- * held, if the graph must be built. Raises the errors of a build.
+ * Return how, or EMOGI_GRAPH_NONE, with nothing reserved or held, if the graph must be built. Raises
+ * the errors of a build.
  */
 EmogiGraphOrigin
 emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,
-				  bool accepts_overlay, EmogiGraphView *view)
+				  const EmogiGraphRequest *request, EmogiGraphView *view)
 {
 	EmogiDeltaCall	delta = {.call = call,.slot = call->slot,
 						 .source = lookup->analysis != NULL ? lookup->analysis->filtered : source,
-						 .lookup = lookup,.accepts_overlay = accepts_overlay,.view = view};
+						 .lookup = lookup,.request = request,.view = view};
 
 	return lookup->can_track && hold_and_use(&delta) ? view->origin : EMOGI_GRAPH_NONE;
 }

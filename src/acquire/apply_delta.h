@@ -19,7 +19,7 @@ typedef struct EmogiDeltaCall
 	const EmogiCacheLookup *lookup;
 	EmogiChangeTracker *tracker;
 	EmogiRefresh refresh;
-	bool		accepts_overlay;
+	const EmogiGraphRequest *request;
 	/* result: the graph, with an overlay of the changes since if it is an older one */
 	EmogiGraphView *view;
 } EmogiDeltaCall;

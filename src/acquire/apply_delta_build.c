@@ -49,8 +49,7 @@ emogi_apply_delta_build(EmogiDeltaCall *delta, bool done)
 	const EmogiCacheLookup *lookup = delta->lookup;
 	EmogiChangeTracker *tracker = delta->tracker;
 	uint64		nskipped = tracker->nskipped;
-	EmogiGraph	graph;
-	uint32		misfits;
+	EmogiBuilt	built;
 
 	if (!emogi_cache_lookup_reserve_of_tracker(delta->slot, lookup, &lookup->key, tracker->id,
 											   tracker->position, done))
@@ -59,9 +58,9 @@ emogi_apply_delta_build(EmogiDeltaCall *delta, bool done)
 	unpack_edges(delta);
 	if (done)
 		emogi_change_tracker_release(delta->slot);
-	emogi_build_graph(call, lookup->key.direction, lookup->key.with_backward, &graph, &misfits);
+	emogi_build_graph(call, &lookup->key, done ? delta->request->chained : NULL, NULL, &built);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
-	emogi_cache_lookup_publish(call, &graph, misfits, nskipped,
+	emogi_cache_lookup_publish(call, &built.graph, built.weight_misfits, nskipped,
 							   &emogi_cache_shared->counters.builds);
 	return emogi_apply_delta_show(delta, EMOGI_GRAPH_BUILT);
 }
@@ -83,11 +82,11 @@ emogi_apply_delta_build_tracker(EmogiDeltaCall *delta)
 	const EmogiCacheLookup *lookup = delta->lookup;
 	EmogiTrackerCreation creation;
 	bool		shared = true;
+	bool		tracked;
 	bool		is_current;
 	List	   *leaves = NIL;
 	EmogiGraphSource rows;
-	EmogiGraph	graph;
-	uint32		misfits;
+	EmogiBuilt	built;
 
 	if (!emogi_cache_lookup_reserve_of_tracker(slot, lookup, &lookup->key, delta->tracker->id, 0,
 											   true))
@@ -103,22 +102,30 @@ emogi_apply_delta_build_tracker(EmogiDeltaCall *delta)
 	is_current = emogi_analysis_filter_is_current(delta->source);
 	if (!is_current)
 		emogi_tracker_create_cancel(&creation);
-	if (!is_current || !emogi_tracker_create_finish(call, &creation, &lookup->xids))
+	tracked = is_current && emogi_tracker_create_prepare(call, &creation);
+	if (!tracked)
 	{
 		shared = emogi_cache_lookup_detach_tracker(slot, creation.own || !is_current);
 		if (lookup->own || !is_current)
 		{
-			emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+			emogi_build_end(call);
 			pg_atomic_write_u64(&slot->nskipped, 0);
 			return false;
 		}
 	}
-	emogi_build_graph(call, lookup->key.direction, lookup->key.with_backward, &graph, &misfits);
+	emogi_build_graph(call, &lookup->key, lookup->own ? NULL : delta->request->chained,
+					  tracked ? &creation.storing.coo : NULL, &built);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	if (tracked)
+	{
+		emogi_tracker_create_finish(call, &creation, &lookup->xids, &built.coo, &built.misfits);
+		emogi_build_end(call);
+	}
 	if (shared)
-		emogi_cache_lookup_publish(call, &graph, misfits, pg_atomic_read_u64(&slot->nskipped),
+		emogi_cache_lookup_publish(call, &built.graph, built.weight_misfits,
+								   pg_atomic_read_u64(&slot->nskipped),
 								   &emogi_cache_shared->counters.builds);
 	emogi_change_tracker_release(slot);
 	return shared ? emogi_apply_delta_show(delta, EMOGI_GRAPH_BUILT) :
-		emogi_apply_delta_show_private(delta, &graph, lookup->key.direction);
+		emogi_apply_delta_show_private(delta, &built.graph, lookup->key.direction);
 }

@@ -36,7 +36,9 @@
 /*
  * Cached changes of the caller's own transaction pay for an overlay only once. They are used as an
  * overlay up to max(OWN_MIN, min(edges / OWN_SHARE, OWN_MAX)) changes, where a merge is not more
- * expensive, or if there is an overlay that lacks at most OWN_MIN of them.
+ * expensive; if there is an overlay that lacks at most OWN_MIN of them; or if an earlier call of the
+ * transaction has merged them, because the overlay of all changes costs no more than a few merges,
+ * and later calls grow it.
  */
 #define OWN_MIN 16384
 #define OWN_SHARE 32
@@ -159,11 +161,12 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesS
 	const uint64 cost = by_labels ? 1 + base->graph.nvertices / unit : 1;
 	EmogiChangeTracker *tracker = delta->tracker;
 
-	if (!delta->accepts_overlay || base->graph.nvertices == 0)
+	if (!delta->request->accepts_overlay)
 		return false;
 	if (keeps_own(delta) &&
 		(since->nlogged + since->nown <= Max(OWN_MIN, Min(nedges / OWN_SHARE, OWN_MAX)) ||
-		 emogi_own_overlay_missing(delta->refresh.own_changes, base->id) <= OWN_MIN))
+		 emogi_own_overlay_missing(delta->refresh.own_changes, base->id) <= OWN_MIN ||
+		 emogi_own_overlay_merged_before(delta->refresh.own_changes)))
 		return true;
 	if (since->nlogged + since->nown > MAX_MERGING_CHANGES ||
 		(by_labels && !emogi_cache_labels_exist(delta->slot->base_graph)))
@@ -176,6 +179,25 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesS
 		return true;
 	tracker->noverlays += cost;
 	return tracker->noverlays - cost <= nedges / unit + MIN_OVERLAYS;
+}
+
+/*
+ * Set the call's view to its base graph, in the form that the call requested, for an overlay. A
+ * graph without vertices has no lists and no type of weights: it gets lists that can be changed, and
+ * the type that holds all weights.
+ */
+static void
+set_base_view(EmogiDeltaCall *delta, const EmogiCached *base, EmogiDirection direction)
+{
+	const EmogiGraphKey *wanted = &delta->lookup->key;
+	EmogiGraph *shown = &delta->view->graph;
+
+	emogi_cache_lookup_set_view(&base->graph, base->key.direction, wanted, shown);
+	if (base->graph.nvertices > 0)
+		return;
+	emogi_csr_view_empty(direction, base->key.with_backward,
+						 wanted->weight > 0 ? EMOGI_WEIGHT_F64 : EMOGI_WEIGHT_NONE, shown);
+	shown->dictionary = base->graph.dictionary;
 }
 
 /*
@@ -193,8 +215,7 @@ overlay_graph(EmogiDeltaCall *delta, const EmogiCached *base, const ChangesSince
 
 	if (!may_overlay(delta, base, since))
 		return false;
-	emogi_cache_lookup_set_view(&base->graph, base->key.direction, wanted,
-								&delta->view->graph);
+	set_base_view(delta, base, direction);
 	overlay = NULL;
 	if (keeps_own(delta))
 		overlay = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id,
@@ -332,7 +353,7 @@ emogi_apply_delta_merge(EmogiDeltaCall *delta, const EmogiCached *base)
 		emogi_change_tracker_release(slot);
 		return true;
 	}
-	if (delta->accepts_overlay)
+	if (delta->request->accepts_overlay)
 		tracker->merge_until = GetCurrentTimestamp() + MERGE_MIN_US +
 			(int64) (base->graph.forward.nedges / MERGE_EDGES_PER_US);
 	overlay = make_label_overlay(delta, base, &since, &shown);

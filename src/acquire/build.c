@@ -1,11 +1,12 @@
 /*
  * build.c: build a graph in the arena from the edges of a source.
  *
- * The backend reads the edges (../graph_source), then has the engine worker make the keys and the
- * CSR from them, in one request. Each step has exactly the memory that it needs: the worker
- * allocates that of the CSR, once it has counted the vertices, or leaves it to the backend if other
- * memory must be evicted first. The edges are freed as soon as the CSR is complete. All memory
- * belongs to the call's slot.
+ * The backend reads the edges (../graph_source), then has the engine worker make the dictionary, the
+ * COO of the change tracker, the keys and the CSR from them, and run the call's query on the graph,
+ * in one request. Each step has exactly the memory that it needs: the worker allocates that of the
+ * CSR, once it has counted the vertices, or leaves it to the backend if other memory must be evicted
+ * first. The backend goes on when the graph is complete, while the query runs (call/request.c). All
+ * memory belongs to the call's slot.
  */
 #include "postgres.h"
 
@@ -40,15 +41,14 @@ emogi_build_check(EmogiSource *source)
  * evicted for it. Raises 53200.
  */
 static EmogiGraph
-make_csr(EmogiCall *call, const EmogiEdges *edges)
+make_csr(EmogiCall *call, const EmogiEdges *edges, const EmogiKeyNumbers *keys)
 {
 	EmogiRequest *request = &call->slot->request;
-	const EmogiKeyNumbers keys = call->slot->reply.keys;
 	const uint64 nedges = edges->nedges - edges->nisolated;
-	Size		memory_bytes = emogi_csr_bytes(keys.nvertices, nedges, request->direction,
+	Size		memory_bytes = emogi_csr_bytes(keys->nvertices, nedges, request->direction,
 											   request->with_backward,
 											   emogi_edges_weight_type(edges));
-	Size		scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, nedges,
+	Size		scratch_bytes = emogi_csr_scratch_bytes(keys->nvertices, nedges,
 														request->direction, emogi_cpu_threads,
 														edges->weighted);
 	EmogiGraph	graph;
@@ -56,7 +56,7 @@ make_csr(EmogiCall *call, const EmogiEdges *edges)
 	emogi_call_phase(call, EMOGI_PHASE_CSR);
 	emogi_arena_check_budget(memory_bytes + scratch_bytes);
 	request->kind = EMOGI_REQUEST_CSR;
-	request->keys = keys;
+	request->keys = *keys;
 	request->memory = emogi_call_alloc_any(call, memory_bytes);
 	request->scratch = emogi_call_alloc_any(call, scratch_bytes);
 	graph = emogi_call_request(call)->graph;
@@ -64,35 +64,133 @@ make_csr(EmogiCall *call, const EmogiEdges *edges)
 	return graph;
 }
 
+/* Get the bytes of the sources of a chained run. */
+static Size
+source_bytes(const EmogiChainedRun *chained)
+{
+	Size		bytes = chained->nsources * (sizeof(int64) + sizeof(EmogiKeyBytes) + sizeof(uint32));
+
+	for (uint64 i = 0; i < chained->nsources && chained->keys != NULL; i++)
+		bytes += chained->keys[i].length;
+	return bytes;
+}
+
+/* Copy the sources of a chained run to memory that the worker can read. Raises 53200. */
+static void
+put_sources(EmogiCall *call, const EmogiChainedRun *chained, EmogiChainedSources *sources)
+{
+	const uint64 count = chained->nsources;
+	EmogiKeyBytes *keys;
+	int64	   *ids;
+	char	   *bytes;
+
+	memset(sources, 0, sizeof *sources);
+	sources->count = count;
+	if (count == 0)
+		return;
+	ids = emogi_call_alloc_any(call, source_bytes(chained));
+	keys = (EmogiKeyBytes *) (ids + count);
+	sources->numbers = (uint32 *) (keys + count);
+	bytes = (char *) (sources->numbers + count);
+	call->chained_memory = ids;
+	call->chained_bytes = source_bytes(chained);
+	if (chained->ids != NULL)
+	{
+		sources->ids = memcpy(ids, chained->ids, count * sizeof *ids);
+		return;
+	}
+	sources->keys = keys;
+	for (uint64 i = 0; i < count; i++)
+	{
+		keys[i] = (EmogiKeyBytes) {memcpy(bytes, chained->keys[i].bytes, chained->keys[i].length),
+								   chained->keys[i].length};
+		bytes += chained->keys[i].length;
+	}
+}
+
 /*
- * Have the worker find the vertices, and make the CSR from them. The memory of the keys must remain
- * until the CSR is complete. Raises 53200.
+ * Add the call's query to the request for its graph, unless the backend will answer it, or the graph
+ * has weights that are hidden from the query. Raises 53200.
  */
-static EmogiGraph
-make_graph(EmogiCall *call, const EmogiEdges *edges, const EmogiKeyPlan *plan,
-		   EmogiDirection direction, bool with_backward)
+static void
+chain_run(EmogiCall *call, const EmogiGraphKey *key, const EmogiChainedRun *chained,
+		  const EmogiEdges *edges)
 {
 	EmogiRequest *request = &call->slot->request;
-	void	   *scratch = emogi_call_alloc_any(call, plan->scratch_bytes);
+	const uint64 nedges = edges->nedges - edges->nisolated;
+
+	request->chains = chained != NULL && nedges > chained->max_local_edges &&
+		!(edges->weighted && (key->weight == 0 || key->weights == EMOGI_WEIGHTS_UNUSED));
+	if (!request->chains)
+		return;
+	request->engine = chained->engine;
+	request->query = chained->query;
+	memset(&request->result, 0, sizeof request->result);
+	put_sources(call, chained, &request->sources);
+	request->sources.dictionary = emogi_dictionaries_get(call->slot->dictionary);
+}
+
+/*
+ * Have the worker find the vertices, and make the CSR from them, with the steps before and after
+ * that the request has. The memory of the keys must remain until the CSR is complete. Raises 53200.
+ */
+static void
+make_graph(EmogiCall *call, const EmogiEdges *edges, EmogiBuilt *built)
+{
+	EmogiRequest *request = &call->slot->request;
+	const Size	scratch_bytes = request->plan.scratch_bytes;
+	void	   *scratch = emogi_call_alloc_any(call, scratch_bytes);
 	const EmogiReply *reply;
-	EmogiGraph	graph;
 
 	request->kind = EMOGI_REQUEST_BUILD;
-	request->plan = *plan;
 	request->scratch = scratch;
-	request->direction = direction;
-	request->with_backward = with_backward;
 	reply = emogi_call_request(call);
+	built->coo = reply->coo;
+	built->misfits = reply->misfits;
+	if (request->makes_dictionary)
+		emogi_build_dictionary_end(call, reply->dictionary);
 	if (reply->graph.memory != NULL)
 	{
 		emogi_call_phase_since(call, EMOGI_PHASE_CSR, reply->keys_done_ms);
-		graph = reply->graph;
+		built->graph = reply->graph;
 		emogi_arena_free(reply->scratch, reply->scratch_bytes);
 	}
 	else
-		graph = make_csr(call, edges);
-	emogi_arena_free(scratch, plan->scratch_bytes);
-	return graph;
+	{
+		const EmogiKeyNumbers keys = reply->keys;
+
+		request->sources.dictionary = emogi_dictionaries_get(call->slot->dictionary);
+		built->graph = make_csr(call, edges, &keys);
+	}
+	emogi_arena_free(scratch, scratch_bytes);
+}
+
+/* Have the worker pack no edges, into an empty COO. */
+static void
+pack_nothing(EmogiCall *call, const EmogiCoo *coo, EmogiBuilt *built)
+{
+	const EmogiReply *reply;
+
+	call->slot->request.kind = EMOGI_REQUEST_PACK;
+	call->slot->request.coo = *coo;
+	reply = emogi_call_request(call);
+	built->coo = reply->coo;
+	built->misfits = reply->misfits;
+}
+
+/* Plan the numbers of the vertices; after the step DICTIONARY, the worker does. */
+static void
+plan_keys(const EmogiSlot *slot, const EmogiEdges *edges, EmogiRequest *request)
+{
+	const EmogiDictionary *dictionary = emogi_dictionaries_get(slot->dictionary);
+
+	if (request->makes_dictionary)
+		emogi_key_numbers_plan_spaced(0, 0, &request->plan);
+	else if (slot->all_codes)
+		emogi_key_numbers_plan_spaced(emogi_dictionary_nkeys(dictionary),
+									  emogi_dictionary_shift(dictionary), &request->plan);
+	else
+		emogi_key_numbers_plan(edges, &request->plan);
 }
 
 /*
@@ -117,7 +215,7 @@ emogi_build_edges(EmogiCall *call, EmogiGraphSource *source, EmogiWeights weight
 		pg_atomic_write_u64(&slot->nskipped, 0);
 		source->kind->scan(call, source, weights, true, page_scans);
 	}
-	emogi_build_dictionary(call);
+	emogi_build_dictionary_if_short(call);
 }
 
 /*
@@ -145,34 +243,48 @@ emogi_build_edges_of_graph(EmogiCall *call, const EmogiGraph *base_graph, EmogiD
 	(void) emogi_call_request(call);
 }
 
+/* Free the edges in the call's slot. */
+void
+emogi_build_end(EmogiCall *call)
+{
+	emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+}
+
 /*
- * Build a graph from the edges in the call's slot, for traversals in one direction, and free the
- * edges. Without edges, it has no vertices and no memory. Raises 53200.
+ * Build a graph from the edges in the call's slot, with the lists of a key. chained: a query that
+ * may begin with it, NULL = none. coo: to be packed from the edges, which then remain until
+ * emogi_build_end; NULL = none, and the edges are freed. Without edges, the graph has no vertices
+ * and no memory. Raises 53000, 53200.
  */
 void
-emogi_build_graph(EmogiCall *call, EmogiDirection direction, bool with_backward, EmogiGraph *graph,
-				  uint32 *weight_misfits)
+emogi_build_graph(EmogiCall *call, const EmogiGraphKey *key, const EmogiChainedRun *chained,
+				  const EmogiCoo *coo, EmogiBuilt *built)
 {
-	const EmogiDictionary *dictionary = emogi_dictionaries_get(call->slot->dictionary);
+	EmogiSlot  *slot = call->slot;
+	EmogiRequest *request = &slot->request;
 	EmogiEdges	edges;
-	EmogiKeyPlan plan;
 
-	(void) emogi_slot_edges(call->slot, &edges, palloc);
-	*weight_misfits = edges.weight_misfits;
-	memset(graph, 0, sizeof *graph);
-	/* also without edges, because later graphs may be merged from this one */
-	graph->dictionary = dictionary;
+	memset(built, 0, sizeof *built);
+	(void) emogi_slot_edges(slot, &edges, palloc);
+	built->weight_misfits = edges.weight_misfits;
+	request->makes_dictionary = emogi_build_dictionary_begin(call);
 	if (edges.nedges > 0)
 	{
 		emogi_call_phase(call, EMOGI_PHASE_KEYS);
-		if (call->slot->all_codes)
-			emogi_key_numbers_plan_spaced(emogi_dictionary_nkeys(dictionary),
-										  emogi_dictionary_shift(dictionary), &plan);
-		else
-			emogi_key_numbers_plan(&edges, &plan);
-		*graph = make_graph(call, &edges, &plan, direction, with_backward);
-		graph->dictionary = dictionary;
+		plan_keys(slot, &edges, request);
+		request->packs = coo != NULL;
+		if (coo != NULL)
+			request->coo = *coo;
+		request->direction = key->direction;
+		request->with_backward = key->with_backward;
+		chain_run(call, key, chained, &edges);
+		make_graph(call, &edges, built);
 	}
-	emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+	else if (coo != NULL)
+		pack_nothing(call, coo, built);
+	/* also without edges, because later graphs may be merged from this one */
+	built->graph.dictionary = emogi_dictionaries_get(slot->dictionary);
+	if (coo == NULL)
+		emogi_build_end(call);
 	pfree((void *) edges.chunks);
 }

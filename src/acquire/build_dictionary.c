@@ -24,6 +24,10 @@
 #include "acquire/acquire.h"
 #include "base/compat.h"
 #include "base/arena.h"
+#include "base/extents.h"
+
+/* A dictionary is built beside the keys and a COO only if this many times their memory is free. */
+#define MEMORY_FACTOR 2
 
 /* A key to sort. */
 typedef struct SortedKey
@@ -236,6 +240,22 @@ write_order(Sorting *sorting, const SortedKey *keys, uint64 nkeys, EmogiTemporar
 	}
 }
 
+/* Get the bytes of scratch memory for the dictionary of a slot's keys. */
+static Size
+scratch_bytes(const EmogiSlot *slot)
+{
+	return emogi_dictionary_scratch_bytes(slot->key_table, slot->keys.class != EMOGI_KEY_BYTES,
+										  emogi_cpu_threads);
+}
+
+/* Free the keys of a scan. */
+static void
+end_keys(EmogiCall *call)
+{
+	call->slot->key_table = NULL;
+	emogi_arena_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
+}
+
 /* Get the bytes of an order and its arrays. */
 static Size
 order_bytes(uint64 nkeys)
@@ -243,12 +263,13 @@ order_bytes(uint64 nkeys)
 	return MAXALIGN(sizeof(EmogiKeyOrder)) + nkeys * sizeof(EmogiTemporaryKey) + nkeys;
 }
 
-/* Sort a table's keys, in memory of the call. Raises 53200, and errors of the comparison. */
+/* Sort a table's keys, in memory of the keys. Raises 53200, and errors of the comparison. */
 static EmogiKeyOrder *
 sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 {
 	const uint64 nkeys = emogi_key_table_nkeys(table);
-	EmogiKeyOrder *order = emogi_call_alloc_any(call, order_bytes(nkeys));
+	EmogiKeyOrder *order = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index),
+												 order_bytes(nkeys));
 	EmogiTemporaryKey *ordered = (EmogiTemporaryKey *) ((char *) order + MAXALIGN(sizeof *order));
 	uint8	   *is_equal = key->class == EMOGI_KEY_COMPARED ? (uint8 *) (ordered + nkeys) : NULL;
 	MemoryContext scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi keys",
@@ -272,20 +293,16 @@ sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 }
 
 /*
- * Have the worker build the dictionary of a slot's keys, and translate the ends of its edges to
- * codes. Raises 53200.
+ * Begin the dictionary of a slot's keys: allocate its memory, and describe it in the slot's
+ * request. Its scratch memory belongs to the keys. Raises 53000, 53200.
  */
 static void
-make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
+begin_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 {
 	EmogiSlot  *slot = call->slot;
-	EmogiRequest *request = &slot->request;
 	const uint32 fixed_length = slot->keys.fixed_length;
-	Size		bytes = emogi_dictionary_bytes(slot->key_table, fixed_length);
-	Size		scratch_bytes = emogi_dictionary_scratch_bytes(slot->key_table, order != NULL,
-															   emogi_cpu_threads);
-	void	   *memory;
-	void	   *scratch;
+	EmogiDictionaryInput input = {.table = slot->key_table,.order = order,
+								  .fixed_length = fixed_length};
 
 	while (!emogi_dictionaries_begin(slot, &slot->keys))
 		if (!emogi_call_make_room(0))
@@ -293,43 +310,84 @@ make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("too many graphs whose vertices are no integers are in use"),
 					 errdetail("There may be %d of them.", EMOGI_MAX_DICTIONARIES)));
-	memory = emogi_dictionaries_alloc(slot, bytes);
-	scratch = emogi_call_alloc_any(call, scratch_bytes);
-	request->kind = EMOGI_REQUEST_DICTIONARY;
-	request->dictionary = (EmogiDictionaryInput) {.table = slot->key_table,.order = order,
-												  .fixed_length = fixed_length,.memory = memory};
-	request->scratch = scratch;
-	emogi_dictionaries_finish(slot, emogi_call_request(call)->dictionary);
-	emogi_arena_free(scratch, scratch_bytes);
+	input.memory = emogi_dictionaries_alloc(slot, emogi_dictionary_bytes(slot->key_table,
+																		 fixed_length));
+	input.scratch = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index),
+										  scratch_bytes(slot));
+	slot->request.dictionary = input;
 }
 
 /*
- * Translate the ends of the edges in a call's slot, which a scan has left as temporary numbers, to
- * codes of a dictionary, which becomes the slot's. Do nothing if they are integers, or if there are
- * none. Raises 53000, 53200.
+ * Begin the dictionary of the keys that a scan has left in a call's slot as temporary numbers, for
+ * the slot's next request. Return false if there are no keys. Raises 53000, 53200, and errors of the
+ * comparison of keys.
  */
-void
-emogi_build_dictionary(EmogiCall *call)
+bool
+emogi_build_dictionary_begin(EmogiCall *call)
 {
 	EmogiSlot  *slot = call->slot;
-	EmogiKeyOrder *order = NULL;
-	uint64		nkeys;
+	const EmogiKeyOrder *order = NULL;
 
 	if (slot->key_table == NULL)
-		return;
-	nkeys = emogi_key_table_nkeys(slot->key_table);
-	if (nkeys > 0)
+		return false;
+	if (emogi_key_table_nkeys(slot->key_table) == 0)
 	{
-		emogi_call_phase(call, EMOGI_PHASE_KEYS);
-		if (slot->keys.class != EMOGI_KEY_BYTES)
-			order = sort_keys(call, slot->key_table, &slot->keys);
-		make_dictionary(call, order);
-		slot->all_codes = true;
-		if (order != NULL)
-			emogi_arena_free(order, order_bytes(nkeys));
-	}
-	else
 		emogi_dictionaries_attach(slot, -1);
-	slot->key_table = NULL;
-	emogi_arena_free_owner(EMOGI_OWNER_KEYS(call->slot_index));
+		end_keys(call);
+		return false;
+	}
+	emogi_call_phase(call, EMOGI_PHASE_KEYS);
+	if (slot->keys.class != EMOGI_KEY_BYTES)
+		order = sort_keys(call, slot->key_table, &slot->keys);
+	begin_dictionary(call, order);
+	return true;
+}
+
+/* Make a dictionary that the worker has built, of all keys among the edges, that of the slot. */
+void
+emogi_build_dictionary_end(EmogiCall *call, EmogiDictionary *dictionary)
+{
+	emogi_dictionaries_finish(call->slot, dictionary);
+	call->slot->all_codes = true;
+	end_keys(call);
+}
+
+/*
+ * Check whether memory is at hand for the dictionary of a call's keys and for a COO of its edges at
+ * once, beside the keys. Otherwise they are made one after the other, and
+ * the memory of the keys is free for the COO.
+ */
+static bool
+has_room_for_all(const EmogiCall *call)
+{
+	const EmogiSlot *slot = call->slot;
+	EmogiLimit	limit;
+	EmogiEdges	edges;
+	uint64		nextents;
+
+	(void) emogi_slot_edges(slot, &edges, palloc);
+	pfree((void *) edges.chunks);
+	nextents = MEMORY_FACTOR * (edges.nedges * sizeof(EmogiWeightedEdge) +
+								emogi_dictionary_bytes(slot->key_table, slot->keys.fixed_length) +
+								scratch_bytes(slot)) / EMOGI_EXTENT_BYTES + 4;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	limit = emogi_limits_check_memory(&emogi_shared->accounts[call->slot_index], nextents);
+	LWLockRelease(emogi_shared->lock);
+	return limit == EMOGI_WITHIN_LIMITS && nextents <= emogi_extents_free();
+}
+
+/*
+ * If memory is short, have the worker build the dictionary of the keys in a call's slot, in a
+ * request of its own, so that the memory of the keys is free before the next step. Otherwise the
+ * request for the graph builds it. Raises what emogi_build_dictionary_begin does.
+ */
+void
+emogi_build_dictionary_if_short(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+
+	if (slot->key_table == NULL || has_room_for_all(call) || !emogi_build_dictionary_begin(call))
+		return;
+	slot->request.kind = EMOGI_REQUEST_DICTIONARY;
+	emogi_build_dictionary_end(call, emogi_call_request(call)->dictionary);
 }

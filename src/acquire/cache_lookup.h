@@ -95,8 +95,8 @@ extern void emogi_cache_lookup_set_view(const EmogiGraph *graph, EmogiDirection 
 
 extern bool emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup);
 extern EmogiGraphOrigin emogi_apply_delta(EmogiCall *call, const EmogiSource *source,
-										  const EmogiCacheLookup *lookup, bool accepts_overlay,
-										  EmogiGraphView *view);
+										  const EmogiCacheLookup *lookup,
+										  const EmogiGraphRequest *request, EmogiGraphView *view);
 
 /* ---- index_or_build.c ---- */
 

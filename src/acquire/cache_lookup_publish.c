@@ -175,6 +175,22 @@ doom_predecessors(const EmogiCached *published, TransactionId oldest_xid)
 	return inherits;
 }
 
+/*
+ * Make the memory of a call's graph that of its entry. A small graph is moved; if the worker runs
+ * the call's query on it meanwhile, it keeps the original until that run ends.
+ */
+static void
+transfer(EmogiCall *call, EmogiGraph *graph)
+{
+	void	   *memory = unconstify(void *, graph->memory);
+
+	emogi_cache_transfer_graph(call->slot->graph, graph, call->slot->dictionary, call->chains);
+	if (!call->chains || graph->memory == memory)
+		return;
+	call->moved_memory = memory;
+	call->moved_bytes = graph->memory_bytes;
+}
+
 /* Publish the graph that a call has made, and increment a counter of the cache. */
 void
 emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits,
@@ -187,7 +203,7 @@ emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_mis
 
 	emogi_fault_sleep(EMOGI_FAULT_AT_BUILT);
 	pg_atomic_write_u64(&call->slot->nskipped, nskipped);
-	emogi_cache_transfer_graph(call->slot->graph, graph, call->slot->dictionary);
+	transfer(call, graph);
 	emogi_cache_lock();
 	cached->weight_misfits = weight_misfits;
 	cached->nskipped = nskipped;

@@ -68,6 +68,6 @@ emogi_arena_budget_bytes(void)
 extern void *emogi_small_allocations_alloc(Size bytes);
 extern void emogi_small_allocations_free(void *start, Size bytes);
 extern uint64 emogi_small_allocations_bytes(Size bytes);
-extern void *emogi_small_allocations_pack(void *start, Size bytes);
+extern void *emogi_small_allocations_pack(void *start, Size bytes, bool is_read);
 
 #endif							/* EMOGI_ARENA_H */

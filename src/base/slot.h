@@ -62,10 +62,11 @@ typedef enum EmogiRequestKind
 	EMOGI_REQUEST_DICTIONARY,	/* dictionary of the slot's key table, and codes for the ends of the
 								 * slot's edges */
 	EMOGI_REQUEST_BUILD,		/* the graph of the slot's edges: their vertices, then CSR, unless
-								 * the arena has no memory at hand for that */
+								 * the arena has no memory at hand for that; with the steps DICTIONARY
+								 * and PACK before and RUN after that, if they are requested */
 	EMOGI_REQUEST_CSR,			/* the graph of the slot's edges, whose vertices are known */
 	EMOGI_REQUEST_EXPAND,		/* the edges of a graph, into the slot's chunks */
-	EMOGI_REQUEST_PACK,			/* a COO of the slot's edges */
+	EMOGI_REQUEST_PACK,			/* a COO of the slot's edges: only as a step of BUILD */
 	EMOGI_REQUEST_UNPACK,		/* the edges of a COO, into the slot's chunks */
 	EMOGI_REQUEST_MERGE,		/* a graph from another graph and a delta of its edges */
 	EMOGI_REQUEST_RUN,			/* from here on: a query on a graph */
@@ -73,6 +74,19 @@ typedef enum EmogiRequestKind
 	EMOGI_REQUEST_PATH,			/* one path between two vertices, on the CPU */
 	EMOGI_REQUEST_KINDS
 } EmogiRequestKind;
+
+/*
+ * The sources of a query that is requested together with its graph, as keys: ids, or bytes of the
+ * graph's dictionary. All arrays are in the arena.
+ */
+typedef struct EmogiChainedSources
+{
+	uint64		count;
+	const int64 *ids;			/* [count]; NULL = the keys are bytes: */
+	const EmogiKeyBytes *keys;	/* [count], and */
+	const EmogiDictionary *dictionary;	/* their dictionary; NULL = the one that the request makes */
+	uint32	   *numbers;		/* [count]: room for the numbers of those in the graph */
+} EmogiChainedSources;
 
 /*
  * A backend's request to the worker. Pointers point into the arena, which every process maps at the
@@ -84,13 +98,17 @@ typedef struct EmogiRequest
 	EmogiWorkerFault fault;		/* for tests; filled in by emogi_call_request */
 	int			fault_at;
 
-	/* DICTIONARY; scratch is below */
-	EmogiDictionaryInput dictionary;	/* except its edges and scratch */
+	/* DICTIONARY */
+	EmogiDictionaryInput dictionary;	/* except its edges */
 
 	/*
-	 * BUILD, CSR and PACK: the edges are the slot's chunks. EXPAND and UNPACK: the chunks are
-	 * allocated and empty, `graph` is the base graph.
+	 * BUILD and CSR: the edges are the slot's chunks. EXPAND and UNPACK: the chunks are allocated
+	 * and empty, `graph` is the base graph.
 	 */
+	bool		makes_dictionary;	/* BUILD: first make `dictionary`, of which the plan follows */
+	bool		packs;			/* BUILD: also fill `coo` */
+	bool		chains;			/* BUILD: then run `query` on the graph, from the vertices of */
+	EmogiChainedSources sources;	/* these keys, if the CPU may run it and has memory at hand */
 	EmogiKeyPlan plan;			/* BUILD, with its scratch memory */
 	bool		only_keys;		/* BUILD: for tests; allocate no memory for CSR */
 	EmogiKeyNumbers	keys;			/* input of CSR; output of BUILD, through the reply */
@@ -99,7 +117,7 @@ typedef struct EmogiRequest
 	void	   *memory;			/* CSR: memory for the graph */
 	void	   *scratch;
 
-	/* PACK: its layout and arrays. UNPACK: the COO, and these runs: */
+	/* PACK and BUILD: its layout and arrays. UNPACK: the COO, and these runs: */
 	EmogiCoo	coo;
 	uint64		nruns;
 	const EmogiCooRun *runs;	/* [nruns] */
@@ -129,15 +147,16 @@ typedef struct EmogiReply
 {
 	EmogiStatus status;
 	EmogiError	error;
-	EmogiDictionary *dictionary;	/* DICTIONARY */
+	EmogiDictionary *dictionary;	/* DICTIONARY, BUILD */
 	EmogiKeyNumbers	keys;			/* BUILD, with */
 	double		keys_done_ms;	/* on the clock of emogi_pool_now_ms, and */
 	void	   *scratch;		/* [scratch_bytes], which the worker has allocated for CSR */
 	Size		scratch_bytes;
-	EmogiGraph	graph;			/* BUILD, CSR, SPLICE; without memory: BUILD has made keys only */
-	EmogiCoo	coo;			/* PACK, with */
+	EmogiGraph	graph;			/* BUILD, CSR, SPLICE; without memory: BUILD has made the keys only */
+	EmogiCoo	coo;			/* BUILD that packs, with */
 	EmogiMisfitCounts misfits;
-	EmogiResult result;			/* RUN; the counters also of MSBFS and PATH */
+	EmogiResult result;			/* RUN; the counters also of MSBFS and PATH. Of a chained run, the
+								 * worker has allocated its columns for the slot */
 	EmogiMsbfsResult batch;		/* MSBFS */
 	EmogiPathOutcome path_outcome;	/* PATH */
 	uint64		path_length;	/* PATH: vertices */
@@ -194,6 +213,13 @@ typedef struct EmogiSlot
 	/* written by the owner while HELD, read by the worker while RUNNING; vice versa for reply */
 	EmogiRequest request;
 	EmogiReply	reply;
+
+	/*
+	 * While the chained run of a BUILD is RUNNING: the graph is complete, and so is this reply of
+	 * the build, which the owner may read. Under EmogiShared.lock.
+	 */
+	bool		is_built;
+	EmogiReply	built;
 
 	/* no lock: see engine.h */
 	EmogiControl control;

@@ -155,10 +155,11 @@ emogi_small_allocations_free(void *start, Size bytes)
 /*
  * Turn an extent of emogi_arena_alloc that holds `bytes` of content into a small allocation. If
  * another split extent has room, the content is moved there and its own extent is freed; otherwise
- * its own extent is split, so this needs no memory and cannot fail. Return the new address.
+ * its own extent is split, so this needs no memory and cannot fail. is_read: others still read the
+ * content, so if it is moved, its own extent is left to the caller to free. Return the new address.
  */
 void *
-emogi_small_allocations_pack(void *start, Size bytes)
+emogi_small_allocations_pack(void *start, Size bytes, bool is_read)
 {
 	uint64		count = units_for(bytes);
 	void	   *place;
@@ -174,6 +175,7 @@ emogi_small_allocations_pack(void *start, Size bytes)
 	if (place == NULL)
 		return start;
 	memcpy(place, start, bytes);
-	emogi_arena_free(start, bytes);
+	if (!is_read)
+		emogi_arena_free(start, bytes);
 	return place;
 }

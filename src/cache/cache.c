@@ -196,7 +196,7 @@ emogi_cache_doom(EmogiCached *cached)
  * packed, and so moved.
  */
 void
-emogi_cache_transfer_graph(int index, EmogiGraph *built, int dictionary)
+emogi_cache_transfer_graph(int index, EmogiGraph *built, int dictionary, bool is_read)
 {
 	EmogiCached *cached = &emogi_cache_shared->graphs[index];
 	uint64		bytes = built->memory_bytes;
@@ -207,7 +207,7 @@ emogi_cache_transfer_graph(int index, EmogiGraph *built, int dictionary)
 		bytes = emogi_small_allocations_bytes(built->memory_bytes);
 		emogi_graph_relocate(built,
 							 emogi_small_allocations_pack((void *) built->memory,
-														  built->memory_bytes));
+														  built->memory_bytes, is_read));
 	}
 	else if (built->memory != NULL)
 		bytes = emogi_arena_transfer((void *) built->memory, built->memory_bytes,

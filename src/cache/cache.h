@@ -358,7 +358,8 @@ extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiTransac
 									int nleaves, const char *text);
 extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
-extern void emogi_cache_transfer_graph(int graph, EmogiGraph *built, int dictionary);
+extern void emogi_cache_transfer_graph(int graph, EmogiGraph *built, int dictionary,
+									   bool is_read);
 extern void emogi_cache_unpin(int graph);
 extern void emogi_cache_free(int index);
 extern void emogi_cache_free_doomed(void);

@@ -128,7 +128,7 @@ emogi_change_tracker_keep(EmogiChangeTracker *tracker, EmogiTrackedBlock *block,
 		.packed = bytes <= EMOGI_SMALL_BYTES};
 	if (block->packed)
 	{
-		block->start = emogi_small_allocations_pack(start, bytes);
+		block->start = emogi_small_allocations_pack(start, bytes, false);
 		taken = emogi_small_allocations_bytes(bytes);
 	}
 	else

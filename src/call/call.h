@@ -97,6 +97,13 @@ typedef struct EmogiCall
 	void		(*rest) (void *arg);	/* callback: release what is not needed until more rows
 										 * are requested; NULL = none */
 	void	   *rest_arg;
+	bool		chains;			/* the worker runs, or has run, its query after the build of its
+								 * graph: emogi_call_await_chained */
+	void	   *chained_memory; /* sources of that run; NULL = none */
+	Size		chained_bytes;
+	void	   *moved_memory;	/* a graph that is read by that run, and was published elsewhere; NULL
+								 * = none */
+	Size		moved_bytes;
 	bool		is_recorded;	/* recorded in emogi_runs */
 	bool		rows_are_local; /* its rows are in backend-local memory */
 	struct EmogiCall **holder;	/* of a finished call, which may be ended at any time: the
@@ -149,6 +156,9 @@ extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*a
 
 extern void emogi_request_require_engine(void);
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
+extern const EmogiReply *emogi_call_await_chained(EmogiCall *call);
+extern const EmogiReply *emogi_call_cancel_chained(EmogiCall *call);
+extern const EmogiReply *emogi_call_check_answer(EmogiCall *call);
 extern void emogi_request_abandon(const EmogiSlot *slot);
 
 /* ---- held_results.c ---- */

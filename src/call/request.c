@@ -4,6 +4,11 @@
  *
  * A request is queued whether or not there is a worker. If the worker ends, a request that has not
  * started waits for the next worker; a request that was running fails.
+ *
+ * A request for a graph may have a query chained to it, which the worker runs as soon as the graph is
+ * complete. The backend gets the graph then, and goes on while the query runs: it publishes the
+ * graph and chooses who answers, and takes the result of the chained run or cancels it. Until then
+ * the slot is RUNNING.
  */
 #include "postgres.h"
 
@@ -13,6 +18,7 @@
 
 #include "answer/answer.h"
 #include "call/call.h"
+#include "base/arena.h"
 #include "base/papers_settings.h"
 
 /* How long a call waits for an engine worker that is being restarted. */
@@ -76,6 +82,7 @@ queue_request(EmogiSlot *slot)
 	if (vtime_ms < 0)
 		vtime_ms = emogi_shared->vclock_ms;
 	slot->state = EMOGI_SLOT_QUEUED;
+	slot->is_built = false;
 	slot->ticket = emogi_shared->next_ticket++;
 	slot->vtime_ms = Max(vtime_ms, emogi_shared->vclock_ms - EMOGI_CREDIT_MS);
 	if (emogi_shared->worker_latch != NULL)
@@ -95,20 +102,22 @@ wake_postmaster(void)
 }
 
 /*
- * Is a request still waiting for its reply? *missing_since: since when it has been queued without a
+ * Is a request still waiting for its reply, or for the reply of its build? *missing_since: since when it has been queued without a
  * ready worker; 0 = it has not. A worker may take any time to open its engines; a worker that is
  * absent, or that exits again and again, may not.
  */
 static bool
-still_waits(const EmogiSlot *slot, TimestampTz *missing_since)
+still_waits(const EmogiSlot *slot, bool for_build, TimestampTz *missing_since)
 {
 	EmogiSlotState state;
+	bool		is_built;
 	bool		is_there;
 	bool		is_ready;
 	bool		never_started;
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
 	state = slot->state;
+	is_built = slot->is_built;
 	is_there = emogi_shared->worker_latch != NULL;
 	is_ready = emogi_shared->worker_ready;
 	never_started = emogi_shared->worker_epoch == 0;
@@ -125,17 +134,20 @@ still_waits(const EmogiSlot *slot, TimestampTz *missing_since)
 			report_no_worker();
 		wake_postmaster();
 	}
-	return state == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING;
+	return (state == EMOGI_SLOT_QUEUED || state == EMOGI_SLOT_RUNNING) && !(for_build && is_built);
 }
 
-/* Wait until the slot's request is answered; raise 58000 if no worker starts it. */
+/*
+ * Wait until the slot's request is answered, or until its graph is complete; raise 58000 if no
+ * worker starts it.
+ */
 static void
-wait_for_answer(EmogiSlot *slot)
+wait_for_answer(EmogiSlot *slot, bool for_build)
 {
 	TimestampTz missing_since = 0;
 
 	ConditionVariablePrepareToSleep(&slot->answered);
-	while (still_waits(slot, &missing_since))
+	while (still_waits(slot, for_build, &missing_since))
 		emogi_shared_sleep(&slot->answered, missing_since != 0 ? EMOGI_WORKER_WAKEUP_MS :
 						   EMOGI_WAKEUP_MS, EMOGI_WAIT_ENGINE);
 	ConditionVariableCancelSleep();
@@ -241,7 +253,26 @@ pass_faults(EmogiSlot *slot)
 }
 
 /*
+ * Check the reply of the slot's request, which has been answered, and return it; raise the error if
+ * the request failed.
+ */
+const EmogiReply *
+emogi_call_check_answer(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+
+	if (slot->request.kind >= EMOGI_REQUEST_RUN)
+		emogi_run_log_fill_record(&call->record, &slot->request, &slot->reply);
+	if (settings_were_refused(&slot->request.query, &slot->reply))
+		report_settings(&slot->request.query, &slot->reply.error);
+	report_failure(&slot->reply);
+	return &slot->reply;
+}
+
+/*
  * Have the worker execute slot->request, wait, and return its reply; raise the error if it failed.
+ * If a run is chained to a build, return the reply of the build while that run goes on
+ * (call->chains).
  */
 const EmogiReply *
 emogi_call_request(EmogiCall *call)
@@ -249,17 +280,62 @@ emogi_call_request(EmogiCall *call)
 	EmogiSlot  *slot = call->slot;
 	double		queued_ms = emogi_pool_now_ms();
 
+	ereport(DEBUG2, (errmsg_internal("emogi request of kind %d", (int) slot->request.kind)));
+	Assert(!call->chains);
 	memset(&slot->reply, 0, sizeof slot->reply);
 	slot->control.spare_bytes = emogi_settings_spare_bytes();
 	pass_faults(slot);
 	queue_request(slot);
-	wait_for_answer(slot);
+	wait_for_answer(slot, true);
+	if (slot->is_built)
+	{
+		call->chains = true;
+		call->record.wait_ms += Max(slot->built.started_ms - queued_ms, 0);
+		return &slot->built;
+	}
 	take_answer(slot, queued_ms);
 	call->record.wait_ms += slot->reply.wait_ms;
-	if (slot->request.kind >= EMOGI_REQUEST_RUN)
-		emogi_run_log_fill_record(&call->record, &slot->request, &slot->reply);
-	if (settings_were_refused(&slot->request.query, &slot->reply))
-		report_settings(&slot->request.query, &slot->reply.error);
-	report_failure(&slot->reply);
+	return emogi_call_check_answer(call);
+}
+
+/* Free the memory that only a chained run has needed. */
+static void
+free_chained(EmogiCall *call)
+{
+	if (call->chained_memory != NULL)
+		emogi_arena_free(call->chained_memory, call->chained_bytes);
+	if (call->moved_memory != NULL)
+		emogi_arena_free(call->moved_memory, call->moved_bytes);
+	call->chained_memory = call->moved_memory = NULL;
+}
+
+/*
+ * Wait for the end of the run that is chained to the call's build, and return its reply, which may
+ * be a failure.
+ */
+const EmogiReply *
+emogi_call_await_chained(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+
+	wait_for_answer(slot, false);
+	take_answer(slot, slot->reply.started_ms);
+	call->chains = false;
+	free_chained(call);
 	return &slot->reply;
+}
+
+/*
+ * End the run that is chained to the call's build, because another answers. Return the reply of the
+ * build, whose result has the columns of that run, for the caller to free.
+ */
+const EmogiReply *
+emogi_call_cancel_chained(EmogiCall *call)
+{
+	EmogiSlot  *slot = call->slot;
+
+	slot->control.cancel = 1;
+	(void) emogi_call_await_chained(call);
+	slot->control.cancel = 0;
+	return &slot->built;
 }

@@ -137,6 +137,10 @@ extern EmogiCooRun *emogi_tracker_store_runs(EmogiCall *call, const EmogiChangeT
 
 typedef struct EmogiOwnChanges EmogiOwnChanges;
 
+/* Max number of kept pages, and of changes when they are first kept. */
+#define EMOGI_MAX_OWN_PAGES 4096
+#define EMOGI_MAX_FIRST_OWN_CHANGES UINT64CONST(524288)
+
 /* ---- tracker_refresh.c ---- */
 
 typedef enum EmogiRefreshOutcome
@@ -181,6 +185,7 @@ extern EmogiOverlay *emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *ca
 									   const EmogiEdgeChange *logged, uint64 nlogged);
 
 extern uint64 emogi_own_overlay_missing(const EmogiOwnChanges *own, uint64 graph);
+extern bool emogi_own_overlay_merged_before(EmogiOwnChanges *own);
 extern EmogiOverlay *emogi_logged_overlay(const EmogiChangeTracker *tracker, const EmogiCall *call,
 										  uint64 graph, const EmogiGraph *shown,
 										  EmogiDirection direction, const EmogiEdgeChange *logged,
@@ -205,13 +210,16 @@ typedef struct EmogiTrackerCreation
 	bool		own;			/* the current transaction has changed a page */
 	bool		own_unseen;		/* the scan's snapshot does not see own changes, which are
 								 * allowed then */
+	EmogiTrackerStore storing;	/* set by emogi_tracker_create_prepare */
 } EmogiTrackerCreation;
 
 extern void emogi_tracker_create_begin(EmogiCall *call, const EmogiSource *source,
 									   EmogiChangeTracker *tracker, const Oid *relids, int nleaves,
 									   EmogiTrackerCreation *creation);
 extern void emogi_tracker_create_cancel(EmogiTrackerCreation *creation);
-extern bool emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation,
-										const EmogiTransactionSnapshot *xids);
+extern bool emogi_tracker_create_prepare(EmogiCall *call, EmogiTrackerCreation *creation);
+extern void emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation,
+										const EmogiTransactionSnapshot *xids, const EmogiCoo *coo,
+										const EmogiMisfitCounts *misfits);
 
 #endif							/* EMOGI_CHANGES_H */

@@ -27,9 +27,8 @@
 /* Maximum number of change trackers with kept changes. */
 #define MAX_KEPT 4
 
-/* Maximum number of kept pages and kept changes. */
-#define MAX_PAGES 4096
-#define MAX_CHANGES 1048576
+/* Maximum number of kept changes. */
+#define MAX_CHANGES (2 * EMOGI_MAX_FIRST_OWN_CHANGES)
 
 /* Net the changes when they exceed twice the number left by the last netting plus this. */
 #define MIN_NETTED 4096
@@ -527,7 +526,7 @@ emogi_own_changes_update(EmogiOwnChanges *own, const EmogiChangeTracker *tracker
 	refresh->weight_misfits = emogi_misfits_of(&own->misfits);
 	refresh->own_changes = own;
 	/* if set, this is the last call that uses it */
-	own->broken = !has_own || npages > MAX_PAGES || own->changes.count > MAX_CHANGES;
+	own->broken = !has_own || npages > EMOGI_MAX_OWN_PAGES || own->changes.count > MAX_CHANGES;
 }
 
 /*
@@ -542,14 +541,14 @@ emogi_own_changes_keep(const EmogiChangeTracker *tracker, const EmogiChangedPage
 	EmogiOwnChanges *own;
 	uint64		npages = 0;
 	bool        fits = tracker->pages.nleaves == nleaves &&
-		refresh->changes.count <= MAX_CHANGES / 2;
+		refresh->changes.count <= EMOGI_MAX_FIRST_OWN_CHANGES;
 
 	for (int i = 0; fits && i < nleaves; i++)
 	{
 		fits = changed_pages[i].known == &tracker->pages.leaves[i];
 		npages += changed_pages[i].scans.count;
 	}
-	if (!fits || npages > MAX_PAGES)
+	if (!fits || npages > EMOGI_MAX_OWN_PAGES)
 		return NULL;
 	own = begin(tracker, nleaves);
 	for (int i = 0; i < nleaves; i++)

@@ -55,6 +55,7 @@ struct EmogiOwnChanges
 	EmogiOwnLeaf *leaves;		/* [nleaves] */
 	EmogiChanges changes;		/* since the tracker's position, in the order in which they were
 								 * found */
+	bool		is_merged;		/* a call has merged the changes into a graph of its own */
 	uint64		nnet;			/* number of changes after the last netting */
 	EmogiMisfitCounts misfits;	/* of all weights that the snapshot sees */
 	uint64		nedges;			/* edges that the snapshot sees */

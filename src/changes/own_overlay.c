@@ -44,3 +44,16 @@ emogi_own_overlay_missing(const EmogiOwnChanges *own, uint64 graph)
 			missing = Min(missing, own->changes.count - own->overlays[i].nchanges);
 	return missing;
 }
+
+/*
+ * Check whether an earlier call has merged the changes into a graph of its own, because they were
+ * too many for a first overlay. Otherwise this call does.
+ */
+bool
+emogi_own_overlay_merged_before(EmogiOwnChanges *own)
+{
+	const bool	merged = own->is_merged;
+
+	own->is_merged = true;
+	return merged;
+}

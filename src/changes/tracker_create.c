@@ -77,23 +77,32 @@ check_scans(EmogiChangedPages *changed, bool own_unseen)
 	return true;
 }
 
-/* Let the worker build the COO of the edges in the call's slot. */
+/*
+ * Set the range of the codes that the ends of edges will have: all codes of a dictionary of the
+ * keys that the scan has found.
+ */
 static void
-pack_edges(EmogiCall *call, EmogiTrackerStore *storing)
+set_codes(const EmogiKeyTable *keys, EmogiEdges *edges)
 {
-	EmogiRequest *request = &call->slot->request;
-	const EmogiReply *reply;
+	const uint64 nkeys = emogi_key_table_nkeys(keys);
+	const int	shift = emogi_dictionary_plan_shift(nkeys);
+
+	edges->min_key = INT64CONST(1) << shift;
+	edges->max_key = (int64) (nkeys << shift);
+}
+
+/* Allocate the COO of the edges in the call's slot. Raises 53200. */
+static void
+prepare_coo(EmogiCall *call, EmogiTrackerStore *storing)
+{
 	EmogiEdges	edges;
 
 	(void) emogi_slot_edges(call->slot, &edges, palloc);
+	if (call->slot->key_table != NULL)
+		set_codes(call->slot->key_table, &edges);
 	emogi_coo_shape(&storing->coo, &edges, edges.nedges + edges.nedges / 32 + 1024);
 	storing->coo_memory = emogi_call_alloc_any(call, emogi_coo_bytes(&storing->coo));
 	emogi_coo_view(&storing->coo, storing->coo_memory);
-	request->kind = EMOGI_REQUEST_PACK;
-	request->coo = storing->coo;
-	reply = emogi_call_request(call);
-	storing->coo = reply->coo;
-	storing->tracker->misfits = reply->misfits;
 	storing->packed = true;
 	pfree((void *) edges.chunks);
 }
@@ -114,30 +123,6 @@ has_room(EmogiCall *call)
 	return ROOM_FACTOR * (bytes / EMOGI_EXTENT_BYTES + 2) <= emogi_extents_free();
 }
 
-/* Create the tracker; see emogi_tracker_create_finish. */
-static bool
-make_state(EmogiCall *call, EmogiTrackerCreation *creation, const EmogiTransactionSnapshot *xids)
-{
-	EmogiChangeTracker *tracker = creation->tracker;
-	EmogiChanges none = {call};
-	EmogiTrackerStore storing;
-
-	for (int i = 0; i < creation->nleaves; i++)
-		creation->own |= !check_scans(&creation->changed_tables[i], creation->own_unseen);
-	if (creation->own || !has_room(call))
-		return false;
-	emogi_tracker_store_prepare(call, tracker, creation->changed_tables, creation->nleaves, 0,
-								&storing);
-	pack_edges(call, &storing);
-	emogi_tracker_store(&storing, xids, &none);
-	emogi_dictionaries_share(call->slot->dictionary);
-	emogi_cache_lock();
-	tracker->dictionary = emogi_dictionaries_use(call->slot->dictionary);
-	tracker->phase = EMOGI_TRACKER_READY;
-	emogi_cache_unlock();
-	return true;
-}
-
 /* Create no tracker. */
 void
 emogi_tracker_create_cancel(EmogiTrackerCreation *creation)
@@ -146,15 +131,46 @@ emogi_tracker_create_cancel(EmogiTrackerCreation *creation)
 }
 
 /*
- * Create the tracker from the findings of the scan and from the edges in the call's slot. Return
- * false if memory is short or if the current transaction has changed a page. Raises 53200.
+ * Check the findings of the scan, and allocate the memory of the tracker. Its COO,
+ * creation->storing.coo, is to be packed from the edges in the call's slot. Return false, with the
+ * creation canceled, if memory is short or if the current transaction has changed a page. Raises
+ * 53200.
  */
 bool
-emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation,
-							const EmogiTransactionSnapshot *xids)
+emogi_tracker_create_prepare(EmogiCall *call, EmogiTrackerCreation *creation)
 {
-	bool		made = make_state(call, creation, xids);
+	for (int i = 0; i < creation->nleaves; i++)
+		creation->own |= !check_scans(&creation->changed_tables[i], creation->own_unseen);
+	if (creation->own || !has_room(call))
+	{
+		emogi_tracker_create_cancel(creation);
+		return false;
+	}
+	emogi_tracker_store_prepare(call, creation->tracker, creation->changed_tables,
+								creation->nleaves, 0, &creation->storing);
+	prepare_coo(call, &creation->storing);
+	return true;
+}
 
+/*
+ * Create the tracker from the findings of the scan and the packed COO. The edges are still in the
+ * call's slot, and the codes of their ends are of its dictionary.
+ */
+void
+emogi_tracker_create_finish(EmogiCall *call, EmogiTrackerCreation *creation,
+							const EmogiTransactionSnapshot *xids, const EmogiCoo *coo,
+							const EmogiMisfitCounts *misfits)
+{
+	EmogiChangeTracker *tracker = creation->tracker;
+	EmogiChanges none = {call};
+
+	creation->storing.coo = *coo;
+	tracker->misfits = *misfits;
+	emogi_tracker_store(&creation->storing, xids, &none);
+	emogi_dictionaries_share(call->slot->dictionary);
+	emogi_cache_lock();
+	tracker->dictionary = emogi_dictionaries_use(call->slot->dictionary);
+	tracker->phase = EMOGI_TRACKER_READY;
+	emogi_cache_unlock();
 	emogi_arena_free(creation->scans, creation->page_scans_bytes);
-	return made;
 }

@@ -243,19 +243,23 @@ store(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *cha
 }
 
 /*
- * Compare the rescanned pages with the tracker, and store the changes if they belong there. Raises
+ * Compare the rescanned pages with the tracker, and store the changes if they belong there. keeps:
+ * they are kept for later calls of the transaction, which therefore pay only once for many. Raises
  * 53200.
  */
 static EmogiRefreshOutcome
 compare(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *changed_pages,
-		int nleaves, const EmogiTransactionSnapshot *xids, bool contains, EmogiRefresh *refresh)
+		int nleaves, const EmogiTransactionSnapshot *xids, bool contains, bool keeps,
+		EmogiRefresh *refresh)
 {
 	EmogiChanges *changes = &refresh->changes;
+	uint64		max_changes = tracker->nedges / REBUILD_CHANGES + FEW_CHANGES;
 
+	if (keeps)
+		max_changes = Max(max_changes, EMOGI_MAX_FIRST_OWN_CHANGES);
 	refresh->newer = contains && !refresh->own;
 	if (call->slot->out_of_codes ||
-		!emogi_tracker_diff_pages(tracker, changed_pages, nleaves,
-								  tracker->nedges / REBUILD_CHANGES + FEW_CHANGES, changes))
+		!emogi_tracker_diff_pages(tracker, changed_pages, nleaves, max_changes, changes))
 		return EMOGI_REFRESH_REBUILD;
 	sum_up(tracker, changed_pages, nleaves, refresh);
 	/* a call that has tried with an overlay refreshes once more, and finds less or the same */
@@ -336,8 +340,11 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 		refresh->outcome = compare_own(call, own, tracker, changed_pages, nleaves, xids, refresh);
 	else
 	{
-		refresh->outcome = compare(call, tracker, changed_pages, nleaves, xids, contains, refresh);
-		if (refresh->own && contains && !older && refresh->outcome != EMOGI_REFRESH_REBUILD)
+		const bool	keeps = refresh->own && contains && !older;
+
+		refresh->outcome = compare(call, tracker, changed_pages, nleaves, xids, contains,
+								   keeps && count <= EMOGI_MAX_OWN_PAGES, refresh);
+		if (keeps && refresh->outcome != EMOGI_REFRESH_REBUILD)
 			refresh->own_changes =
 				emogi_own_changes_keep(tracker, changed_pages, nleaves, xids, refresh);
 	}

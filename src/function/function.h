@@ -173,6 +173,8 @@ extern Datum emogi_task_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorith
 
 extern bool emogi_task_has_communities(const EmogiTask *task);
 extern bool emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph);
+extern void emogi_task_cancel_chained(EmogiCall *call, const EmogiTask *task,
+									  const EmogiGraph *graph);
 extern bool emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 							 EmogiResult *result);
 extern void emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
@@ -186,6 +188,11 @@ extern bool emogi_task_path_between(EmogiCall *call, const EmogiTask *task, cons
 									uint32 source, uint32 target, const EmogiPathCost *max,
 									uint32 *path, double *distance, uint64 *length,
 									EmogiPathCost *cost);
+
+/* ---- chained_run.c ---- */
+
+extern bool emogi_chained_run_make(const EmogiTask *task, const EmogiQuestion *question,
+								   EmogiChainedRun *chained);
 
 /* ---- vertices.c ---- */
 

@@ -253,6 +253,19 @@ set_pairs(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emogi
 	query->pairs = pairs;
 }
 
+/*
+ * End the run of a task's query that is chained to the build of its graph: another has answered, or
+ * the graph is given up.
+ */
+void
+emogi_task_cancel_chained(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph)
+{
+	const EmogiReply *reply = emogi_call_cancel_chained(call);
+
+	free_columns(task->query.algorithm, emogi_query_length(graph, &task->query),
+				 &reply->result);
+}
+
 /* Begin a request for a task's query. */
 static EmogiRequest *
 begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task,
@@ -371,16 +384,23 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 }
 
 /*
- * Run a task's algorithm on its graph, allocating the result arrays that *result does not have.
- * Return false, with nothing run, if no wanted vertex is in the graph.
+ * Run a task's algorithm on its graph, allocating the result arrays that *result does not have; or
+ * take the result of that run, if it was chained to the build of the graph. Return false, with
+ * nothing run, if no wanted vertex is in the graph.
  */
 bool
 emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 				 EmogiResult *result)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
-	EmogiQuery *query = &request->query;
+	const bool	has_run = call->chains;
+	EmogiRequest *request;
+	EmogiQuery *query;
+
+	if (has_run)
+		(void) emogi_call_await_chained(call);
+	request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
+	query = &request->query;
 
 	if (task->has_sources)
 		query->sources = find_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
@@ -412,13 +432,14 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	if (may_summarize(task, graph))
 		query->summary = task->summarize(task->summarize_arg, call, task->form);
 	request->result = *result;
-	alloc_columns(call, query, graph, &request->result);
+	if (!has_run)
+		alloc_columns(call, query, graph, &request->result);
 	if (row->shape == EMOGI_SHAPE_DISTANCES)
 	{
 		run_matrix(call, task, graph, request, result);
 		return true;
 	}
-	*result = emogi_call_request(call)->result;
+	*result = (has_run ? emogi_call_check_answer(call) : emogi_call_request(call))->result;
 	emogi_refusal_report(task, graph, result);
 	emogi_refusal_warn(task, result);
 	free_numbers(query->sources, task->nkeys);

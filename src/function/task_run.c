@@ -107,14 +107,21 @@ put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task,
 	MemoryContextDelete(row_context);
 }
 
+/* Does a graph have edges, or changes that may be edges? */
+static bool
+has_edges(const EmogiGraphView *view)
+{
+	return view->graph.nvertices > 0 || view->overlay != NULL;
+}
+
 /*
  * Raise 22023 if weights were requested and the graph has none: the answer would silently be
  * unweighted.
  */
 static void
-require_weights(const EmogiTask *task, const EmogiGraph *graph)
+require_weights(const EmogiTask *task, const EmogiGraphView *view)
 {
-	if (task->query.is_weighted && graph->weight_type == EMOGI_WEIGHT_NONE && graph->nvertices > 0)
+	if (task->query.is_weighted && view->graph.weight_type == EMOGI_WEIGHT_NONE && has_edges(view))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weights => true, but graph \"%s\" has no weights", task->graph.text),
@@ -154,13 +161,15 @@ prepare(Oid function, EmogiTask *task, EmogiGraphKey *key)
 
 /*
  * Begin a call as emogi_task_open does. search: may receive the result of an index search,
- * without a graph; NULL = not allowed.
+ * without a graph; NULL = not allowed. question: the task's, whose query may begin with the build of
+ * the graph; NULL = it may not.
  */
 static EmogiCall *
 open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch *search,
-		  EmogiGraphView *view)
+		  const EmogiQuestion *question, EmogiGraphView *view)
 {
 	EmogiIndexSearch collection = {0};
+	EmogiChainedRun chained;
 	EmogiGraphRequest request = {.accepts_overlay = accepts_overlay};
 	EmogiSource *source = &task->source;
 	EmogiCall  *call;
@@ -189,6 +198,8 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch 
 	}
 	else
 		call = emogi_call_begin(function, get_func_name(function), source);
+	if (question != NULL && emogi_chained_run_make(task, question, &chained))
+		request.chained = &chained;
 	emogi_acquire(call, source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (!task->query.is_weighted || source->guess.is_taken)
@@ -197,12 +208,12 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch 
 		return call;
 	if (collection.describe != NULL)
 		emogi_neighborhood_call_take(task, &collection);
-	require_weights(task, &view->graph);
+	require_weights(task, view);
 	if (!OidIsValid(source->key.type))
 		elog(ERROR, "the type of the keys of graph \"%s\" is not known", task->graph.text);
 	if (task->form == NULL)
 		emogi_vertices_read(task, function, &source->key);
-	if (view->graph.nvertices == 0)
+	if (!has_edges(view))
 	{
 		emogi_call_end(call);
 		return NULL;
@@ -219,7 +230,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch 
 EmogiCall *
 emogi_task_open(Oid function, EmogiTask *task, bool accepts_overlay, EmogiGraphView *view)
 {
-	return open_call(function, task, accepts_overlay, NULL, view);
+	return open_call(function, task, accepts_overlay, NULL, NULL, view);
 }
 
 /*
@@ -529,7 +540,7 @@ emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *re
 		emogi_answer_can(EMOGI_ANSWERER_COMPONENTS, &course.question);
 	course.call = open_call(function, task, reads_overlay,
 							emogi_answer_can(EMOGI_ANSWERER_INDEX, &course.question) ?
-							&course.search : NULL, &course.view);
+							&course.search : NULL, &course.question, &course.view);
 	*graph = course.view.graph;
 	memset(result, 0, sizeof *result);
 	if (course.call == NULL)
@@ -546,8 +557,13 @@ emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *re
 	}
 	else if (!answer(&course))
 		return NULL;
-	else if (emogi_task_may_diverge(task, &course.view.graph))
-		emogi_refusal_check_values(task, graph, result);
+	else
+	{
+		if (course.call->chains)
+			emogi_task_cancel_chained(course.call, task, graph);
+		if (emogi_task_may_diverge(task, &course.view.graph))
+			emogi_refusal_check_values(task, graph, result);
+	}
 	emogi_call_phase(course.call, EMOGI_PHASE_ROWS);
 	return course.call;
 }

@@ -1,9 +1,10 @@
 /*
- * csr_memory.c: memory for CSR that the main thread of the engine worker allocates on behalf of a
- * slot, between the two steps of a build
+ * csr_memory.c: memory that the main thread of the engine worker allocates on behalf of a slot,
+ * between the steps of a build: for the CSR, and for the result of a query that is chained to it
  */
 #include "postgres.h"
 
+#include "contract/query.h"
 #include "base/arena.h"
 #include "worker/csr_memory.h"
 
@@ -41,4 +42,44 @@ emogi_csr_memory_alloc(EmogiWork *work)
 	reply->scratch = request->scratch;
 	reply->scratch_bytes = scratch_bytes;
 	return request->scratch != NULL;
+}
+
+/* Free the columns of a result that have been allocated. */
+static void
+free_columns(const EmogiResultColumn *columns, uint64 length, EmogiResult *result)
+{
+	for (int i = 0; columns[i].name != NULL; i++)
+		if (result->columns[i].any != NULL)
+			emogi_arena_free(result->columns[i].any,
+							 length * emogi_algorithm_column_bytes(columns[i].type));
+	memset(result, 0, sizeof *result);
+}
+
+/*
+ * Allocate the result of a query that is chained to the build of its graph, for the slot of some
+ * work, within its limits. Return false, with nothing allocated, if that takes evictions or long.
+ */
+bool
+emogi_chained_memory_alloc(EmogiWork *work)
+{
+	const EmogiOwner owner = EMOGI_OWNER(work->slot - emogi_shared->slots);
+	EmogiRequest *request = &work->request;
+	const EmogiResultColumn *columns = emogi_algorithm_row(request->query.algorithm)->columns;
+	const uint64 length = Max(emogi_query_length(&request->graph, &request->query), 1);
+	Size		bytes = 0;
+
+	for (int i = 0; columns[i].name != NULL; i++)
+		bytes += length * emogi_algorithm_column_bytes(columns[i].type);
+	if (emogi_huge_pages_status && bytes > MAX_HUGE_BYTES)
+		return false;
+	for (int i = 0; columns[i].name != NULL; i++)
+	{
+		request->result.columns[i].any =
+			emogi_arena_try_alloc(owner, length * emogi_algorithm_column_bytes(columns[i].type));
+		if (request->result.columns[i].any != NULL)
+			continue;
+		free_columns(columns, length, &request->result);
+		return false;
+	}
+	return true;
 }

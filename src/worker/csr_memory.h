@@ -1,5 +1,5 @@
 /*
- * csr_memory.h: memory between the two steps of a build; see csr_memory.c
+ * csr_memory.h: memory between the steps of a build; see csr_memory.c
  */
 #ifndef EMOGI_CSR_MEMORY_H
 #define EMOGI_CSR_MEMORY_H
@@ -7,5 +7,6 @@
 #include "worker/threads.h"
 
 extern bool emogi_csr_memory_alloc(EmogiWork *work);
+extern bool emogi_chained_memory_alloc(EmogiWork *work);
 
 #endif							/* EMOGI_CSR_MEMORY_H */

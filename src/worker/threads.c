@@ -128,6 +128,29 @@ gather_helpers(const EmogiWork *work)
 		emogi_gpus_engine()->help(emogi_gpus_state(work->gpu), helpers, count);
 }
 
+/* Find the sources of a chained run in its graph, which has just been built. */
+static void
+find_sources(EmogiWork *work)
+{
+	EmogiRequest *request = &work->request;
+	const EmogiChainedSources *sources = &request->sources;
+	const EmogiDictionary *dictionary = sources->dictionary != NULL ? sources->dictionary :
+		work->reply.dictionary;
+	EmogiQuery *query = &request->query;
+
+	query->sources = sources->numbers;
+	query->nsources = 0;
+	for (uint64 i = 0; i < sources->count; i++)
+	{
+		const int64 id = sources->ids != NULL ? sources->ids[i] :
+			emogi_dictionary_find(dictionary, sources->keys[i]);
+		const uint32 number = emogi_graph_vertex(&request->graph, id);
+
+		if (number != EMOGI_NO_VERTEX)
+			sources->numbers[query->nsources++] = number;
+	}
+}
+
 /* Run a query on one engine. */
 static void
 run_on(EmogiWork *work, const EmogiEngine *engine, EmogiEngineState *state)
@@ -347,9 +370,23 @@ make_dictionary(EmogiWork *work, EmogiEngineState *cpu)
 	EmogiDictionaryInput input = work->request.dictionary;
 
 	input.edges = &work->edges;
-	input.scratch = work->request.scratch;
 	return emogi_cpu_builder()->dictionary(cpu, &input, &work->reply.dictionary,
 										   &work->slot->control, &work->reply.error);
+}
+
+/* Update the range of the ends of edges, which have become codes. */
+static void
+update_range(EmogiEdges *edges)
+{
+	edges->min_key = PG_INT64_MAX;
+	edges->max_key = PG_INT64_MIN;
+	for (uint64 i = 0; i < edges->nchunks; i++)
+	{
+		if (edges->chunks[i]->nedges == 0)
+			continue;
+		edges->min_key = Min(edges->min_key, edges->chunks[i]->min_key);
+		edges->max_key = Max(edges->max_key, edges->chunks[i]->max_key);
+	}
 }
 
 /* Pack the edges into a COO. */
@@ -359,6 +396,32 @@ pack_edges(EmogiWork *work, EmogiEngineState *cpu)
 	work->reply.coo = work->request.coo;
 	return emogi_cpu_builder()->pack(cpu, &work->edges, &work->reply.coo, &work->reply.misfits,
 									 &work->slot->control, &work->reply.error);
+}
+
+/* Process the first part of a build: up to the vertices. */
+static EmogiStatus
+build_keys(EmogiWork *work, EmogiEngineState *cpu)
+{
+	EmogiRequest *request = &work->request;
+	EmogiReply *reply = &work->reply;
+	EmogiStatus status = EMOGI_OK;
+
+	if (request->makes_dictionary)
+	{
+		status = make_dictionary(work, cpu);
+		if (status != EMOGI_OK)
+			return status;
+		update_range(&work->edges);
+		emogi_key_numbers_plan_spaced(emogi_dictionary_nkeys(reply->dictionary),
+									  emogi_dictionary_shift(reply->dictionary), &request->plan);
+	}
+	if (request->packs)
+		status = pack_edges(work, cpu);
+	if (status == EMOGI_OK)
+		status = emogi_cpu_builder()->keys(cpu, &work->edges, &request->plan, request->scratch,
+										   &reply->keys, &work->slot->control, &reply->error);
+	reply->keys_done_ms = emogi_pool_now_ms();
+	return status;
 }
 
 /* Process a request that builds, merges, packs or expands a graph. */
@@ -379,10 +442,7 @@ build(Thread *thread)
 		case EMOGI_REQUEST_DICTIONARY:
 			return make_dictionary(work, thread->cpu);
 		case EMOGI_REQUEST_BUILD:
-			status = builder->keys(thread->cpu, &work->edges, &request->plan, request->scratch,
-								   &reply->keys, control, &reply->error);
-			reply->keys_done_ms = emogi_pool_now_ms();
-			return status;
+			return build_keys(work, thread->cpu);
 		case EMOGI_REQUEST_CSR:
 			return build_lists(work, thread->cpu);
 		case EMOGI_REQUEST_EXPAND:
@@ -465,7 +525,11 @@ run_work(Thread *thread)
 			if (work->derives)
 				derive_copies(work);
 			else if (work->request.kind == EMOGI_REQUEST_RUN)
+			{
+				if (work->request.chains)
+					find_sources(work);
 				run_query(thread);
+			}
 			else if (work->request.kind > EMOGI_REQUEST_RUN)
 				work->reply.status = run_on_cpu(thread);
 			else

@@ -230,6 +230,10 @@ start_request(EmogiWork *work, EmogiSlot *slot)
 	if (emogi_threads_uses_gpu(&work->request))
 		emogi_gpu_schedule_assign(work);
 	inject_fault(&work->request, work->request.kind);
+	if (work->request.kind == EMOGI_REQUEST_BUILD && work->request.makes_dictionary)
+		inject_fault(&work->request, EMOGI_REQUEST_DICTIONARY);
+	if (work->request.kind == EMOGI_REQUEST_BUILD && work->request.packs)
+		inject_fault(&work->request, EMOGI_REQUEST_PACK);
 	if (work->gpu >= 0 && work->request.graph.id != 0)
 		emogi_cache_mark_gpus(work->request.graph.id, work->helpers | UINT32_C(1) << work->gpu);
 	if (work->request.kind < EMOGI_REQUEST_MERGE && !emogi_slot_edges(slot, &work->edges, malloc))
@@ -390,6 +394,8 @@ start_lists(const EmogiWork *work)
 		return false;
 	next = emogi_threads_idle_job();	/* at least the one of the thread that has just finished */
 	*next = *work;
+	if (next->request.makes_dictionary)
+		emogi_arena_free_owner(EMOGI_OWNER_KEYS(next->slot - emogi_shared->slots));
 	if (!emogi_csr_memory_alloc(next))
 		return false;
 	count_running(work, -1);
@@ -398,6 +404,46 @@ start_lists(const EmogiWork *work)
 	next->slot->control.phase = EMOGI_PHASE_CSR;
 	count_running(next, 1);
 	inject_fault(&next->request, EMOGI_REQUEST_CSR);
+	dispatch(next);
+	return true;
+}
+
+/* Let the backend go on with a graph that is complete, while its query runs. */
+static void
+answer_build(EmogiSlot *slot, const EmogiReply *reply)
+{
+	slot->built = *reply;
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	slot->is_built = true;
+	LWLockRelease(emogi_shared->lock);
+	ConditionVariableBroadcast(&slot->answered);
+}
+
+/*
+ * After the CSR of a graph, start the query that is chained to its build. Return false if there is
+ * none, or if the backend must request it: because a GPU runs it, because its turn has not come, or
+ * because its memory is not at hand.
+ */
+static bool
+start_chained(const EmogiWork *work)
+{
+	EmogiWork  *next;
+
+	if (work->kind != EMOGI_WORK_REQUEST || work->request.kind != EMOGI_REQUEST_CSR ||
+		!work->request.chains || work->reply.status != EMOGI_OK || draining ||
+		work->slot->control.cancel)
+		return false;
+	next = emogi_threads_idle_job();	/* at least the one of the thread that has just finished */
+	*next = *work;
+	next->request.kind = EMOGI_REQUEST_RUN;
+	next->request.graph = next->reply.graph;
+	if (emogi_threads_uses_gpu(&next->request) || is_long(&next->request) ||
+		!emogi_chained_memory_alloc(next))
+		return false;
+	next->reply.result = next->request.result;
+	next->slot->control.phase = EMOGI_PHASE_RUN;
+	answer_build(next->slot, &next->reply);
+	inject_fault(&next->request, EMOGI_REQUEST_RUN);
 	dispatch(next);
 	return true;
 }
@@ -438,7 +484,7 @@ finish_all(void)
 	while (emogi_threads_finished(&work))
 	{
 		emogi_activity_end(&work);
-		if (start_lists(&work) || start_derive(&work))
+		if (start_lists(&work) || start_chained(&work) || start_derive(&work))
 			continue;
 		if (work.kind == EMOGI_WORK_OPEN)
 			publish_engines(&work.reply);
