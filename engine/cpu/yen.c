@@ -33,6 +33,8 @@
  * the first search of a class may exceed its lower bound by 1 / FIRST_SHARE of the minimum distance
  */
 #define FIRST_SHARE 1024
+/* min edges that a class may scan with the bounds of all classes */
+#define MIN_BUDGET 1024
 
 /* ---- memory ---- */
 
@@ -356,7 +358,10 @@ accept(EmogiYen *ranking)
 	sift_first(ranking);
 	ranking->last = path->distance[path->length - 1];
 	if (ranking->npaths == 2)
+	{
 		ranking->first_distance = ranking->last;
+		emogi_yen_expect_cost(ranking, ranking->nscanned);
+	}
 	return split(ranking, path, bans) && push_list(ranking, ranking->npaths - 1);
 }
 
@@ -530,7 +535,8 @@ emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *overlay,
 						.overlay = overlay,
 						.poll = poll,.source = source,.target = target,
 						.nvertices = graph->nvertices + (overlay != NULL ? overlay->nnew : 0),
-						.max_bytes = max_bytes,.made = hierarchy,.reversed = reversed};
+						.budget = MIN_BUDGET,.max_bytes = max_bytes,
+						.made = hierarchy,.reversed = reversed};
 	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
 	emogi_contiguous_lists_begin(&made->lists[0], emogi_lists_backward(graph, overlay), &made->job,
 								 &made->bytes, max_bytes);
@@ -591,6 +597,7 @@ emogi_yen_free(EmogiYen *ranking)
 	free(ranking->forward.entries);
 	free(ranking->backward.entries);
 	free(ranking->queue.entries);
+	free(ranking->reverse.entries);
 	free(ranking->steps);
 	free(ranking->bans);
 	free(ranking->heap);

@@ -1,8 +1,8 @@
 /*
  * yen_bounds.c: lower bounds of the distance from a vertex to the target of a ranking
  *
- * Two searches, from both endpoints, run until they have met for good [1]. The one from the source
- * ends there: its labels, and its radius for vertices that it has not reached, are lower bounds of
+ * Two searches, from both endpoints, run until they have met for good [1]. Neither continues beyond
+ * the other's endpoint, because a simple path does not. The one from the source ends there: its labels, and its radius for vertices that it has not reached, are lower bounds of
  * the distance from the source. The one from the target then continues on demand as an A* search
  * with these bounds [2]: it settles vertices in the order of the shortest path between the
  * endpoints through them. So all settled vertices are on paths no longer than the frontier, and the
@@ -85,8 +85,8 @@ settle_end(EmogiYen *ranking, bool forward)
 
 	if ((forward ? labels->forward : labels->backward) != emogi_yen_bits(entry.value))
 		return true;
-	if (forward && entry.vertex == ranking->target)
-		return true;			/* no path continues from there */
+	if (entry.vertex == (forward ? ranking->target : ranking->source))
+		return true;			/* no path continues from there, or leads there */
 	if (emogi_yen_count_scanned(ranking, list.end - list.first))
 		return false;
 	for (uint64_t e = list.first; e < list.end; e++)
@@ -222,7 +222,7 @@ settle(EmogiYen *ranking)
 		}
 		if (emogi_yen_count_scanned(ranking, list.end - list.first + 1))
 			return false;
-		for (uint64_t e = list.first; e < list.end; e++)
+		for (uint64_t e = list.first; e < list.end && entry.vertex != ranking->source; e++)
 		{
 			const double weight = emogi_weight(lists->weights, type, e);
 
@@ -298,7 +298,7 @@ emogi_yen_bound(EmogiYen *ranking, uint32_t vertex)
 double
 emogi_yen_bound_within(EmogiYen *ranking, uint32_t vertex, double value, double max_distance)
 {
-	while (ranking->made == NULL && !is_settled(ranking, vertex) &&
+	while (ranking->made == NULL && !emogi_yen_is_spent(ranking) && !is_settled(ranking, vertex) &&
 		   emogi_yen_add(value, emogi_yen_bound(ranking, vertex)) <= max_distance)
 		if (!advance(ranking))
 			break;

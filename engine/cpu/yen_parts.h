@@ -1,7 +1,8 @@
 /*
  * yen_parts.h: state shared by yen.c, which ranks classes of paths, yen_bounds.c, which bounds the
- * distance to the target from below, yen_hierarchy.c, which does so by a contraction hierarchy, and
- * yen_spur.c, which finds the first path of a class
+ * distance to the target from below, yen_hierarchy.c, which does so by a contraction hierarchy,
+ * yen_spur.c, which finds the first path of a class, and yen_both_ends.c, which finds its length if
+ * the bounds of all classes are too low
  */
 #ifndef EMOGI_YEN_PARTS_H
 #define EMOGI_YEN_PARTS_H
@@ -59,6 +60,8 @@ typedef struct EmogiSpurNode
 								 * most this; -1 = unknown */
 	double		dead;			/* the target cannot be reached in time from here at a distance of
 								 * at least this */
+	double		rest;			/* distance to the target without that prefix; +inf = not reached
+								 * by yen_both_ends.c */
 } EmogiSpurNode;
 
 /* A step of the path under construction. */
@@ -154,8 +157,15 @@ struct EmogiYen
 	EmogiSpurStep *steps;		/* [nsteps of steps_room] */
 	uint64_t	nsteps;
 	uint64_t	steps_room;
+	uint64_t	budget;			/* edges that a class may scan with the bounds of all classes; 0 =
+								 * always search from both ends */
+	uint64_t	scan_limit;		/* value of nscanned at which that of the current class is spent */
 	uint64_t   *kept;			/* [nvertices], `latest` for paths of the minimum distance as bits,
 								 * + 1; 0 = none. NULL = not allocated */
+
+	/* yen_both_ends.c */
+	EmogiYenQueue reverse;		/* of the search from the target */
+	double		meeting;		/* length of the shortest path found, except for rounding */
 
 	/* yen.c */
 	EmogiYenPath *paths;		/* [npaths of paths_room]; the first is the source alone */
@@ -235,7 +245,36 @@ extern EmogiSpurNode *emogi_yen_spur_node(EmogiYen *ranking, uint32_t vertex);
 extern bool emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class,
 								double allowed, EmogiSpurOutcome *outcome);
 
+/* Raise the lower bound of a class. */
+extern void emogi_yen_raise_key(EmogiYenClass *class, double key);
+
+/* ---- yen_both_ends.c ---- */
+
+/*
+ * Find the length of the shortest path of a class, if it is at most `allowed`, and the distances of
+ * the vertices on all paths of that length. The prefix must be banned, the spur included. False if
+ * the job failed.
+ */
+extern bool emogi_yen_both_ends_find(EmogiYen *ranking, const EmogiYenPath *path,
+									 EmogiYenClass *class, double allowed, double *length,
+									 EmogiSpurOutcome *outcome);
+
 /* ---- inline functions ---- */
+
+/* Let classes spend as much as a bidirectional search has cost. */
+static inline void
+emogi_yen_expect_cost(EmogiYen *ranking, uint64_t cost)
+{
+	if (ranking->budget > 0 && ranking->budget < cost)
+		ranking->budget = cost;
+}
+
+/* Has the current class spent its budget? */
+static inline bool
+emogi_yen_is_spent(const EmogiYen *ranking)
+{
+	return ranking->nscanned >= ranking->scan_limit;
+}
 
 /*
  * Add distances without overflow to +inf: +inf means not reachable, and an overflowing sum becomes

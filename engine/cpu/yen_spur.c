@@ -11,6 +11,10 @@
  * vertex abandoned at a distance is not tried again at that or a larger distance: the vertices that
  * blocked it are still on the path, or a path would have been found over it.
  *
+ * The bounds of yen_bounds.c are shared by all classes, and may be too low for one. If a search with
+ * them scans more edges than a bidirectional one has, the class gets one of its own
+ * (yen_both_ends.c): together they cost at most about twice the cheaper one.
+ *
  * If sums are exact, as of integers, the bounds alone tell which vertices are in time for a path
  * whose length is the lower bound of the class, and mostly there is one: then the depth-first
  * search is the only one. If sums are rounded, the latest distances of the first path are kept for
@@ -40,7 +44,7 @@ emogi_yen_spur_node(EmogiYen *ranking, uint32_t vertex)
 		ranking->nmet += node->stamp == 0;
 		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.excluded = node->excluded,
 								 .value = (double) INFINITY,.latest = -1.0,
-								 .dead = (double) INFINITY};
+								 .dead = (double) INFINITY,.rest = (double) INFINITY};
 	}
 	return node;
 }
@@ -54,8 +58,8 @@ emogi_yen_spur_enter(EmogiYen *ranking, const EmogiYenPath *path, uint64_t count
 }
 
 /* Raise the lower bound of a class: any vertex may then be the next on its paths. */
-static void
-raise_key(EmogiYenClass *class, double key)
+void
+emogi_yen_raise_key(EmogiYenClass *class, double key)
 {
 	class->key = key > class->key ? key : nextafter(class->key, (double) INFINITY);
 	class->is_open = true;
@@ -131,9 +135,12 @@ settle(EmogiYen *ranking, double *length)
 	return relax_list(ranking, entry.vertex, entry.value, false, length);
 }
 
-/* Find the length of the shortest path of a class, if it is at most `allowed`. */
+/*
+ * Find the length of the shortest path of a class, if it is at most `allowed`, by the bounds of all
+ * classes. The outcome is void if the budget is spent.
+ */
 static bool
-find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed,
+find_bounded_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed,
 			double *length, EmogiSpurOutcome *outcome)
 {
 	EmogiYenQueue *queue = &ranking->queue;
@@ -148,7 +155,7 @@ find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, d
 	emogi_yen_bar(ranking, class, false);
 	if (!relaxed)
 		return false;
-	while (queue->count > 0 &&
+	while (queue->count > 0 && !emogi_yen_is_spent(ranking) &&
 		   !(queue->entries[0].key > (*length < allowed ? *length : allowed) * ranking->slack))
 		if (!settle(ranking, length))
 			return false;
@@ -160,7 +167,31 @@ find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, d
 		return true;
 	*outcome = EMOGI_SPUR_LATER;
 	key = queue->count > 0 && queue->entries[0].key < *length ? queue->entries[0].key : *length;
-	raise_key(class, emogi_yen_deflate(ranking, key));
+	emogi_yen_raise_key(class, emogi_yen_deflate(ranking, key));
+	return true;
+}
+
+/* Likewise, by a search from both ends if the budget is spent. */
+static bool
+find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed,
+			double *length, EmogiSpurOutcome *outcome)
+{
+	const uint64_t before = ranking->nscanned;
+	const double key = class->key;
+	const bool	is_open = class->is_open;
+
+	emogi_yen_spur_enter(ranking, path, class->at + 1);
+	if (!emogi_yen_is_spent(ranking) &&
+		!find_bounded_length(ranking, path, class, allowed, length, outcome))
+		return false;
+	if (!emogi_yen_is_spent(ranking))
+		return true;
+	class->key = key;
+	class->is_open = is_open;
+	emogi_yen_spur_enter(ranking, path, class->at + 1);
+	if (!emogi_yen_both_ends_find(ranking, path, class, allowed, length, outcome))
+		return false;
+	emogi_yen_expect_cost(ranking, ranking->nscanned - before);
 	return true;
 }
 
@@ -308,7 +339,7 @@ may_enter(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double 
 
 /*
  * Extend the steps from the spur, the first one, to the target, with the vertices barred that may
- * not follow it; no step is left if there is no such path.
+ * not follow it; no step is left if there is no such path, or if the budget is spent.
  */
 static bool
 make_steps(EmogiYen *ranking, Clock clock, double length)
@@ -323,6 +354,11 @@ make_steps(EmogiYen *ranking, Clock clock, double length)
 		const uint64_t e = step->entry++;
 		double		value;
 
+		if (clock == BY_BOUNDS && emogi_yen_is_spent(ranking))
+		{
+			ranking->nsteps = 0;
+			break;
+		}
 		if (e == list.end)
 		{
 			pop_step(ranking);
@@ -409,17 +445,17 @@ emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *
 	double		length;
 
 	*outcome = EMOGI_SPUR_FOUND;
+	ranking->scan_limit = is_first ? UINT64_MAX : ranking->nscanned + ranking->budget;
 	if (!find_known(ranking, path, class, &length))
 		return false;
 	if (ranking->nsteps > 0)
 		return store_path(ranking, path, class);
-	if (length >= allowed)
+	if (length >= allowed && !emogi_yen_is_spent(ranking))
 	{
 		*outcome = EMOGI_SPUR_LATER;
-		raise_key(class, nextafter(length, (double) INFINITY));
+		emogi_yen_raise_key(class, nextafter(length, (double) INFINITY));
 		return true;
 	}
-	emogi_yen_spur_enter(ranking, path, class->at + 1);
 	if (!find_length(ranking, path, class, allowed, &length, outcome))
 		return false;
 	if (*outcome != EMOGI_SPUR_FOUND)
