@@ -357,6 +357,7 @@ accept(EmogiYen *ranking)
 	ranking->paths[parent].first++;
 	sift_first(ranking);
 	ranking->last = path->distance[path->length - 1];
+	ranking->found_key = (double) INFINITY;
 	if (ranking->npaths == 2)
 	{
 		ranking->first_distance = ranking->last;
@@ -455,6 +456,8 @@ find_first(EmogiYen *ranking, double max_distance)
 	if (!emogi_yen_spur_find(ranking, path, class, allowance(ranking, class, max_distance),
 							 &outcome))
 		return false;
+	if (outcome == EMOGI_SPUR_FOUND && class->key < ranking->found_key)
+		ranking->found_key = class->key;
 	if (outcome == EMOGI_SPUR_NONE)
 		path->first++;
 	else

@@ -90,6 +90,7 @@ typedef struct EmogiYenClass
 	uint32_t	next;			/* no path of distance key continues with a smaller vertex; after a
 								 * path is found, its next vertex */
 	bool		is_open;		/* they may continue with any vertex, and next is unused */
+	bool		is_tried;		/* a search from both ends has found no path short enough */
 	uint32_t	bans;			/* first ban */
 	uint64_t	order;			/* among classes of the same path and key */
 	uint64_t	length;			/* of the found path */
@@ -179,6 +180,7 @@ struct EmogiYen
 	uint64_t	heap_room;
 	double		first_distance;	/* distance of the first path */
 	double		last;			/* distance of the last path */
+	double		found_key;		/* min distance of the paths found since then; +inf = none */
 };
 
 typedef enum EmogiSpurOutcome

@@ -188,10 +188,13 @@ find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, d
 		return true;
 	class->key = key;
 	class->is_open = is_open;
+	if (!class->is_tried && allowed > ranking->found_key)
+		allowed = ranking->found_key > key ? ranking->found_key : key;
+	class->is_tried = true;
 	emogi_yen_spur_enter(ranking, path, class->at + 1);
 	if (!emogi_yen_both_ends_find(ranking, path, class, allowed, length, outcome))
 		return false;
-	emogi_yen_expect_cost(ranking, ranking->nscanned - before);
+	//emogi_yen_expect_cost(ranking, ranking->nscanned - before);
 	return true;
 }
 
