@@ -103,7 +103,7 @@ relax_list(EmogiYen *ranking, uint32_t vertex, double value, bool by_bounds, boo
 												 emogi_weight(lists->weights, type, e));
 
 		if (emogi_yen_repeats(lists, list.first, e) || !(next < (double) INFINITY) ||
-			(is_spur && ranking->nodes[lists->targets[e]].excluded))
+			(is_spur && emogi_yen_is_excluded(ranking, lists->targets[e])))
 			continue;
 		if (!relax(ranking, lists->targets[e], next, by_bounds) ||
 			emogi_yen_poll_in_list(ranking, e - list.first))

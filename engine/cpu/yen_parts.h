@@ -1,8 +1,8 @@
 /*
  * yen_parts.h: state shared by yen.c, which ranks classes of paths, yen_bounds.c, which bounds the
  * distance to the target from below, yen_hierarchy.c, which does so by a contraction hierarchy,
- * yen_spur.c, which finds the first path of a class, and yen_both_ends.c, which finds its length if
- * the bounds of all classes are too low
+ * yen_spur.c, which finds the first path of a class, yen_both_ends.c, which finds its length if the
+ * bounds of all classes are too low, and yen_states.c, which holds the states of vertices
  */
 #ifndef EMOGI_YEN_PARTS_H
 #define EMOGI_YEN_PARTS_H
@@ -16,6 +16,7 @@
 #include "contract/yen.h"
 
 #define EMOGI_RANKING_NONE UINT32_C(0xFFFFFFFF)
+#define EMOGI_YEN_CHUNK 512		/* states that are allocated together */
 
 /* A vertex in a queue. */
 typedef struct EmogiYenEntry
@@ -63,6 +64,21 @@ typedef struct EmogiSpurNode
 	double		rest;			/* distance to the target without that prefix; +inf = not reached
 								 * by yen_both_ends.c */
 } EmogiSpurNode;
+
+/* All that is known of a vertex. With a hierarchy, the labels are those of the vertex of that rank. */
+typedef struct EmogiYenState
+{
+	EmogiYenLabels labels;
+	EmogiSpurNode node;
+	uint64_t	kept;			/* `latest` for paths of the minimum distance as bits, + 1; 0 = none */
+} EmogiYenState;
+
+/* A vertex in the hash table of states. */
+typedef struct EmogiYenSlot
+{
+	uint32_t	id;
+	uint32_t	place;			/* number of its state, + 1; 0 = empty slot */
+} EmogiYenSlot;
 
 /* A step of the path under construction. */
 typedef struct EmogiSpurStep
@@ -127,11 +143,19 @@ struct EmogiYen
 	uint64_t	nscanned;		/* edges scanned */
 	uint64_t	polled;			/* value of nscanned at the last poll */
 	uint64_t	max_bytes;
-	uint64_t	bytes;			/* allocated, except the per-vertex arrays */
-	uint64_t	nmet;			/* number of written elements of those arrays */
+	uint64_t	bytes;			/* allocated */
+
+	/* yen_states.c */
+	EmogiYenState **chunks;		/* [nchunks of chunks_room] of [EMOGI_YEN_CHUNK] */
+	uint64_t	nchunks;
+	uint64_t	chunks_room;
+	uint32_t	nstates;
+	EmogiYenSlot *slots;		/* [slot_mask + 1], at most half full; NULL = places are used */
+	uint64_t	slot_mask;
+	uint32_t   *places;			/* [nvertices], number of the state, + 1; 0 = none */
+	EmogiYenState spare;		/* for vertices that are met when out of memory */
 
 	/* yen_bounds.c */
-	EmogiYenLabels *labels;		/* [nvertices] */
 	EmogiYenQueue forward;
 	EmogiYenQueue backward;
 	double		radius;			/* lower bound of the distance from the source of vertices that its
@@ -144,7 +168,7 @@ struct EmogiYen
 	double		frontier;		/* lower bound of paths over vertices that the search from the
 								 * target has not settled; +inf = none */
 
-	/* yen_hierarchy.c, which uses labels differently */
+	/* yen_hierarchy.c */
 	const EmogiContraction *made;	/* NULL = none */
 	bool		reversed;		/* it is that of the transposed graph */
 	uint32_t   *climb;			/* [nclimb of climb_room], stack of ranks */
@@ -152,7 +176,6 @@ struct EmogiYen
 	uint64_t	climb_room;
 
 	/* yen_spur.c */
-	EmogiSpurNode *nodes;		/* [nvertices] */
 	uint32_t	stamp;
 	EmogiYenQueue queue;
 	EmogiSpurStep *steps;		/* [nsteps of steps_room] */
@@ -161,8 +184,7 @@ struct EmogiYen
 	uint64_t	budget;			/* edges that a class may scan with the bounds of all classes; 0 =
 								 * always search from both ends */
 	uint64_t	scan_limit;		/* value of nscanned at which that of the current class is spent */
-	uint64_t   *kept;			/* [nvertices], `latest` for paths of the minimum distance as bits,
-								 * + 1; 0 = none. NULL = not allocated */
+	bool		has_kept;		/* `kept` of states is set */
 
 	/* yen_both_ends.c */
 	EmogiYenQueue reverse;		/* of the search from the target */
@@ -206,11 +228,16 @@ extern void emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool ex
 extern bool emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t count,
 							  size_t bytes);
 
-/*
- * Allocate zeroed memory for all vertices, little of which may be written; false, and the job
- * failed, if out of memory.
- */
-extern bool emogi_yen_take(EmogiYen *ranking, void **items, size_t bytes);
+/* ---- yen_states.c ---- */
+
+/* Begin without a state; false, and the job failed, if out of memory. */
+extern bool emogi_yen_states_begin(EmogiYen *ranking);
+
+/* Add the state of a vertex that has none; if out of memory, the job fails, and it is the spare one. */
+extern EmogiYenState *emogi_yen_states_add(EmogiYen *ranking, uint32_t id);
+
+/* Free the states. */
+extern void emogi_yen_states_free(EmogiYen *ranking);
 
 /* ---- yen_bounds.c ---- */
 
@@ -263,7 +290,56 @@ extern bool emogi_yen_both_ends_find(EmogiYen *ranking, const EmogiYenPath *path
 
 /* ---- inline functions ---- */
 
-/* Let classes spend as much as a bidirectional search has cost. */
+/* Get the slot of a vertex, or the empty one where it belongs. */
+static inline EmogiYenSlot *
+emogi_yen_slot(const EmogiYen *ranking, uint32_t id)
+{
+	uint64_t	i = (id * UINT64_C(0x9E3779B97F4A7C15)) >> 32 & ranking->slot_mask;
+
+	while (ranking->slots[i].place != 0 && ranking->slots[i].id != id)
+		i = (i + 1) & ranking->slot_mask;
+	return &ranking->slots[i];
+}
+
+/* Find the state of a vertex, which stays where it is; NULL = it has none. */
+static inline EmogiYenState *
+emogi_yen_find_state(const EmogiYen *ranking, uint32_t id)
+{
+	const uint32_t place = ranking->slots != NULL ? emogi_yen_slot(ranking, id)->place :
+		ranking->places[id];
+
+	return place == 0 ? NULL :
+		&ranking->chunks[(place - 1) / EMOGI_YEN_CHUNK][(place - 1) % EMOGI_YEN_CHUNK];
+}
+
+/* Get the state of a vertex, to be written. */
+static inline EmogiYenState *
+emogi_yen_state(EmogiYen *ranking, uint32_t id)
+{
+	EmogiYenState *state = emogi_yen_find_state(ranking, id);
+
+	return state != NULL ? state : emogi_yen_states_add(ranking, id);
+}
+
+/* Get the labels of a vertex, to be read. */
+static inline EmogiYenLabels
+emogi_yen_labels(const EmogiYen *ranking, uint32_t id)
+{
+	const EmogiYenState *state = emogi_yen_find_state(ranking, id);
+
+	return state != NULL ? state->labels : (EmogiYenLabels) {0, 0};
+}
+
+/* May a vertex not follow the spur? */
+static inline bool
+emogi_yen_is_excluded(const EmogiYen *ranking, uint32_t vertex)
+{
+	const EmogiYenState *state = emogi_yen_find_state(ranking, vertex);
+
+	return state != NULL && state->node.excluded;
+}
+
+/* Let classes spend as much as the search for the first path has cost. */
 static inline void
 emogi_yen_expect_cost(EmogiYen *ranking, uint64_t cost)
 {

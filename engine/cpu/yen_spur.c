@@ -12,8 +12,8 @@
  * blocked it are still on the path, or a path would have been found over it.
  *
  * The bounds of yen_bounds.c are shared by all classes, and may be too low for one. If a search with
- * them scans more edges than a bidirectional one has, the class gets one of its own
- * (yen_both_ends.c): together they cost at most about twice the cheaper one.
+ * them scans more edges than the search for the first path, the class gets one of its own from both
+ * ends (yen_both_ends.c). That is limited by a path found for another class, the first time.
  *
  * If sums are exact, as of integers, the bounds alone tell which vertices are in time for a path
  * whose length is the lower bound of the class, and mostly there is one: then the depth-first
@@ -37,15 +37,12 @@ typedef enum Clock
 EmogiSpurNode *
 emogi_yen_spur_node(EmogiYen *ranking, uint32_t vertex)
 {
-	EmogiSpurNode *node = &ranking->nodes[vertex];
+	EmogiSpurNode *node = &emogi_yen_state(ranking, vertex)->node;
 
 	if (node->stamp != ranking->stamp)
-	{
-		ranking->nmet += node->stamp == 0;
 		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.excluded = node->excluded,
 								 .value = (double) INFINITY,.latest = -1.0,
 								 .dead = (double) INFINITY,.rest = (double) INFINITY};
-	}
 	return node;
 }
 
@@ -107,7 +104,7 @@ relax_list(EmogiYen *ranking, uint32_t vertex, double value, bool is_spur, doubl
 												 emogi_weight(lists->weights, type, e));
 
 		if (emogi_yen_repeats(lists, first, e) || !(next < (double) INFINITY) ||
-			(is_spur && ranking->nodes[lists->targets[e]].excluded))
+			(is_spur && emogi_yen_is_excluded(ranking, lists->targets[e])))
 			continue;
 		if (!relax(ranking, lists->targets[e], next, length) ||
 			emogi_yen_poll_in_list(ranking, e - first))
@@ -176,7 +173,6 @@ static bool
 find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed,
 			double *length, EmogiSpurOutcome *outcome)
 {
-	const uint64_t before = ranking->nscanned;
 	const double key = class->key;
 	const bool	is_open = class->is_open;
 
@@ -194,7 +190,6 @@ find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, d
 	emogi_yen_spur_enter(ranking, path, class->at + 1);
 	if (!emogi_yen_both_ends_find(ranking, path, class, allowed, length, outcome))
 		return false;
-	//emogi_yen_expect_cost(ranking, ranking->nscanned - before);
 	return true;
 }
 
@@ -239,7 +234,7 @@ note_latest(EmogiYen *ranking, uint32_t vertex, double latest, bool keep)
 {
 	emogi_yen_spur_node(ranking, vertex)->latest = latest;
 	if (keep)
-		ranking->kept[vertex] = emogi_yen_bits(latest);
+		emogi_yen_state(ranking, vertex)->kept = emogi_yen_bits(latest);
 	return emogi_yen_push(ranking, &ranking->queue, (EmogiYenEntry) {-latest, 0.0, vertex});
 }
 
@@ -267,10 +262,11 @@ find_latest(EmogiYen *ranking, double length, bool keep)
 		for (uint64_t e = first; e < end; e++)
 		{
 			const uint32_t u = lists->targets[e];
-			const EmogiSpurNode *node = &ranking->nodes[u];
+			const EmogiYenState *state = emogi_yen_find_state(ranking, u);
+			const EmogiSpurNode *node = state != NULL ? &state->node : NULL;
 			double		latest;
 
-			if (emogi_yen_repeats(lists, first, e) || node->stamp != ranking->stamp ||
+			if (emogi_yen_repeats(lists, first, e) || node == NULL || node->stamp != ranking->stamp ||
 				node->banned || u == ranking->target)
 				continue;
 			latest = latest_before(ranking, -entry.key, emogi_weight(lists->weights, type, e));
@@ -288,13 +284,15 @@ find_latest(EmogiYen *ranking, double length, bool keep)
 static bool
 is_in_time(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double length)
 {
+	const uint64_t kept = clock == BY_KEPT ? emogi_yen_state(ranking, vertex)->kept : 0;
+
 	switch (clock)
 	{
 		case BY_BOUNDS:
 			return emogi_yen_add(value, emogi_yen_bound_within(ranking, vertex, value, length)) <=
 				length;
 		case BY_KEPT:
-			return value <= emogi_yen_value(ranking->kept[vertex]) && ranking->kept[vertex] != 0;
+			return kept != 0 && value <= emogi_yen_value(kept);
 		case BY_SEARCH:
 			break;
 	}
@@ -431,7 +429,7 @@ find_known(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *cla
 {
 	ranking->nsteps = 0;
 	*length = ranking->is_exact ? class->key : ranking->first_distance;
-	if (!ranking->is_exact && (ranking->kept == NULL || class->key > ranking->first_distance))
+	if (!ranking->is_exact && (!ranking->has_kept || class->key > ranking->first_distance))
 	{
 		*length = -1.0;
 		return true;
@@ -463,9 +461,7 @@ emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *
 		return false;
 	if (*outcome != EMOGI_SPUR_FOUND)
 		return true;
-	if (is_first && !ranking->is_exact && ranking->kept == NULL &&
-		!emogi_yen_take(ranking, (void **) &ranking->kept, sizeof *ranking->kept))
-		return false;
+	ranking->has_kept |= is_first && !ranking->is_exact;
 	if (!find_latest(ranking, length, is_first && !ranking->is_exact))
 		return false;
 	emogi_yen_spur_node(ranking, path->vertices[class->at])->banned = false;
