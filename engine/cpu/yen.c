@@ -33,7 +33,7 @@
  */
 #define FIRST_SHARE 1024
 /* min edges that a class may scan with the bounds of all classes */
-#define MIN_BUDGET 1024
+#define MIN_BUDGET 512
 
 /* ---- memory ---- */
 

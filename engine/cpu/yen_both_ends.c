@@ -39,7 +39,10 @@ bound_of(const EmogiYen *ranking, const EmogiSpurNode *node)
 	return node->rest < radius ? node->rest : radius;
 }
 
-/* Return true if a path of at least this length is not the shortest one. */
+/*
+ * Return true if a path of at least this length is not the shortest one. A vertex on no shorter path
+ * is not queued, so its label may be too large, but then on such paths alone.
+ */
 static inline bool
 is_too_long(const EmogiYen *ranking, double length)
 {
@@ -79,11 +82,14 @@ static bool
 relax_reverse(EmogiYen *ranking, uint32_t vertex, double rest)
 {
 	EmogiSpurNode *node = emogi_yen_spur_node(ranking, vertex);
+	const double radius = nearest(&ranking->queue);
 
 	if (node->banned || !(rest < node->rest))
 		return true;
 	node->rest = rest;
 	note_meeting(ranking, node);
+	if (is_too_long(ranking, emogi_yen_add(rest, node->value < radius ? node->value : radius)))
+		return true;
 	return emogi_yen_push(ranking, &ranking->reverse, (EmogiYenEntry) {rest, rest, vertex});
 }
 
