@@ -26,27 +26,16 @@
 #include <stdlib.h>
 
 #define MIN_ROOM 64
-#define PAGE_BYTES 4096
 /* sums of integers up to this are exact, as are sums of two of them */
 #define MAX_EXACT 0x1p51
 /*
  * the first search of a class may exceed its lower bound by 1 / FIRST_SHARE of the minimum distance
  */
 #define FIRST_SHARE 1024
+/* min edges that a class may scan with the bounds of all classes */
+#define MIN_BUDGET 512
 
 /* ---- memory ---- */
-
-/* Get the bytes of the per-vertex arrays that may have been written. */
-static uint64_t
-written_bytes(const EmogiYen *ranking)
-{
-	const uint64_t all = ranking->nvertices *
-		(sizeof *ranking->labels + sizeof *ranking->nodes +
-		 (ranking->kept != NULL ? sizeof *ranking->kept : 0));
-	const uint64_t met = ranking->nmet * PAGE_BYTES;
-
-	return met < all ? met : all;
-}
 
 bool
 emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t count, size_t bytes)
@@ -57,8 +46,8 @@ emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t coun
 
 	if (*items != NULL && count <= *room)
 		return true;
-	if (ranking->bytes + written_bytes(ranking) +
-		(larger - before) * bytes <= ranking->max_bytes && emogi_job_may_allocate(&ranking->job))
+	if (ranking->bytes + (larger - before) * bytes <= ranking->max_bytes &&
+		emogi_job_may_allocate(&ranking->job))
 		moved = realloc(*items, larger * bytes);
 	if (moved == NULL)
 	{
@@ -71,23 +60,13 @@ emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t coun
 	return true;
 }
 
-bool
-emogi_yen_take(EmogiYen *ranking, void **items, size_t bytes)
-{
-	if (emogi_job_may_allocate(&ranking->job))
-		*items = calloc(ranking->nvertices, bytes);
-	if (*items == NULL)
-		emogi_job_fail(&ranking->job, EMOGI_NO_MEMORY);
-	return *items != NULL;
-}
-
 /* ---- classes ---- */
 
 void
 emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool excluded)
 {
 	for (uint32_t i = class->bans; i != EMOGI_RANKING_NONE; i = ranking->bans[i].next)
-		ranking->nodes[ranking->bans[i].vertex].excluded = excluded;
+		emogi_yen_state(ranking, ranking->bans[i].vertex)->node.excluded = excluded;
 }
 
 /*
@@ -254,6 +233,16 @@ move_class(const EmogiYen *ranking, EmogiYenPath *path)
 
 /* ---- partitioning ---- */
 
+/* May a vertex not follow the prefix? */
+static inline bool
+is_barred(const EmogiYen *ranking, uint32_t vertex)
+{
+	const EmogiYenState *state = emogi_yen_find_state(ranking, vertex);
+
+	return state != NULL && (state->node.excluded ||
+							 (state->node.stamp == ranking->stamp && state->node.banned));
+}
+
 /*
  * Compute the lower bound of a class, and how paths of that length could continue; false = there
  * are none. The prefix must be banned.
@@ -276,8 +265,7 @@ bound_class(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class)
 		double		key;
 
 		if (emogi_yen_repeats(lists, first, e) || !(value < (double) INFINITY) ||
-			(ranking->nodes[v].stamp == ranking->stamp && ranking->nodes[v].banned) ||
-			ranking->nodes[v].excluded)
+			is_barred(ranking, v))
 			continue;
 		key = emogi_yen_deflate(ranking, emogi_yen_add(value, emogi_yen_bound(ranking, v)));
 		key = key < ranking->last ? ranking->last : key;
@@ -355,8 +343,12 @@ accept(EmogiYen *ranking)
 	ranking->paths[parent].first++;
 	sift_first(ranking);
 	ranking->last = path->distance[path->length - 1];
+	ranking->found_key = (double) INFINITY;
 	if (ranking->npaths == 2)
+	{
 		ranking->first_distance = ranking->last;
+		emogi_yen_expect_cost(ranking, ranking->nscanned);
+	}
 	return split(ranking, path, bans) && push_list(ranking, ranking->npaths - 1);
 }
 
@@ -450,6 +442,8 @@ find_first(EmogiYen *ranking, double max_distance)
 	if (!emogi_yen_spur_find(ranking, path, class, allowance(ranking, class, max_distance),
 							 &outcome))
 		return false;
+	if (outcome == EMOGI_SPUR_FOUND && class->key < ranking->found_key)
+		ranking->found_key = class->key;
 	if (outcome == EMOGI_SPUR_NONE)
 		path->first++;
 	else
@@ -503,7 +497,7 @@ end_job(EmogiYen *ranking)
 				 "out of memory while ranking paths");
 		snprintf(ranking->error->detail, sizeof ranking->error->detail,
 				 "%llu bytes in use for %u paths; %llu are allowed",
-				 (unsigned long long) (ranking->bytes + written_bytes(ranking)),
+				 (unsigned long long) ranking->bytes,
 				 ranking->npaths > 0 ? ranking->npaths - 1 : 0,
 				 (unsigned long long) ranking->max_bytes);
 	}
@@ -530,14 +524,15 @@ emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *overlay,
 						.overlay = overlay,
 						.poll = poll,.source = source,.target = target,
 						.nvertices = graph->nvertices + (overlay != NULL ? overlay->nnew : 0),
-						.max_bytes = max_bytes,.made = hierarchy,.reversed = reversed};
+						.budget = MIN_BUDGET,.found_key = (double) INFINITY,
+						.max_bytes = max_bytes,
+						.made = hierarchy,.reversed = reversed};
 	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
 	emogi_contiguous_lists_begin(&made->lists[0], emogi_lists_backward(graph, overlay), &made->job,
 								 &made->bytes, max_bytes);
 	emogi_contiguous_lists_begin(&made->lists[1], emogi_lists_forward(graph, overlay), &made->job,
 								 &made->bytes, max_bytes);
-	if (!emogi_yen_take(made, (void **) &made->labels, sizeof *made->labels) ||
-		!emogi_yen_take(made, (void **) &made->nodes, sizeof *made->nodes))
+	if (!emogi_yen_states_begin(made))
 	{
 		status = end_job(made);
 		emogi_yen_free(made);
@@ -585,12 +580,11 @@ emogi_yen_free(EmogiYen *ranking)
 	emogi_contiguous_lists_end(&ranking->lists[0]);
 	emogi_contiguous_lists_end(&ranking->lists[1]);
 	free(ranking->paths);
-	free(ranking->labels);
-	free(ranking->nodes);
-	free(ranking->kept);
+	emogi_yen_states_free(ranking);
 	free(ranking->forward.entries);
 	free(ranking->backward.entries);
 	free(ranking->queue.entries);
+	free(ranking->reverse.entries);
 	free(ranking->steps);
 	free(ranking->bans);
 	free(ranking->heap);

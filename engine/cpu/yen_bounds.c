@@ -1,8 +1,8 @@
 /*
  * yen_bounds.c: lower bounds of the distance from a vertex to the target of a ranking
  *
- * Two searches, from both endpoints, run until they have met for good [1]. The one from the source
- * ends there: its labels, and its radius for vertices that it has not reached, are lower bounds of
+ * Two searches, from both endpoints, run until they have met for good [1]. Neither continues beyond
+ * the other's endpoint, because a simple path does not. The one from the source ends there: its labels, and its radius for vertices that it has not reached, are lower bounds of
  * the distance from the source. The one from the target then continues on demand as an A* search
  * with these bounds [2]: it settles vertices in the order of the shortest path between the
  * endpoints through them. So all settled vertices are on paths no longer than the frontier, and the
@@ -47,7 +47,7 @@
 static inline double
 bound_from_source(const EmogiYen *ranking, uint32_t vertex)
 {
-	const double label = emogi_yen_value(ranking->labels[vertex].forward);
+	const double label = emogi_yen_value(emogi_yen_labels(ranking, vertex).forward);
 
 	return label < ranking->radius ? label : ranking->radius;
 }
@@ -58,14 +58,13 @@ bound_from_source(const EmogiYen *ranking, uint32_t vertex)
 static bool
 relax(EmogiYen *ranking, bool forward, uint32_t vertex, double value)
 {
-	EmogiYenLabels *labels = &ranking->labels[vertex];
+	EmogiYenLabels *labels = &emogi_yen_state(ranking, vertex)->labels;
 	const uint64_t bits = emogi_yen_bits(value);
 	uint64_t   *mine = forward ? &labels->forward : &labels->backward;
 	const uint64_t other = forward ? labels->backward : labels->forward;
 
 	if (*mine != 0 && *mine <= bits)
 		return true;
-	ranking->nmet += *mine == 0 && other == 0;
 	*mine = bits;
 	if (other != 0 && emogi_yen_add(value, emogi_yen_value(other)) < ranking->limit)
 		ranking->limit = emogi_yen_add(value, emogi_yen_value(other));
@@ -81,12 +80,12 @@ settle_end(EmogiYen *ranking, bool forward)
 	const EmogiListRange list = emogi_yen_list(ranking, forward, entry.vertex);
 	const EmogiAdjacency *lists = list.lists;
 	const EmogiWeightType type = ranking->graph->weight_type;
-	const EmogiYenLabels *labels = &ranking->labels[entry.vertex];
+	const EmogiYenLabels labels = emogi_yen_labels(ranking, entry.vertex);
 
-	if ((forward ? labels->forward : labels->backward) != emogi_yen_bits(entry.value))
+	if ((forward ? labels.forward : labels.backward) != emogi_yen_bits(entry.value))
 		return true;
-	if (forward && entry.vertex == ranking->target)
-		return true;			/* no path continues from there */
+	if (entry.vertex == (forward ? ranking->target : ranking->source))
+		return true;			/* no path continues from there, or leads there */
 	if (emogi_yen_count_scanned(ranking, list.end - list.first))
 		return false;
 	for (uint64_t e = list.first; e < list.end; e++)
@@ -155,7 +154,7 @@ turn_to_source(EmogiYen *ranking)
 	{
 		const EmogiYenEntry entry = before.entries[i];
 
-		if (ranking->labels[entry.vertex].backward == emogi_yen_bits(entry.value))
+		if (emogi_yen_labels(ranking, entry.vertex).backward == emogi_yen_bits(entry.value))
 			fine = emogi_yen_push(ranking, &ranking->backward,
 								  (EmogiYenEntry) {emogi_yen_add(entry.value,
 																 bound_from_source(ranking,
@@ -181,7 +180,7 @@ emogi_yen_bounds_begin(EmogiYen *ranking)
 static bool
 relax_to_target(EmogiYen *ranking, uint32_t vertex, double value)
 {
-	EmogiYenLabels *labels = &ranking->labels[vertex];
+	EmogiYenLabels *labels = &emogi_yen_state(ranking, vertex)->labels;
 	const uint64_t bits = emogi_yen_bits(value);
 	double		from_source;
 
@@ -190,7 +189,6 @@ relax_to_target(EmogiYen *ranking, uint32_t vertex, double value)
 	from_source = bound_from_source(ranking, vertex);
 	if (from_source == (double) INFINITY)
 		return true;			/* no path leads here from the source */
-	ranking->nmet += labels->forward == 0 && labels->backward == 0;
 	labels->backward = bits;
 	return emogi_yen_push(ranking, &ranking->backward,
 						  (EmogiYenEntry) {emogi_yen_add(value, from_source), value, vertex});
@@ -209,7 +207,7 @@ settle(EmogiYen *ranking)
 	const EmogiWeightType type = ranking->graph->weight_type;
 	const double key = emogi_yen_add(entry.value, bound_from_source(ranking, entry.vertex));
 
-	if (ranking->labels[entry.vertex].backward == emogi_yen_bits(entry.value) &&
+	if (emogi_yen_labels(ranking, entry.vertex).backward == emogi_yen_bits(entry.value) &&
 		key < (double) INFINITY)
 	{
 		if (key > entry.key && key > nearest(&ranking->backward))
@@ -222,7 +220,7 @@ settle(EmogiYen *ranking)
 		}
 		if (emogi_yen_count_scanned(ranking, list.end - list.first + 1))
 			return false;
-		for (uint64_t e = list.first; e < list.end; e++)
+		for (uint64_t e = list.first; e < list.end && entry.vertex != ranking->source; e++)
 		{
 			const double weight = emogi_weight(lists->weights, type, e);
 
@@ -273,7 +271,7 @@ advance(EmogiYen *ranking)
 static inline bool
 is_settled(const EmogiYen *ranking, uint32_t vertex)
 {
-	const double label = emogi_yen_value(ranking->labels[vertex].backward);
+	const double label = emogi_yen_value(emogi_yen_labels(ranking, vertex).backward);
 
 	return ranking->backward.count == 0 ||
 		(label < (double) INFINITY &&
@@ -288,7 +286,7 @@ emogi_yen_bound(EmogiYen *ranking, uint32_t vertex)
 
 	if (ranking->made != NULL)
 		return emogi_yen_hierarchy_bound(ranking, vertex);
-	label = emogi_yen_value(ranking->labels[vertex].backward);
+	label = emogi_yen_value(emogi_yen_labels(ranking, vertex).backward);
 	if (is_settled(ranking, vertex))
 		return label;
 	rest = ranking->frontier - bound_from_source(ranking, vertex);
@@ -298,7 +296,7 @@ emogi_yen_bound(EmogiYen *ranking, uint32_t vertex)
 double
 emogi_yen_bound_within(EmogiYen *ranking, uint32_t vertex, double value, double max_distance)
 {
-	while (ranking->made == NULL && !is_settled(ranking, vertex) &&
+	while (ranking->made == NULL && !emogi_yen_is_spent(ranking) && !is_settled(ranking, vertex) &&
 		   emogi_yen_add(value, emogi_yen_bound(ranking, vertex)) <= max_distance)
 		if (!advance(ranking))
 			break;

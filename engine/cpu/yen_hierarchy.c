@@ -20,11 +20,10 @@
 static bool
 offer(EmogiYen *ranking, uint32_t rank, double value)
 {
-	EmogiYenLabels *labels = &ranking->labels[rank];
+	EmogiYenLabels *labels = &emogi_yen_state(ranking, rank)->labels;
 
 	if (labels->backward != 0 && labels->backward <= emogi_yen_bits(value))
 		return true;
-	ranking->nmet += labels->backward == 0;
 	labels->backward = emogi_yen_bits(value);
 	return emogi_yen_push(ranking, &ranking->backward, (EmogiYenEntry) {value, value, rank});
 }
@@ -43,7 +42,7 @@ search_up(EmogiYen *ranking)
 	{
 		const EmogiYenEntry entry = emogi_yen_pop(&ranking->backward);
 
-		if (ranking->labels[entry.vertex].backward != emogi_yen_bits(entry.value))
+		if (emogi_yen_labels(ranking, entry.vertex).backward != emogi_yen_bits(entry.value))
 			continue;
 		if (emogi_yen_count_scanned(ranking, firsts[entry.vertex + 1] - firsts[entry.vertex] + 1))
 			return false;
@@ -65,14 +64,14 @@ compute_distance(EmogiYen *ranking, uint32_t rank)
 	const int	side = ranking->reversed ? 1 : 0;
 	const uint64_t *firsts = emogi_contraction_firsts(ranking->made, side);
 	const EmogiArc *arcs = emogi_contraction_arcs(ranking->made, side);
-	EmogiYenLabels *labels = &ranking->labels[rank];
+	EmogiYenLabels *labels = &emogi_yen_state(ranking, rank)->labels;
 	double		distance = emogi_yen_value(labels->backward);
 	bool		known = true;
 
 	ranking->nscanned += firsts[rank + 1] - firsts[rank];
 	for (uint64_t i = firsts[rank]; i < firsts[rank + 1]; i++)
 	{
-		const uint64_t above = ranking->labels[arcs[i].to].forward;
+		const uint64_t above = emogi_yen_labels(ranking, arcs[i].to).forward;
 		double		value;
 
 		if (above == 0)
@@ -89,8 +88,7 @@ compute_distance(EmogiYen *ranking, uint32_t rank)
 	}
 	if (known)
 	{
-		ranking->nmet += labels->backward == 0;
-		labels->forward = emogi_yen_bits(distance);
+			labels->forward = emogi_yen_bits(distance);
 	}
 	return true;
 }
@@ -100,8 +98,8 @@ emogi_yen_hierarchy_bound(EmogiYen *ranking, uint32_t vertex)
 {
 	const uint32_t rank = emogi_contraction_ranks(ranking->made)[vertex];
 
-	if (ranking->labels[rank].forward != 0)
-		return emogi_yen_value(ranking->labels[rank].forward);
+	if (emogi_yen_labels(ranking, rank).forward != 0)
+		return emogi_yen_value(emogi_yen_labels(ranking, rank).forward);
 	ranking->nclimb = 0;
 	if (!compute_distance(ranking, rank))
 		return 0.0;
@@ -109,12 +107,12 @@ emogi_yen_hierarchy_bound(EmogiYen *ranking, uint32_t vertex)
 	{
 		const uint64_t top = ranking->nclimb - 1;
 
-		if (ranking->labels[ranking->climb[top]].forward != 0)
+		if (emogi_yen_labels(ranking, ranking->climb[top]).forward != 0)
 			ranking->nclimb--;
 		else if (!compute_distance(ranking, ranking->climb[top]))
 			return 0.0;
 	}
-	return compute_distance(ranking, rank) ? emogi_yen_value(ranking->labels[rank].forward) : 0.0;
+	return compute_distance(ranking, rank) ? emogi_yen_value(emogi_yen_labels(ranking, rank).forward) : 0.0;
 }
 
 bool

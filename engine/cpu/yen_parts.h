@@ -1,7 +1,8 @@
 /*
  * yen_parts.h: state shared by yen.c, which ranks classes of paths, yen_bounds.c, which bounds the
- * distance to the target from below, yen_hierarchy.c, which does so by a contraction hierarchy, and
- * yen_spur.c, which finds the first path of a class
+ * distance to the target from below, yen_hierarchy.c, which does so by a contraction hierarchy,
+ * yen_spur.c, which finds the first path of a class, yen_both_ends.c, which finds its length if the
+ * bounds of all classes are too low, and yen_states.c, which holds the states of vertices
  */
 #ifndef EMOGI_YEN_PARTS_H
 #define EMOGI_YEN_PARTS_H
@@ -15,6 +16,7 @@
 #include "contract/yen.h"
 
 #define EMOGI_RANKING_NONE UINT32_C(0xFFFFFFFF)
+#define EMOGI_YEN_CHUNK 512		/* states that are allocated together */
 
 /* A vertex in a queue. */
 typedef struct EmogiYenEntry
@@ -59,7 +61,24 @@ typedef struct EmogiSpurNode
 								 * most this; -1 = unknown */
 	double		dead;			/* the target cannot be reached in time from here at a distance of
 								 * at least this */
+	double		rest;			/* distance to the target without that prefix; +inf = not reached
+								 * by yen_both_ends.c */
 } EmogiSpurNode;
+
+/* All that is known of a vertex. With a hierarchy, the labels are those of the vertex of that rank. */
+typedef struct EmogiYenState
+{
+	EmogiYenLabels labels;
+	EmogiSpurNode node;
+	uint64_t	kept;			/* `latest` for paths of the minimum distance as bits, + 1; 0 = none */
+} EmogiYenState;
+
+/* A vertex in the hash table of states. */
+typedef struct EmogiYenSlot
+{
+	uint32_t	id;
+	uint32_t	place;			/* number of its state, + 1; 0 = empty slot */
+} EmogiYenSlot;
 
 /* A step of the path under construction. */
 typedef struct EmogiSpurStep
@@ -87,6 +106,7 @@ typedef struct EmogiYenClass
 	uint32_t	next;			/* no path of distance key continues with a smaller vertex; after a
 								 * path is found, its next vertex */
 	bool		is_open;		/* they may continue with any vertex, and next is unused */
+	bool		is_tried;		/* a search from both ends has found no path short enough */
 	uint32_t	bans;			/* first ban */
 	uint64_t	order;			/* among classes of the same path and key */
 	uint64_t	length;			/* of the found path */
@@ -123,11 +143,19 @@ struct EmogiYen
 	uint64_t	nscanned;		/* edges scanned */
 	uint64_t	polled;			/* value of nscanned at the last poll */
 	uint64_t	max_bytes;
-	uint64_t	bytes;			/* allocated, except the per-vertex arrays */
-	uint64_t	nmet;			/* number of written elements of those arrays */
+	uint64_t	bytes;			/* allocated */
+
+	/* yen_states.c */
+	EmogiYenState **chunks;		/* [nchunks of chunks_room] of [EMOGI_YEN_CHUNK] */
+	uint64_t	nchunks;
+	uint64_t	chunks_room;
+	uint32_t	nstates;
+	EmogiYenSlot *slots;		/* [slot_mask + 1], at most half full; NULL = places are used */
+	uint64_t	slot_mask;
+	uint32_t   *places;			/* [nvertices], number of the state, + 1; 0 = none */
+	EmogiYenState spare;		/* for vertices that are met when out of memory */
 
 	/* yen_bounds.c */
-	EmogiYenLabels *labels;		/* [nvertices] */
 	EmogiYenQueue forward;
 	EmogiYenQueue backward;
 	double		radius;			/* lower bound of the distance from the source of vertices that its
@@ -140,7 +168,7 @@ struct EmogiYen
 	double		frontier;		/* lower bound of paths over vertices that the search from the
 								 * target has not settled; +inf = none */
 
-	/* yen_hierarchy.c, which uses labels differently */
+	/* yen_hierarchy.c */
 	const EmogiContraction *made;	/* NULL = none */
 	bool		reversed;		/* it is that of the transposed graph */
 	uint32_t   *climb;			/* [nclimb of climb_room], stack of ranks */
@@ -148,14 +176,19 @@ struct EmogiYen
 	uint64_t	climb_room;
 
 	/* yen_spur.c */
-	EmogiSpurNode *nodes;		/* [nvertices] */
 	uint32_t	stamp;
 	EmogiYenQueue queue;
 	EmogiSpurStep *steps;		/* [nsteps of steps_room] */
 	uint64_t	nsteps;
 	uint64_t	steps_room;
-	uint64_t   *kept;			/* [nvertices], `latest` for paths of the minimum distance as bits,
-								 * + 1; 0 = none. NULL = not allocated */
+	uint64_t	budget;			/* edges that a class may scan with the bounds of all classes; 0 =
+								 * always search from both ends */
+	uint64_t	scan_limit;		/* value of nscanned at which that of the current class is spent */
+	bool		has_kept;		/* `kept` of states is set */
+
+	/* yen_both_ends.c */
+	EmogiYenQueue reverse;		/* of the search from the target */
+	double		meeting;		/* length of the shortest path found, except for rounding */
 
 	/* yen.c */
 	EmogiYenPath *paths;		/* [npaths of paths_room]; the first is the source alone */
@@ -169,6 +202,7 @@ struct EmogiYen
 	uint64_t	heap_room;
 	double		first_distance;	/* distance of the first path */
 	double		last;			/* distance of the last path */
+	double		found_key;		/* min distance of the paths found since then; +inf = none */
 };
 
 typedef enum EmogiSpurOutcome
@@ -194,11 +228,16 @@ extern void emogi_yen_bar(EmogiYen *ranking, const EmogiYenClass *class, bool ex
 extern bool emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, uint64_t count,
 							  size_t bytes);
 
-/*
- * Allocate zeroed memory for all vertices, little of which may be written; false, and the job
- * failed, if out of memory.
- */
-extern bool emogi_yen_take(EmogiYen *ranking, void **items, size_t bytes);
+/* ---- yen_states.c ---- */
+
+/* Begin without a state; false, and the job failed, if out of memory. */
+extern bool emogi_yen_states_begin(EmogiYen *ranking);
+
+/* Add the state of a vertex that has none; if out of memory, the job fails, and it is the spare one. */
+extern EmogiYenState *emogi_yen_states_add(EmogiYen *ranking, uint32_t id);
+
+/* Free the states. */
+extern void emogi_yen_states_free(EmogiYen *ranking);
 
 /* ---- yen_bounds.c ---- */
 
@@ -235,7 +274,85 @@ extern EmogiSpurNode *emogi_yen_spur_node(EmogiYen *ranking, uint32_t vertex);
 extern bool emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class,
 								double allowed, EmogiSpurOutcome *outcome);
 
+/* Raise the lower bound of a class. */
+extern void emogi_yen_raise_key(EmogiYenClass *class, double key);
+
+/* ---- yen_both_ends.c ---- */
+
+/*
+ * Find the length of the shortest path of a class, if it is at most `allowed`, and the distances of
+ * the vertices on all paths of that length. The prefix must be banned, the spur included. False if
+ * the job failed.
+ */
+extern bool emogi_yen_both_ends_find(EmogiYen *ranking, const EmogiYenPath *path,
+									 EmogiYenClass *class, double allowed, double *length,
+									 EmogiSpurOutcome *outcome);
+
 /* ---- inline functions ---- */
+
+/* Get the slot of a vertex, or the empty one where it belongs. */
+static inline EmogiYenSlot *
+emogi_yen_slot(const EmogiYen *ranking, uint32_t id)
+{
+	uint64_t	i = (id * UINT64_C(0x9E3779B97F4A7C15)) >> 32 & ranking->slot_mask;
+
+	while (ranking->slots[i].place != 0 && ranking->slots[i].id != id)
+		i = (i + 1) & ranking->slot_mask;
+	return &ranking->slots[i];
+}
+
+/* Find the state of a vertex, which stays where it is; NULL = it has none. */
+static inline EmogiYenState *
+emogi_yen_find_state(const EmogiYen *ranking, uint32_t id)
+{
+	const uint32_t place = ranking->slots != NULL ? emogi_yen_slot(ranking, id)->place :
+		ranking->places[id];
+
+	return place == 0 ? NULL :
+		&ranking->chunks[(place - 1) / EMOGI_YEN_CHUNK][(place - 1) % EMOGI_YEN_CHUNK];
+}
+
+/* Get the state of a vertex, to be written. */
+static inline EmogiYenState *
+emogi_yen_state(EmogiYen *ranking, uint32_t id)
+{
+	EmogiYenState *state = emogi_yen_find_state(ranking, id);
+
+	return state != NULL ? state : emogi_yen_states_add(ranking, id);
+}
+
+/* Get the labels of a vertex, to be read. */
+static inline EmogiYenLabels
+emogi_yen_labels(const EmogiYen *ranking, uint32_t id)
+{
+	const EmogiYenState *state = emogi_yen_find_state(ranking, id);
+
+	return state != NULL ? state->labels : (EmogiYenLabels) {0, 0};
+}
+
+/* May a vertex not follow the spur? */
+static inline bool
+emogi_yen_is_excluded(const EmogiYen *ranking, uint32_t vertex)
+{
+	const EmogiYenState *state = emogi_yen_find_state(ranking, vertex);
+
+	return state != NULL && state->node.excluded;
+}
+
+/* Let classes spend as much as the search for the first path has cost. */
+static inline void
+emogi_yen_expect_cost(EmogiYen *ranking, uint64_t cost)
+{
+	if (ranking->budget > 0 && ranking->budget < cost)
+		ranking->budget = cost;
+}
+
+/* Has the current class spent its budget? */
+static inline bool
+emogi_yen_is_spent(const EmogiYen *ranking)
+{
+	return ranking->nscanned >= ranking->scan_limit;
+}
 
 /*
  * Add distances without overflow to +inf: +inf means not reachable, and an overflowing sum becomes

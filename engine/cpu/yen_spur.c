@@ -11,6 +11,10 @@
  * vertex abandoned at a distance is not tried again at that or a larger distance: the vertices that
  * blocked it are still on the path, or a path would have been found over it.
  *
+ * The bounds of yen_bounds.c are shared by all classes, and may be too low for one. If a search with
+ * them scans more edges than the search for the first path, the class gets one of its own from both
+ * ends (yen_both_ends.c). That is limited by a path found for another class, the first time.
+ *
  * If sums are exact, as of integers, the bounds alone tell which vertices are in time for a path
  * whose length is the lower bound of the class, and mostly there is one: then the depth-first
  * search is the only one. If sums are rounded, the latest distances of the first path are kept for
@@ -33,15 +37,12 @@ typedef enum Clock
 EmogiSpurNode *
 emogi_yen_spur_node(EmogiYen *ranking, uint32_t vertex)
 {
-	EmogiSpurNode *node = &ranking->nodes[vertex];
+	EmogiSpurNode *node = &emogi_yen_state(ranking, vertex)->node;
 
 	if (node->stamp != ranking->stamp)
-	{
-		ranking->nmet += node->stamp == 0;
 		*node = (EmogiSpurNode) {.stamp = ranking->stamp,.excluded = node->excluded,
 								 .value = (double) INFINITY,.latest = -1.0,
-								 .dead = (double) INFINITY};
-	}
+								 .dead = (double) INFINITY,.rest = (double) INFINITY};
 	return node;
 }
 
@@ -54,8 +55,8 @@ emogi_yen_spur_enter(EmogiYen *ranking, const EmogiYenPath *path, uint64_t count
 }
 
 /* Raise the lower bound of a class: any vertex may then be the next on its paths. */
-static void
-raise_key(EmogiYenClass *class, double key)
+void
+emogi_yen_raise_key(EmogiYenClass *class, double key)
 {
 	class->key = key > class->key ? key : nextafter(class->key, (double) INFINITY);
 	class->is_open = true;
@@ -103,7 +104,7 @@ relax_list(EmogiYen *ranking, uint32_t vertex, double value, bool is_spur, doubl
 												 emogi_weight(lists->weights, type, e));
 
 		if (emogi_yen_repeats(lists, first, e) || !(next < (double) INFINITY) ||
-			(is_spur && ranking->nodes[lists->targets[e]].excluded))
+			(is_spur && emogi_yen_is_excluded(ranking, lists->targets[e])))
 			continue;
 		if (!relax(ranking, lists->targets[e], next, length) ||
 			emogi_yen_poll_in_list(ranking, e - first))
@@ -131,9 +132,12 @@ settle(EmogiYen *ranking, double *length)
 	return relax_list(ranking, entry.vertex, entry.value, false, length);
 }
 
-/* Find the length of the shortest path of a class, if it is at most `allowed`. */
+/*
+ * Find the length of the shortest path of a class, if it is at most `allowed`, by the bounds of all
+ * classes. The outcome is void if the budget is spent.
+ */
 static bool
-find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed,
+find_bounded_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed,
 			double *length, EmogiSpurOutcome *outcome)
 {
 	EmogiYenQueue *queue = &ranking->queue;
@@ -148,7 +152,7 @@ find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, d
 	emogi_yen_bar(ranking, class, false);
 	if (!relaxed)
 		return false;
-	while (queue->count > 0 &&
+	while (queue->count > 0 && !emogi_yen_is_spent(ranking) &&
 		   !(queue->entries[0].key > (*length < allowed ? *length : allowed) * ranking->slack))
 		if (!settle(ranking, length))
 			return false;
@@ -160,7 +164,32 @@ find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, d
 		return true;
 	*outcome = EMOGI_SPUR_LATER;
 	key = queue->count > 0 && queue->entries[0].key < *length ? queue->entries[0].key : *length;
-	raise_key(class, emogi_yen_deflate(ranking, key));
+	emogi_yen_raise_key(class, emogi_yen_deflate(ranking, key));
+	return true;
+}
+
+/* Likewise, by a search from both ends if the budget is spent. */
+static bool
+find_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed,
+			double *length, EmogiSpurOutcome *outcome)
+{
+	const double key = class->key;
+	const bool	is_open = class->is_open;
+
+	emogi_yen_spur_enter(ranking, path, class->at + 1);
+	if (!emogi_yen_is_spent(ranking) &&
+		!find_bounded_length(ranking, path, class, allowed, length, outcome))
+		return false;
+	if (!emogi_yen_is_spent(ranking))
+		return true;
+	class->key = key;
+	class->is_open = is_open;
+	if (!class->is_tried && allowed > ranking->found_key)
+		allowed = ranking->found_key > key ? ranking->found_key : key;
+	class->is_tried = true;
+	emogi_yen_spur_enter(ranking, path, class->at + 1);
+	if (!emogi_yen_both_ends_find(ranking, path, class, allowed, length, outcome))
+		return false;
 	return true;
 }
 
@@ -205,7 +234,7 @@ note_latest(EmogiYen *ranking, uint32_t vertex, double latest, bool keep)
 {
 	emogi_yen_spur_node(ranking, vertex)->latest = latest;
 	if (keep)
-		ranking->kept[vertex] = emogi_yen_bits(latest);
+		emogi_yen_state(ranking, vertex)->kept = emogi_yen_bits(latest);
 	return emogi_yen_push(ranking, &ranking->queue, (EmogiYenEntry) {-latest, 0.0, vertex});
 }
 
@@ -233,10 +262,11 @@ find_latest(EmogiYen *ranking, double length, bool keep)
 		for (uint64_t e = first; e < end; e++)
 		{
 			const uint32_t u = lists->targets[e];
-			const EmogiSpurNode *node = &ranking->nodes[u];
+			const EmogiYenState *state = emogi_yen_find_state(ranking, u);
+			const EmogiSpurNode *node = state != NULL ? &state->node : NULL;
 			double		latest;
 
-			if (emogi_yen_repeats(lists, first, e) || node->stamp != ranking->stamp ||
+			if (emogi_yen_repeats(lists, first, e) || node == NULL || node->stamp != ranking->stamp ||
 				node->banned || u == ranking->target)
 				continue;
 			latest = latest_before(ranking, -entry.key, emogi_weight(lists->weights, type, e));
@@ -254,13 +284,15 @@ find_latest(EmogiYen *ranking, double length, bool keep)
 static bool
 is_in_time(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double length)
 {
+	const uint64_t kept = clock == BY_KEPT ? emogi_yen_state(ranking, vertex)->kept : 0;
+
 	switch (clock)
 	{
 		case BY_BOUNDS:
 			return emogi_yen_add(value, emogi_yen_bound_within(ranking, vertex, value, length)) <=
 				length;
 		case BY_KEPT:
-			return value <= emogi_yen_value(ranking->kept[vertex]) && ranking->kept[vertex] != 0;
+			return kept != 0 && value <= emogi_yen_value(kept);
 		case BY_SEARCH:
 			break;
 	}
@@ -308,7 +340,7 @@ may_enter(EmogiYen *ranking, Clock clock, uint32_t vertex, double value, double 
 
 /*
  * Extend the steps from the spur, the first one, to the target, with the vertices barred that may
- * not follow it; no step is left if there is no such path.
+ * not follow it; no step is left if there is no such path, or if the budget is spent.
  */
 static bool
 make_steps(EmogiYen *ranking, Clock clock, double length)
@@ -323,6 +355,11 @@ make_steps(EmogiYen *ranking, Clock clock, double length)
 		const uint64_t e = step->entry++;
 		double		value;
 
+		if (clock == BY_BOUNDS && emogi_yen_is_spent(ranking))
+		{
+			ranking->nsteps = 0;
+			break;
+		}
 		if (e == list.end)
 		{
 			pop_step(ranking);
@@ -392,7 +429,7 @@ find_known(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *cla
 {
 	ranking->nsteps = 0;
 	*length = ranking->is_exact ? class->key : ranking->first_distance;
-	if (!ranking->is_exact && (ranking->kept == NULL || class->key > ranking->first_distance))
+	if (!ranking->is_exact && (!ranking->has_kept || class->key > ranking->first_distance))
 	{
 		*length = -1.0;
 		return true;
@@ -409,24 +446,22 @@ emogi_yen_spur_find(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *
 	double		length;
 
 	*outcome = EMOGI_SPUR_FOUND;
+	ranking->scan_limit = is_first ? UINT64_MAX : ranking->nscanned + ranking->budget;
 	if (!find_known(ranking, path, class, &length))
 		return false;
 	if (ranking->nsteps > 0)
 		return store_path(ranking, path, class);
-	if (length >= allowed)
+	if (length >= allowed && !emogi_yen_is_spent(ranking))
 	{
 		*outcome = EMOGI_SPUR_LATER;
-		raise_key(class, nextafter(length, (double) INFINITY));
+		emogi_yen_raise_key(class, nextafter(length, (double) INFINITY));
 		return true;
 	}
-	emogi_yen_spur_enter(ranking, path, class->at + 1);
 	if (!find_length(ranking, path, class, allowed, &length, outcome))
 		return false;
 	if (*outcome != EMOGI_SPUR_FOUND)
 		return true;
-	if (is_first && !ranking->is_exact && ranking->kept == NULL &&
-		!emogi_yen_take(ranking, (void **) &ranking->kept, sizeof *ranking->kept))
-		return false;
+	ranking->has_kept |= is_first && !ranking->is_exact;
 	if (!find_latest(ranking, length, is_first && !ranking->is_exact))
 		return false;
 	emogi_yen_spur_node(ranking, path->vertices[class->at])->banned = false;
