@@ -183,7 +183,7 @@ collects(const EmogiScan *scan)
 {
 	if (scan->function->shape == EMOGI_SHAPE_STEPS)
 		return EMOGI_COLLECTS_PATHS;
-	return scan->is_batch ? EMOGI_COLLECTS_BALL : EMOGI_SEARCHES;
+	return scan->is_batch ? EMOGI_COLLECTS_WALKS : EMOGI_SEARCHES;
 }
 
 /* Ask who will answer the call, as far as it is constant. */
@@ -227,7 +227,7 @@ describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSe
 	};
 	if (emogi_answer_can(EMOGI_ANSWERER_INDEX, &question))
 		return true;
-	search->kind = emogi_neighborhood_call_kind(&bounded, &search->max_depth);
+	emogi_neighborhood_call_describe(&bounded, search);
 	return emogi_neighborhood_call_may_serve(&bounded);
 }
 
