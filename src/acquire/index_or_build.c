@@ -67,25 +67,15 @@ may_collect_weights(const EmogiSource *source, List *leaves, const EmogiCacheLoo
 }
 
 /*
- * Check whether a graph of the edges that a search collects could replace the call's graph: one
- * that would serve this call alone, or is that of conditions. Such a graph may serve only few
- * calls, as with now(), whose value changes with each transaction.
+ * Decide whether a search uses indexes, by estimated costs. Sets its cost limit. Edges are collected
+ * only if there is no graph: an older one serves with the changes beside it, or is refreshed.
  */
-static bool
-may_collect(EmogiCacheHas has, const EmogiSource *source, List *leaves,
-			const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
-{
-	return has == EMOGI_CACHE_HAS_NOTHING && (!for_others || source->filter != NULL) &&
-		may_collect_weights(source, leaves, lookup, search);
-}
-
-/* Decide whether a search uses indexes, by estimated costs. Sets its cost limit. */
 static bool
 prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 				const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
 {
 	if (search->kind != EMOGI_SEARCHES &&
-		!may_collect(has, source, leaves, lookup, for_others, search))
+		(has != EMOGI_CACHE_HAS_NOTHING || !may_collect_weights(source, leaves, lookup, search)))
 		return false;
 	switch (has)
 	{
@@ -129,7 +119,7 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	}
 	if (search->is_answered && lookup->analysis != NULL)
 		(void) emogi_cache_lookup_is_first_request(lookup, true);
-	if (for_others && (search->kind == EMOGI_SEARCHES || source->filter != NULL))
+	if (for_others && (search->kind == EMOGI_SEARCHES || has == EMOGI_CACHE_HAS_NOTHING))
 	{
 		if (search->is_answered)
 			emogi_index_search_cost_record_search(source, search);

@@ -434,6 +434,26 @@ SELECT count(*) AS n FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y'
 SELECT last_cache();
 SELECT :collected_n = :built_n AND :again_n = :built_n AND :found_n = :built_n;
 RESET emogi.enable_index_search;
+-- So has a table without conditions: neighborhoods serve until they have cost as much as its graph.
+CREATE TABLE plain AS SELECT src, dst FROM e WHERE src IS NOT NULL AND dst IS NOT NULL;
+CREATE INDEX ON plain (src);
+CREATE INDEX ON plain (dst);
+ANALYZE plain;
+SELECT triangles AS n FROM emogi_triangles('plain') WHERE vertex = 1 \gset collected_
+SELECT last_cache();
+DO $$
+DECLARE
+  calls int := 0;
+BEGIN
+  LOOP
+    PERFORM FROM emogi_triangles('plain') WHERE vertex = 1;
+    calls := calls + 1;
+    EXIT WHEN last_cache() <> 'index' OR calls = 5000;
+  END LOOP;
+  RAISE NOTICE '%, after several: %', last_cache(), calls > 5;
+END $$;
+SELECT triangles = :collected_n FROM emogi_triangles('plain') WHERE vertex = 1;
+SELECT last_cache();
 
 SET client_min_messages = warning;
 DROP SCHEMA test_neighborhoods CASCADE;
