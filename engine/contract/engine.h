@@ -435,6 +435,11 @@ typedef struct EmogiEngine
 /* The engine of the host processor, linked statically. */
 extern const EmogiEngine *emogi_cpu_engine(void);
 
+/* Run a query as that engine does, in the calling thread alone: on small graphs, in any process. */
+extern EmogiStatus emogi_cpu_engine_run_alone(const EmogiGraph *graph, const EmogiQuery *query,
+											  EmogiResult *result, EmogiControl *control,
+											  EmogiError *error);
+
 /*
  * Make the CUDA driver load all kernels when a device is opened, so that no run pays for loading;
  * by default it loads each at its first launch. The user's own setting takes precedence. Call this

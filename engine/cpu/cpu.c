@@ -129,6 +129,20 @@ run_cpu(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *quer
 	return algorithms[query->algorithm] (state->pool, graph, query, result, control, error);
 }
 
+EmogiStatus
+emogi_cpu_engine_run_alone(const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
+						   EmogiControl *control, EmogiError *error)
+{
+	EmogiEngineState state = {emogi_pool_create(1)};
+	EmogiStatus status;
+
+	if (state.pool == NULL)
+		return fail(EMOGI_NO_MEMORY, error, "out of memory");
+	status = run_cpu(&state, graph, query, result, control, error);
+	emogi_pool_destroy(state.pool);
+	return status;
+}
+
 /* Run a multi-source BFS. */
 static EmogiStatus
 run_msbfs(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,

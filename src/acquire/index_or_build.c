@@ -50,24 +50,32 @@ accumulates(const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 }
 
 /*
- * Check whether a graph of the edges that a search collects could replace the call's graph: one
- * without weights that would serve this call alone, or is that of conditions. Such a graph may
- * serve only few calls, as with now(), whose value changes with each transaction.
+ * Can the edges of a search be collected, if they have weights? A build refuses weights that a
+ * search would not read.
  */
 static bool
-may_collect(EmogiCacheHas has, const EmogiSource *source, const EmogiCacheLookup *lookup,
-			bool for_others)
+may_collect_weights(const EmogiSource *source, List *leaves, const EmogiCacheLookup *lookup,
+					EmogiIndexSearch *search)
 {
-	return has == EMOGI_CACHE_HAS_NOTHING && (!for_others || source->filter != NULL) &&
-		(source->weight == 0 || lookup->key.weights == EMOGI_WEIGHTS_UNUSED);
+	search->is_weighted = source->weight != 0 && lookup->key.weights != EMOGI_WEIGHTS_UNUSED;
+	if (!search->is_weighted)
+		return true;
+	if (search->kind == EMOGI_COLLECTS_NEAR)
+		search->max_depth = -1;	/* any number of edges may be near */
+	return lookup->key.weights == EMOGI_WEIGHTS_LENGTHS &&
+		emogi_index_search_weights_are_lengths(source, leaves);
 }
 
-/* Decide whether a search uses indexes, by estimated costs. Sets its cost limit. */
+/*
+ * Decide whether a search uses indexes, by estimated costs. Sets its cost limit. Edges are collected
+ * only if there is no graph: an older one serves with the changes beside it, or is refreshed.
+ */
 static bool
 prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 				const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
 {
-	if (search->kind != EMOGI_SEARCHES && !may_collect(has, source, lookup, for_others))
+	if (search->kind != EMOGI_SEARCHES &&
+		(has != EMOGI_CACHE_HAS_NOTHING || !may_collect_weights(source, leaves, lookup, search)))
 		return false;
 	switch (has)
 	{
@@ -80,19 +88,6 @@ prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 		case EMOGI_CACHE_HAS_GRAPH:
 			break;
 	}
-	return false;
-}
-
-/* Open the indexes of a search; false, with none open, if there are none. */
-static bool
-open_indexes(const EmogiSource *source, List *leaves, const EmogiIndexSearch *search,
-			 EmogiSearchIndexes *indexes)
-{
-	if (!emogi_index_search_open(source, leaves, search->direction, indexes))
-		return false;
-	if (emogi_neighborhood_can_collect(indexes, search))
-		return true;
-	emogi_index_search_close(indexes);
 	return false;
 }
 
@@ -110,7 +105,7 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	EmogiSearchIndexes indexes;
 
 	if (prefers_indexes(has, source, leaves, lookup, for_others, search) &&
-		open_indexes(source, leaves, search, &indexes))
+		emogi_index_search_open(source, leaves, search, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
 		if (search->kind == EMOGI_SEARCHES)
@@ -124,7 +119,7 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	}
 	if (search->is_answered && lookup->analysis != NULL)
 		(void) emogi_cache_lookup_is_first_request(lookup, true);
-	if (for_others && (search->kind == EMOGI_SEARCHES || source->filter != NULL))
+	if (for_others && (search->kind == EMOGI_SEARCHES || has == EMOGI_CACHE_HAS_NOTHING))
 	{
 		if (search->is_answered)
 			emogi_index_search_cost_record_search(source, search);
@@ -144,7 +139,7 @@ emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 
 	if (!prefers_indexes(has, source, leaves, lookup, accumulates(lookup, has, may_share, search),
 						 search) ||
-		!open_indexes(source, leaves, search, &indexes))
+		!emogi_index_search_open(source, leaves, search, &indexes))
 		return false;
 	emogi_index_search_name(&indexes, search->direction, search->names);
 	emogi_index_search_close(&indexes);

@@ -130,6 +130,13 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *search, int nle
 		(search->direction == EMOGI_BOTH || search->kind == EMOGI_COLLECTS_CYCLES ? 2 : 1);
 }
 
+/* Does anything but the cost bound a search? */
+static bool
+is_bounded(const EmogiIndexSearch *search)
+{
+	return search->max_depth >= 0 || search->kind == EMOGI_COLLECTS_PATHS;
+}
+
 /* Get the cost limit of an index search, given the cost that statistics predict. */
 static uint64
 max_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *search,
@@ -141,7 +148,7 @@ max_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *
 	double		limit = Max(build_cost(source, nedges) / share, EMOGI_COST_INDEX_MIN_US);
 
 	limit = Max(limit - (double) search->cost_before, 0);
-	if ((search->max_depth < 0 && search->kind != EMOGI_COLLECTS_PATHS) || expected > limit)
+	if (!is_bounded(search) || expected > limit)
 		limit = Min(limit, Max(limit / EMOGI_COST_INDEX_UNLIKELY_SHARE, EMOGI_COST_INDEX_MIN_US));
 	return (uint64) Min(limit, Min(work_mem * 1024.0 / bytes_per_read, PG_INT32_MAX));
 }
@@ -202,7 +209,7 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
 {
 	if (!serves_others)
 		return beats_build(source, leaves, false, 0, search);
-	return (search->max_depth >= 0 || search->targeted || search->kind == EMOGI_COLLECTS_PATHS) &&
+	return (is_bounded(search) || search->targeted) &&
 		beats_build(source, leaves, true, emogi_index_search_min_size_kb, search);
 }
 
@@ -214,7 +221,7 @@ bool
 emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves,
 								   EmogiIndexSearch *search)
 {
-	if (search->max_depth < 0 ||
+	if (!is_bounded(search) ||
 		!beats_build(source, leaves, false,
 					 emogi_index_search_min_size_kb / EMOGI_COST_INDEX_WAIT_SHARE, search))
 		return false;
@@ -237,7 +244,7 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 	double		nedges;
 	double		price;
 
-	if (search->max_depth < 0 || !beats_build(source, leaves, false, 0, search))
+	if (!is_bounded(search) || !beats_build(source, leaves, false, 0, search))
 		return false;
 	measure(leaves, &pages, &nedges);
 	price = pages / EMOGI_COST_PAGES_PER_US;

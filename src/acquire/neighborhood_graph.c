@@ -19,6 +19,7 @@ typedef struct Arc
 {
 	uint32		from;
 	uint32		to;
+	double		weight;			/* 1 without weights */
 } Arc;
 
 /* The edges of a neighborhood, and its vertices in order. */
@@ -26,6 +27,7 @@ typedef struct Arcs
 {
 	const EmogiNeighborhood *found;
 	bool		is_undirected;
+	bool		is_weighted;
 	uint32	   *order;			/* [nvertices], indexes into found->vertices, ascending by key */
 	uint32	   *numbers;		/* [found->nvertices], the inverse */
 	uint32		nvertices;
@@ -60,11 +62,12 @@ number_vertices(Arcs *arcs, EmogiNeighborhood *found)
 
 /* ---- edges ---- */
 
-/* Add an edge between two vertices of the neighborhood. */
+/* Add an edge of a list, in a direction, between two vertices of the neighborhood. */
 static void
-add_arc(Arcs *arcs, uint32 from, uint32 to)
+add_arc(Arcs *arcs, uint64 end, uint32 from, uint32 to)
 {
-	arcs->arcs[arcs->narcs++] = (Arc) {arcs->numbers[from], arcs->numbers[to]};
+	arcs->arcs[arcs->narcs++] = (Arc) {arcs->numbers[from], arcs->numbers[to],
+		arcs->is_weighted ? arcs->found->weights[end] : 1};
 }
 
 /*
@@ -81,9 +84,9 @@ add_list_along(Arcs *arcs, uint32 vertex)
 	{
 		const uint32 end = found->ends[i];
 
-		add_arc(arcs, vertex, end);
+		add_arc(arcs, i, vertex, end);
 		if (arcs->is_undirected && !found->vertices[end].lists[EMOGI_EDGES_ALONG].is_read)
-			add_arc(arcs, end, vertex);
+			add_arc(arcs, i, end, vertex);
 	}
 }
 
@@ -96,10 +99,22 @@ add_list_against(Arcs *arcs, uint32 vertex)
 
 	for (uint64 i = list.first; i < list.first + list.count; i++)
 		if (!found->vertices[found->ends[i]].lists[EMOGI_EDGES_ALONG].is_read)
-			add_arc(arcs, found->ends[i], vertex);
+			add_arc(arcs, i, found->ends[i], vertex);
 }
 
-/* List all edges, each once; in an undirected graph each in the lists of both ends. */
+static int
+compare_weights(const void *a, const void *b)
+{
+	const double x = ((const Arc *) a)->weight;
+	const double y = ((const Arc *) b)->weight;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * List all edges, each once; in an undirected graph each in the lists of both ends. They ascend by
+ * weight, which the lists keep for parallel edges.
+ */
 static void
 list_arcs(Arcs *arcs)
 {
@@ -109,6 +124,8 @@ list_arcs(Arcs *arcs)
 		add_list_along(arcs, i);
 		add_list_against(arcs, i);
 	}
+	if (arcs->is_weighted)
+		qsort(arcs->arcs, arcs->narcs, sizeof(Arc), compare_weights);
 }
 
 /* ---- CSR ---- */
@@ -121,39 +138,66 @@ sum_up(uint64 *offsets, uint32 nvertices)
 		offsets[v + 1] += offsets[v];
 }
 
-/* Write adjacency lists by the edges' ends, in any order within a list. */
+/* Adjacency lists that are being written. */
+typedef struct Lists
+{
+	uint64	   *offsets;		/* [nvertices + 1] */
+	uint32	   *targets;		/* [offsets[nvertices]] */
+	double	   *weights;		/* likewise; NULL = none */
+} Lists;
+
+/* Write adjacency lists by the edges' ends, within a list in the order of the edges. */
 static void
-write_lists_by_end(const Arcs *arcs, uint64 *offsets, uint32 *targets)
+write_lists_by_end(const Arcs *arcs, const Lists *to)
 {
 	uint64	   *next = palloc_extended((arcs->nvertices + 1) * sizeof *next, MCXT_ALLOC_HUGE);
 
-	memset(offsets, 0, (arcs->nvertices + 1) * sizeof *offsets);
+	memset(to->offsets, 0, (arcs->nvertices + 1) * sizeof *to->offsets);
 	for (uint64 i = 0; i < arcs->narcs; i++)
-		offsets[arcs->arcs[i].to + 1]++;
-	sum_up(offsets, arcs->nvertices);
-	memcpy(next, offsets, (arcs->nvertices + 1) * sizeof *next);
+		to->offsets[arcs->arcs[i].to + 1]++;
+	sum_up(to->offsets, arcs->nvertices);
+	memcpy(next, to->offsets, (arcs->nvertices + 1) * sizeof *next);
 	for (uint64 i = 0; i < arcs->narcs; i++)
-		targets[next[arcs->arcs[i].to]++] = arcs->arcs[i].from;
+	{
+		const uint64 place = next[arcs->arcs[i].to]++;
+
+		to->targets[place] = arcs->arcs[i].from;
+		if (to->weights != NULL)
+			to->weights[place] = arcs->arcs[i].weight;
+	}
 	pfree(next);
 }
 
 /* Write the transpose of adjacency lists. Its lists are ascending. */
 static void
-write_transpose(uint32 nvertices, const uint64 *from_offsets, const uint32 *from_targets,
-				uint64 *offsets, uint32 *targets)
+write_transpose(uint32 nvertices, const Lists *from, const Lists *to)
 {
-	const uint64 nedges = from_offsets[nvertices];
+	const uint64 nedges = from->offsets[nvertices];
 	uint64	   *next = palloc_extended((nvertices + 1) * sizeof *next, MCXT_ALLOC_HUGE);
 
-	memset(offsets, 0, (nvertices + 1) * sizeof *offsets);
+	memset(to->offsets, 0, (nvertices + 1) * sizeof *to->offsets);
 	for (uint64 e = 0; e < nedges; e++)
-		offsets[from_targets[e] + 1]++;
-	sum_up(offsets, nvertices);
-	memcpy(next, offsets, (nvertices + 1) * sizeof *next);
+		to->offsets[from->targets[e] + 1]++;
+	sum_up(to->offsets, nvertices);
+	memcpy(next, to->offsets, (nvertices + 1) * sizeof *next);
 	for (uint32 v = 0; v < nvertices; v++)
-		for (uint64 e = from_offsets[v]; e < from_offsets[v + 1]; e++)
-			targets[next[from_targets[e]]++] = v;
+		for (uint64 e = from->offsets[v]; e < from->offsets[v + 1]; e++)
+		{
+			const uint64 place = next[from->targets[e]]++;
+
+			to->targets[place] = v;
+			if (to->weights != NULL)
+				to->weights[place] = from->weights[e];
+		}
 	pfree(next);
+}
+
+/* Get the memory of lists that are laid out, to be written. */
+static Lists
+lists_of(const EmogiAdjacency *adjacency)
+{
+	return (Lists) {unconstify(uint64 *, adjacency->offsets),
+		unconstify(uint32 *, adjacency->targets), unconstify(void *, adjacency->weights)};
 }
 
 /* Write the adjacency lists of a graph that is laid out. */
@@ -161,18 +205,22 @@ static void
 write_lists(const Arcs *arcs, const EmogiGraph *graph)
 {
 	const uint32 n = arcs->nvertices;
-	uint64	   *offsets = palloc_extended((n + 1) * sizeof *offsets, MCXT_ALLOC_HUGE);
-	uint32	   *targets = palloc_extended(Max(arcs->narcs, 1) * sizeof *targets, MCXT_ALLOC_HUGE);
+	const Lists forward = lists_of(&graph->forward);
+	Lists		by_end = {
+		palloc_extended((n + 1) * sizeof(uint64), MCXT_ALLOC_HUGE),
+		palloc_extended(Max(arcs->narcs, 1) * sizeof(uint32), MCXT_ALLOC_HUGE)
+	};
 
-	write_lists_by_end(arcs, offsets, targets);
-	write_transpose(n, offsets, targets, unconstify(uint64 *, graph->forward.offsets),
-					unconstify(uint32 *, graph->forward.targets));
-	pfree(offsets);
-	pfree(targets);
+	if (arcs->is_weighted)
+		by_end.weights = palloc_extended(Max(arcs->narcs, 1) * sizeof(double), MCXT_ALLOC_HUGE);
+	write_lists_by_end(arcs, &by_end);
+	write_transpose(n, &by_end, &forward);
 	if (graph->backward.offsets != NULL && graph->backward.offsets != graph->forward.offsets)
-		write_transpose(n, graph->forward.offsets, graph->forward.targets,
-						unconstify(uint64 *, graph->backward.offsets),
-						unconstify(uint32 *, graph->backward.targets));
+	{
+		const Lists backward = lists_of(&graph->backward);
+
+		write_transpose(n, &forward, &backward);
+	}
 }
 
 /* Write the ids of a graph. */
@@ -218,7 +266,9 @@ emogi_neighborhood_graph_make(EmogiCall *call, const EmogiGraphKey *wanted,
 							  EmogiIndexSearch *search, EmogiGraph *graph)
 {
 	EmogiNeighborhood *found = search->neighborhood;
-	Arcs		arcs = {.found = found,.is_undirected = wanted->direction == EMOGI_BOTH};
+	Arcs		arcs = {.found = found,.is_undirected = search->direction == EMOGI_BOTH,
+						.is_weighted = found->weights != NULL};
+	const EmogiWeightType weights = arcs.is_weighted ? EMOGI_WEIGHT_F64 : EMOGI_WEIGHT_NONE;
 	const bool	is_transposed = wanted->with_backward && !arcs.is_undirected;
 	MemoryContext old = MemoryContextSwitchTo(found->context);
 
@@ -231,10 +281,10 @@ emogi_neighborhood_graph_make(EmogiCall *call, const EmogiGraphKey *wanted,
 	{
 		void	   *memory = emogi_call_alloc_any(call, emogi_csr_bytes(arcs.nvertices, arcs.narcs,
 																		EMOGI_OUT, is_transposed,
-																		EMOGI_WEIGHT_NONE));
+																		weights));
 
-		emogi_csr_view(memory, arcs.nvertices, arcs.narcs, wanted->direction, is_transposed,
-					   EMOGI_WEIGHT_NONE, graph);
+		emogi_csr_view(memory, arcs.nvertices, arcs.narcs, search->direction, is_transposed,
+					   weights, graph);
 		write_ids(&arcs, graph);
 		write_lists(&arcs, graph);
 	}

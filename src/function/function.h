@@ -16,7 +16,7 @@
  *
  *   local_search_call.c   searches that reach few vertices, in the backend
  *   local_search_lists.c  a few similarities and distances, in the backend
- *   local_batch.c         searches from many sources in a small graph, in the backend
+ *   local_batch.c         the CPU engine on a small graph, in the backend
  *   hierarchy_search.c    paths and distances by a contraction hierarchy
  *   index_search_call.c   searches over table indexes, without a graph
  *   neighborhood_call.c   graphs of edges that are found through table indexes
@@ -63,9 +63,12 @@ typedef struct EmogiVertexPair
 
 extern void emogi_pair_query_check(const char *query, const EmogiKeyType *key);
 extern uint64 emogi_pair_query_max(void);
+struct EmogiTask;
+
+extern void emogi_pair_query_read_keys(struct EmogiTask *task);
 extern EmogiVertexPair *emogi_pair_query_read(const EmogiGraph *graph,
-											  const EmogiOverlay *overlay, EmogiKeyIO *form,
-											  const char *query, uint64 *npairs);
+											  const EmogiOverlay *overlay,
+											  const struct EmogiTask *task, uint64 *npairs);
 extern uint64 emogi_pair_query_sort(const EmogiGraph *graph, const EmogiOverlay *overlay,
 									EmogiVertexPair *pairs, uint64 npairs);
 extern Datum *emogi_pair_query_keys(const EmogiGraph *graph, const EmogiOverlay *overlay,
@@ -115,6 +118,8 @@ typedef struct EmogiTask
 									 * call's */
 	char	   *start;			/* text of the query of start values or communities; NULL = none */
 	char	   *pairs;			/* text of the query of pairs; NULL = none */
+	Datum	   *pair_keys;		/* [npair_keys][2], what it has returned; NULL = not run yet */
+	uint64		npair_keys;
 	bool		with_backward;
 	bool		is_shared;		/* parallel workers read its rows */
 
@@ -317,7 +322,8 @@ extern bool emogi_hierarchy_search_matrix(EmogiCall *call, const EmogiGraph *gra
 
 extern void emogi_index_search_call_begin(EmogiIndexSearch *search, const EmogiKeyType *key);
 extern bool emogi_index_search_call_are_keys(EmogiKeyIO *form, const Datum *keys, uint64 count);
-extern Datum *emogi_index_search_call_wanted(const EmogiTask *task, uint64 *count);
+extern Datum *emogi_index_search_call_wanted(const EmogiTask *task,
+											 const EmogiVertexDatums *wanted, uint64 *count);
 extern EmogiIndexSearch emogi_index_search_call_make(EmogiTask *task, Oid function);
 extern void emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task,
 											   const EmogiIndexSearch *walk, EmogiGraph *graph,
@@ -325,13 +331,14 @@ extern void emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task,
 
 /* ---- neighborhood_call.c ---- */
 
-extern EmogiIndexSearchKind emogi_neighborhood_call_kind(const EmogiTask *task, int64 *max_depth);
+extern void emogi_neighborhood_call_describe(const EmogiTask *task, EmogiIndexSearch *search);
 extern bool emogi_neighborhood_call_may_serve(const EmogiTask *task);
 extern EmogiIndexSearch emogi_neighborhood_call_search(EmogiTask *task, Oid function);
 extern void emogi_neighborhood_call_take(EmogiTask *task, const EmogiIndexSearch *search);
 
 /* ---- local_batch.c ---- */
 
+extern void emogi_local_batch_query(EmogiCall *call, EmogiRequest *request);
 extern void emogi_local_batch_run(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 								  const uint32 *sources, int nsources, EmogiMsbfsResult *result);
 extern void emogi_local_batch_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,

@@ -9,16 +9,16 @@
 
 #include "function/function.h"
 
-/* Read the keys of the task's condition, of a type that can be looked up. */
+/* Read the keys of a task's condition, of a type that can be looked up. */
 Datum *
-emogi_index_search_call_wanted(const EmogiTask *task, uint64 *count)
+emogi_index_search_call_wanted(const EmogiTask *task, const EmogiVertexDatums *wanted,
+							   uint64 *count)
 {
-	Datum	   *keys = palloc_extended(Max(task->wanted.count, 1) * sizeof *keys,
-									   MCXT_ALLOC_HUGE);
+	Datum	   *keys = palloc_extended(Max(wanted->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
 
 	*count = 0;
-	for (uint64 i = 0; i < task->wanted.count; i++)
-		if (emogi_key_io_lookup_key(task->form, task->wanted.datums[i], &keys[*count]) &&
+	for (uint64 i = 0; i < wanted->count; i++)
+		if (emogi_key_io_lookup_key(task->form, wanted->datums[i], &keys[*count]) &&
 			emogi_key_io_has(task->form, keys[*count]))
 			(*count)++;
 	return keys;
@@ -70,7 +70,7 @@ describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 	search->targeted = task->has_targets &&
 		emogi_key_io_can_lookup(&task->form->coder.key, task->form->type);
 	if (search->targeted)
-		search->targets = emogi_index_search_call_wanted(task, &search->ntargets);
+		search->targets = emogi_index_search_call_wanted(task, &task->wanted, &search->ntargets);
 	return true;
 }
 

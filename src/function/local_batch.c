@@ -1,14 +1,38 @@
 /*
- * local_batch.c: searches from many sources at once, in the backend, in a graph of the edges near
- * these sources (neighborhood_call.c).
+ * local_batch.c: runs of the CPU engine in the backend, on a graph of the edges near given vertices
+ * (neighborhood_call.c): of an algorithm, or of searches from many sources at once.
  *
- * The graph is small, so a request to the engine worker would take longer than the searches. The
- * engine's own code runs them in the calling thread.
+ * The graph is small, so a request to the engine worker would take longer than the run.
  */
 #include "postgres.h"
 
-#include "contract/query.h"
+#include "contract/engine.h"
 #include "function/function.h"
+
+/* Raise 53200 if a run has failed: it has checked its query before, and nothing cancels it. */
+static void
+require_ok(EmogiStatus status, const EmogiError *error)
+{
+	if (status != EMOGI_OK)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("%s", error->message)));
+}
+
+/*
+ * Run the query of a request that has been filled in, whose result gets the answer. Raises 53200.
+ */
+void
+emogi_local_batch_query(EmogiCall *call, EmogiRequest *request)
+{
+	const double start_ms = emogi_pool_now_ms();
+	EmogiResult *result = &request->result;
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	require_ok(emogi_cpu_engine_run_alone(&request->graph, &request->query, result, &control,
+										  &error), &error);
+	emogi_local_search_record_run(call, &request->graph, result->nreached, result->nlevels,
+								  result->edges_traversed, start_ms);
+}
 
 /*
  * Search from at most EMOGI_MSBFS_SOURCES vertices. result: as for emogi_task_batch. Raises 53200.
@@ -22,9 +46,8 @@ search(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, const ui
 	EmogiError	error;
 	uint64		nreached = 0;
 
-	if (emogi_msbfs_run_alone(graph, sources, nsources, task->query.max_depth, result, &control,
-							  &error) != EMOGI_OK)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("%s", error.message)));
+	require_ok(emogi_msbfs_run_alone(graph, sources, nsources, task->query.max_depth, result,
+									 &control, &error), &error);
 	for (int i = 0; i < result->nsources && !result->too_deep; i++)
 		nreached += result->nreached[i];
 	emogi_local_search_record_run(call, graph, nreached, result->nlevels, result->edges_traversed,

@@ -2,18 +2,70 @@
  * neighborhood_call.c: calls whose answer depends only on edges near given vertices, which an index
  * search can collect (index_search/neighborhood.h) instead of building the graph of all edges.
  *
- *   tree, distances by hops   the edges within max_depth or max_distance hops of the sources
- *   degrees                   the edges of the vertices that a condition names
- *   distances of pairs        the edges of the shortest paths
- *   cycles, shortest paths    as the function requests in EmogiTask.collects
- *
- * Weights are not collected. A graph that other calls could use is built instead.
+ * The table below has the algorithms whose rows of a vertex depend on few edges. A function of
+ * other edges says so in EmogiTask.collects: cycles, and paths of pairs.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "function/function.h"
+
+/* The depth of walks is that of the query. */
+#define QUERY_DEPTH (-2)
+
+/* The edges that an algorithm's rows depend on. */
+typedef struct Neighborhood
+{
+	EmogiIndexSearchKind kind;	/* EMOGI_SEARCHES: on all edges */
+	bool		is_of_wanted;	/* around the vertices that a condition names; otherwise the
+								 * sources or pairs */
+	int			depth;			/* of walks, in steps; -1 = unlimited */
+	const char *steps;
+} Neighborhood;
+
+static const Neighborhood neighborhoods[EMOGI_NALGORITHMS] = {
+	[EMOGI_BFS_TREE] = {EMOGI_COLLECTS_WALKS, false, QUERY_DEPTH, ">"},
+	[EMOGI_SSSP] = {EMOGI_COLLECTS_NEAR, false, QUERY_DEPTH, ">"},
+	[EMOGI_SHORTEST_PATH_TREE] = {EMOGI_COLLECTS_NEAR, false, QUERY_DEPTH, ">"},
+	[EMOGI_DISTANCE_MATRIX] = {EMOGI_COLLECTS_PATHS, false, QUERY_DEPTH, ">"},
+	[EMOGI_DEGREE] = {EMOGI_COLLECTS_WALKS, true, 1, ">"},
+	[EMOGI_SIMILARITY] = {EMOGI_COLLECTS_WALKS, true, 3, "><>"},
+	[EMOGI_TRIANGLES] = {EMOGI_COLLECTS_WALKS, true, 2, ">"},
+	[EMOGI_LCC] = {EMOGI_COLLECTS_WALKS, true, 2, "*>"},
+	/* components, and what is inside of them */
+	[EMOGI_CC] = {EMOGI_COLLECTS_WALKS, true, -1, ">"},
+	[EMOGI_SCC] = {EMOGI_COLLECTS_WALKS, true, -1, ">"},
+	[EMOGI_CORE] = {EMOGI_COLLECTS_WALKS, true, -1, ">"},
+	[EMOGI_ARTICULATION_POINTS] = {EMOGI_COLLECTS_WALKS, true, -1, ">"}
+};
+
+/* Return what a task's rows depend on. */
+static Neighborhood
+neighborhood_of(const EmogiTask *task)
+{
+	const Neighborhood requested = {task->collects, false, QUERY_DEPTH, ">"};
+	const Neighborhood of_pairs = {EMOGI_COLLECTS_WALKS, false, 1, ">"};
+	const Neighborhood none = {EMOGI_SEARCHES};
+	const Neighborhood row = neighborhoods[task->query.algorithm];
+
+	if (task->collects != EMOGI_SEARCHES)
+		return requested;
+	if (task->pairs != NULL)
+		return task->query.algorithm == EMOGI_SIMILARITY ? of_pairs : none;
+	if (row.is_of_wanted)
+		return task->has_targets || task->has_components ? row : none;
+	return task->has_sources ? row : none;
+}
+
+/* Return the direction in which an algorithm reads edges: of those it may read, the most. */
+static EmogiDirection
+direction_of(const EmogiTask *task)
+{
+	const EmogiLists lists = emogi_algorithm_row(task->query.algorithm)->lists;
+
+	return lists == EMOGI_LISTS_BOTH || lists == EMOGI_LISTS_ANY ? EMOGI_BOTH : task->direction;
+}
 
 /* Return the max number of hops within a task's max_distance; -1 = unlimited. */
 static int64
@@ -22,29 +74,22 @@ hops_within(double max_distance)
 	return max_distance < (double) PG_INT32_MAX ? (int64) floor(max_distance) : -1;
 }
 
-/* Return what a task's algorithm needs; sets *max_depth. EMOGI_SEARCHES = the whole graph. */
-EmogiIndexSearchKind
-emogi_neighborhood_call_kind(const EmogiTask *task, int64 *max_depth)
+/*
+ * Fill in what a search collects for a task, except for the vertices. search->kind: EMOGI_SEARCHES
+ * if the task needs the graph of all edges.
+ */
+void
+emogi_neighborhood_call_describe(const EmogiTask *task, EmogiIndexSearch *search)
 {
-	*max_depth = task->query.max_depth;
-	if (task->collects != EMOGI_SEARCHES)
-		return task->collects;
-	switch (task->query.algorithm)
-	{
-		case EMOGI_BFS_TREE:
-			return EMOGI_COLLECTS_BALL;
-		case EMOGI_SSSP:
-		case EMOGI_SHORTEST_PATH_TREE:
-			*max_depth = hops_within(task->query.max_distance);
-			return task->has_sources && task->pairs == NULL ? EMOGI_COLLECTS_BALL : EMOGI_SEARCHES;
-		case EMOGI_DISTANCE_MATRIX:
-			return task->has_target_array ? EMOGI_COLLECTS_PATHS : EMOGI_SEARCHES;
-		case EMOGI_DEGREE:
-			*max_depth = 1;
-			return task->has_targets ? EMOGI_COLLECTS_BALL : EMOGI_SEARCHES;
-		default:
-			return EMOGI_SEARCHES;
-	}
+	const Neighborhood neighborhood = neighborhood_of(task);
+
+	search->kind = neighborhood.kind;
+	search->direction = direction_of(task);
+	search->steps = neighborhood.steps;
+	search->max_distance = task->query.max_distance;
+	search->max_depth = search->kind == EMOGI_COLLECTS_NEAR ? hops_within(search->max_distance) :
+		neighborhood.depth == QUERY_DEPTH ? task->query.max_depth : neighborhood.depth;
+	search->is_paired = task->pairs != NULL;
 }
 
 /*
@@ -53,10 +98,67 @@ emogi_neighborhood_call_kind(const EmogiTask *task, int64 *max_depth)
 bool
 emogi_neighborhood_call_may_serve(const EmogiTask *task)
 {
-	int64		max_depth;
-
 	return emogi_answer_is_index_enabled() && !task->is_shared &&
-		emogi_neighborhood_call_kind(task, &max_depth) != EMOGI_SEARCHES;
+		neighborhood_of(task).kind != EMOGI_SEARCHES;
+}
+
+/* Set a search's vertices to the ends of a task's pairs: of paths, or all as sources. */
+static void
+set_pairs(EmogiIndexSearch *search, EmogiTask *task)
+{
+	Datum	   *ends;
+
+	if (task->pair_keys == NULL)
+		emogi_pair_query_read_keys(task);
+	search->sources = task->pair_keys;
+	search->nsources = 2 * task->npair_keys;
+	if (search->kind != EMOGI_COLLECTS_PATHS)
+		return;
+	ends = palloc_extended(Max(search->nsources, 1) * sizeof *ends, MCXT_ALLOC_HUGE);
+	search->nsources = search->ntargets = task->npair_keys;
+	search->sources = ends;
+	search->targets = ends + search->nsources;
+	for (uint64 i = 0; i < search->nsources; i++)
+	{
+		ends[i] = task->pair_keys[2 * i];
+		ends[search->nsources + i] = task->pair_keys[2 * i + 1];
+	}
+}
+
+/* Set a search's sources to the vertices that a condition names. */
+static void
+set_wanted(EmogiIndexSearch *search, const EmogiTask *task)
+{
+	search->sources = emogi_index_search_call_wanted(task, task->has_targets ? &task->wanted :
+													 &task->named, &search->nsources);
+}
+
+/* Set a search's targets to those of a task. */
+static void
+set_targets(EmogiIndexSearch *search, const EmogiTask *task)
+{
+	search->targets = task->target_array.datums;
+	search->ntargets = task->target_array.count;
+	if (task->last_is_target && search->nsources == 2)
+	{
+		search->targets = &search->sources[--search->nsources];
+		search->ntargets = 1;
+	}
+}
+
+/*
+ * Collect paths to the vertices that a condition names, instead of all that are not farther than
+ * any: their rows depend on these alone.
+ */
+static void
+aim_at_wanted(EmogiIndexSearch *search, const EmogiTask *task)
+{
+	if (!task->has_targets || task->last_is_target || task->collects != EMOGI_SEARCHES ||
+		search->max_depth >= 0 || search->max_distance < (double) INFINITY ||
+		!emogi_key_io_can_lookup(&task->form->coder.key, task->form->type))
+		return;
+	search->kind = EMOGI_COLLECTS_PATHS;
+	search->targets = emogi_index_search_call_wanted(task, &task->wanted, &search->ntargets);
 }
 
 /*
@@ -68,21 +170,19 @@ describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 	EmogiTask  *task = search->context;
 
 	emogi_index_search_call_begin(search, key);
-	search->targets = task->target_array.datums;
-	search->ntargets = task->target_array.count;
+	emogi_neighborhood_call_describe(task, search);
 	search->cost_before = task->collection_cost;
-	search->kind = emogi_neighborhood_call_kind(task, &search->max_depth);
-	if (task->query.algorithm == EMOGI_DEGREE)
+	if (task->pairs != NULL)
+		set_pairs(search, task);
+	else if (!neighborhood_of(task).is_of_wanted)
 	{
-		if (!emogi_key_io_can_lookup(key, task->form->type))
-			return false;
-		search->sources = emogi_index_search_call_wanted(task, &search->nsources);
+		set_targets(search, task);
+		aim_at_wanted(search, task);
 	}
-	else if (task->last_is_target && search->nsources == 2)
-	{
-		search->targets = &search->sources[--search->nsources];
-		search->ntargets = 1;
-	}
+	else if (emogi_key_io_can_lookup(key, task->form->type))
+		set_wanted(search, task);
+	else
+		return false;
 	return search->nsources > 0 &&
 		emogi_index_search_call_are_keys(task->form, search->sources, search->nsources) &&
 		emogi_index_search_call_are_keys(task->form, search->targets, search->ntargets);

@@ -22,32 +22,27 @@
 /* Rows fetched at a time. */
 #define FETCH_ROWS 10000
 
-/* Pairs read so far. */
+/* Pairs read so far: as keys, or as numbers of vertices of a graph. */
 typedef struct Pairs
 {
-	const EmogiGraph *graph;
+	const EmogiGraph *graph;	/* NULL = keys are read */
 	const EmogiOverlay *overlay;	/* NULL = no changes */
 	EmogiKeyIO  *form;
-	MemoryContext context;		/* context of `items` */
+	MemoryContext context;		/* of the arrays */
 	EmogiVertexPair *items;		/* [room] */
+	Datum	   *keys;			/* [room][2] */
 	uint64		count;
 	uint64		room;
 } Pairs;
 
 /*
- * Return the vertex number of a column's value; EMOGI_NO_VERTEX for NULL and for a vertex that is
- * not in the graph.
+ * Return the vertex number of a key; EMOGI_NO_VERTEX, with a notice, if it is not in the graph.
  */
 static uint32
-read_vertex(const Pairs *pairs, HeapTuple row, TupleDesc desc, int column)
+find_vertex(const Pairs *pairs, Datum key)
 {
-	bool		is_null;
-	Datum		key = SPI_getbinval(row, desc, column, &is_null);
-	int64		code;
+	const int64 code = emogi_key_io_find(pairs->form, pairs->graph, key);
 
-	if (is_null || emogi_key_coder_has_null(&pairs->form->coder, key))
-		return EMOGI_NO_VERTEX;
-	code = emogi_key_io_find(pairs->form, pairs->graph, key);
 	if (emogi_local_search_has_vertex(pairs->graph, pairs->overlay, code))
 		return emogi_overlay_vertex(pairs->graph, pairs->overlay, code);
 	emogi_vertices_notice_missing("vertex", pairs->form, key);
@@ -62,6 +57,14 @@ uint64
 emogi_pair_query_max(void)
 {
 	return Min(emogi_limits_backend_bytes() / 2, MaxAllocHugeSize) / PAIR_BYTES;
+}
+
+/* Allocate or enlarge an array of pairs. */
+static void *
+enlarge(const Pairs *pairs, void *array, uint64 room, Size element)
+{
+	return array == NULL ? MemoryContextAllocHuge(pairs->context, room * element) :
+		repalloc_huge(array, room * element);
 }
 
 /* Ensure room for `more` pairs. Raises 54000 if there are too many. */
@@ -79,14 +82,39 @@ make_room(Pairs *pairs, uint64 more)
 						(unsigned long long) emogi_pair_query_max()),
 				 errhint("Ask for fewer pairs at a time, or raise emogi.max_memory, "
 						 "emogi.session_memory or emogi.role_memory, whichever allows least.")));
-	if (pairs->items == NULL)
-		pairs->items = MemoryContextAllocHuge(pairs->context, room * sizeof *pairs->items);
+	if (pairs->graph != NULL)
+		pairs->items = enlarge(pairs, pairs->items, room, sizeof *pairs->items);
 	else
-		pairs->items = repalloc_huge(pairs->items, room * sizeof *pairs->items);
+		pairs->keys = enlarge(pairs, pairs->keys, room, 2 * sizeof *pairs->keys);
 	pairs->room = room;
 }
 
-/* Append the rows that SPI has just fetched, if both vertices are in the graph. */
+/* Append a pair, if both vertices are in the graph. */
+static void
+add_numbers(Pairs *pairs, Datum from, Datum to)
+{
+	const uint32 v = find_vertex(pairs, from);
+	const uint32 w = v == EMOGI_NO_VERTEX ? v : find_vertex(pairs, to);
+
+	if (w != EMOGI_NO_VERTEX)
+		pairs->items[pairs->count++] = (EmogiVertexPair) {v, w};
+}
+
+/* Append copies of two keys. */
+static void
+add_keys(Pairs *pairs, Datum from, Datum to)
+{
+	MemoryContext old = MemoryContextSwitchTo(pairs->context);
+	int16		length;
+	bool		by_value;
+
+	get_typlenbyval(pairs->form->coder.key.type, &length, &by_value);
+	pairs->keys[2 * pairs->count] = datumCopy(from, by_value, length);
+	pairs->keys[2 * pairs->count++ + 1] = datumCopy(to, by_value, length);
+	MemoryContextSwitchTo(old);
+}
+
+/* Append the rows that SPI has just fetched. A row with a NULL is no pair. */
 static void
 take_rows(Pairs *pairs)
 {
@@ -95,13 +123,17 @@ take_rows(Pairs *pairs)
 	make_room(pairs, SPI_processed);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		HeapTuple	row = SPI_tuptable->vals[i];
-		const uint32 v = read_vertex(pairs, row, SPI_tuptable->tupdesc, 1);
-		const uint32 w = v == EMOGI_NO_VERTEX ? v :
-			read_vertex(pairs, row, SPI_tuptable->tupdesc, 2);
+		Datum		keys[2];
+		bool		is_null = false;
 
-		if (w != EMOGI_NO_VERTEX)
-			pairs->items[pairs->count++] = (EmogiVertexPair) {v, w};
+		for (int end = 0; end < 2 && !is_null; end++)
+		{
+			keys[end] = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, end + 1,
+									  &is_null);
+			is_null = is_null || emogi_key_coder_has_null(&pairs->form->coder, keys[end]);
+		}
+		if (!is_null)
+			(pairs->graph != NULL ? add_numbers : add_keys) (pairs, keys[0], keys[1]);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -137,25 +169,19 @@ emogi_pair_query_check(const char *query, const EmogiKeyType *key)
 }
 
 /*
- * Read the pairs that a query returns, run as the caller under the caller's snapshot: [*npairs],
- * palloc'd, in its order. Rows with a NULL or with a vertex that is not in the
- * graph are skipped. overlay: changes since the graph was built, NULL = none. Raises 42601, 42804
- * and the errors of the query.
+ * Read the pairs that a query returns, run as the caller under the caller's snapshot, in its order.
+ * Raises 42601, 42804 and the errors of the query.
  */
-EmogiVertexPair *
-emogi_pair_query_read(const EmogiGraph *graph, const EmogiOverlay *overlay, EmogiKeyIO *form,
-					  const char *query, uint64 *npairs)
+static void
+run_query(Pairs *pairs, const char *query)
 {
-	Pairs		pairs = {.graph = graph, .overlay = overlay, .form = form,
-						 .context = CurrentMemoryContext};
-	const EmogiKeyType *key = &form->coder.key;
+	const EmogiKeyType *key = &pairs->form->coder.key;
 	const char *cast = "";
 	StringInfoData sql;
 	EmogiPreparedQuery reading;
 	Portal		portal;
 	int			length;
 
-	make_room(&pairs, 1);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	length = check_query(query, key);
@@ -173,13 +199,49 @@ emogi_pair_query_read(const EmogiGraph *graph, const EmogiOverlay *overlay, Emog
 	do
 	{
 		SPI_cursor_fetch(portal, true, FETCH_ROWS);
-		take_rows(&pairs);
+		take_rows(pairs);
 		SPI_freetuptable(SPI_tuptable);
 	} while (SPI_processed > 0);
 	SPI_cursor_close(portal);
 	emogi_snapshot_check(&reading);
 	PopActiveSnapshot();
 	SPI_finish();
+}
+
+/*
+ * Read the keys of a task's pairs, before there is a graph: emogi_pair_query_read looks them up and
+ * does not run the query again. Raises the errors of run_query.
+ */
+void
+emogi_pair_query_read_keys(EmogiTask *task)
+{
+	Pairs		pairs = {.form = task->form,.context = CurrentMemoryContext};
+
+	make_room(&pairs, 1);
+	run_query(&pairs, task->pairs);
+	task->pair_keys = pairs.keys;
+	task->npair_keys = pairs.count;
+}
+
+/*
+ * Read the pairs that a task's query returns: [*npairs], palloc'd, in its order. Rows with a NULL or with a vertex that is not in the graph are skipped. overlay: changes since
+ * the graph was built, NULL = none. Raises the errors of run_query.
+ */
+EmogiVertexPair *
+emogi_pair_query_read(const EmogiGraph *graph, const EmogiOverlay *overlay, const EmogiTask *task,
+					  uint64 *npairs)
+{
+	Pairs		pairs = {.graph = graph,.overlay = overlay,.form = task->form,
+						 .context = CurrentMemoryContext};
+
+	make_room(&pairs, Max(task->npair_keys, 1));
+	if (task->pair_keys == NULL)
+		run_query(&pairs, task->pairs);
+	for (uint64 i = 0; i < task->npair_keys; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_numbers(&pairs, task->pair_keys[2 * i], task->pair_keys[2 * i + 1]);
+	}
 	*npairs = pairs.count;
 	return pairs.items;
 }

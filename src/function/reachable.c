@@ -371,13 +371,13 @@ emogi_reachable(PG_FUNCTION_ARGS)
 	emogi_arguments_pairs(fcinfo, 1, &task);
 	task.direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
 	task.with_backward = true;
+	task.collects = EMOGI_COLLECTS_PATHS;
 	state.call = emogi_task_open(fcinfo->flinfo->fn_oid, &task, emogi_answer_is_local_enabled(),
 								 &view);
 	if (state.call == NULL)
 		return (Datum) 0;
 	state.overlay = view.overlay;
-	state.pairs = emogi_pair_query_read(&view.graph, view.overlay, task.form, task.pairs,
-										&state.npairs);
+	state.pairs = emogi_pair_query_read(&view.graph, view.overlay, &task, &state.npairs);
 	state.npairs = emogi_pair_query_sort(state.graph, view.overlay, state.pairs, state.npairs);
 	if (view.overlay == NULL || !search_with_overlay(&state, &view))
 	{

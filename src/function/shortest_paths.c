@@ -106,8 +106,7 @@ find_pairs(Paths *paths)
 	const EmogiTask *task = paths->task;
 
 	if (task->pairs != NULL)
-		paths->pairs = emogi_pair_query_read(paths->graph, paths->overlay, task->form,
-													  task->pairs, &paths->npairs);
+		paths->pairs = emogi_pair_query_read(paths->graph, paths->overlay, task, &paths->npairs);
 	else
 		combine(paths);
 	paths->npairs = emogi_pair_query_sort(paths->graph, paths->overlay, paths->pairs,
@@ -415,8 +414,7 @@ read_arguments(FunctionCallInfo fcinfo, EmogiTask *task)
 		emogi_arguments_sources_and_targets(fcinfo, task);
 	task->direction = emogi_arguments_direction(fcinfo, has_pairs ? 2 : 3, EMOGI_OUT);
 	task->with_backward = true;
-	if (!has_pairs)
-		task->collects = EMOGI_COLLECTS_PATHS;
+	task->collects = EMOGI_COLLECTS_PATHS;
 }
 
 /*

@@ -244,8 +244,7 @@ sort_vertices(const uint32 *given, uint64 *count)
 static void
 set_pairs(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiQuery *query)
 {
-	EmogiVertexPair *found = emogi_pair_query_read(graph, NULL, task->form, task->pairs,
-												   &query->npairs);
+	EmogiVertexPair *found = emogi_pair_query_read(graph, NULL, task, &query->npairs);
 	uint32	   *pairs = alloc_array(call, 2 * query->npairs, sizeof(uint32));
 
 	memcpy(pairs, found, 2 * query->npairs * sizeof(uint32));
@@ -335,16 +334,26 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 	return ndone / Max(query->ntargets, 1);
 }
 
+/* Run the slot's request; on a small graph in the backend. Return the result. */
+static const EmogiResult *
+run_request(EmogiCall *call, const EmogiTask *task)
+{
+	if (!task->is_collected)
+		return &emogi_call_request(call)->result;
+	emogi_local_batch_query(call, &call->slot->request);
+	return &call->slot->request.result;
+}
+
 /* Find the remaining rows of a matrix, in the backend if a hierarchy serves. */
 static void
-run_rows(EmogiCall *call, const EmogiGraph *graph, EmogiRequest *request)
+run_rows(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, EmogiRequest *request)
 {
 	const double start_ms = emogi_pool_now_ms();
 
 	if (emogi_hierarchy_search_matrix(call, graph, &request->query,
 									  request->result.columns[0].float64))
 		return;
-	(void) emogi_call_request(call);
+	(void) run_request(call, task);
 	if (emogi_hierarchy_search_may_serve(call, graph) &&
 		emogi_hierarchy_search_is_cheaper(call, graph, &request->query))
 		emogi_cache_contraction_record_path(call->slot->graph, emogi_pool_now_ms() - start_ms);
@@ -375,7 +384,7 @@ run_matrix(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 		request->query.sources += nrows;
 		request->query.nsources -= nrows;
 		request->result.columns[0].float64 += nrows * query->ntargets;
-		run_rows(call, graph, request);
+		run_rows(call, task, graph, request);
 		strlcpy(search.engine, call->record.engine, sizeof search.engine);
 		*request = whole;
 	}
@@ -439,7 +448,7 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 		run_matrix(call, task, graph, request, result);
 		return true;
 	}
-	*result = (has_run ? emogi_call_check_answer(call) : emogi_call_request(call))->result;
+	*result = has_run ? emogi_call_check_answer(call)->result : *run_request(call, task);
 	emogi_refusal_report(task, graph, result);
 	emogi_refusal_warn(task, result);
 	free_numbers(query->sources, task->nkeys);
@@ -466,9 +475,16 @@ void
 emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 				 const uint32 *sources, int nsources, EmogiMsbfsResult *result)
 {
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_MSBFS, task, graph);
-	const uint32 *numbers = put_sources(call, sources, nsources, &request->query);
+	EmogiRequest *request;
+	const uint32 *numbers;
 
+	if (task->is_collected)
+	{
+		emogi_local_batch_run(call, task, graph, sources, nsources, result);
+		return;
+	}
+	request = begin_request(call, EMOGI_REQUEST_MSBFS, task, graph);
+	numbers = put_sources(call, sources, nsources, &request->query);
 	request->batch = *result;
 	*result = emogi_call_request(call)->batch;
 	free_numbers(numbers, nsources);
@@ -482,10 +498,17 @@ void
 emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 				const uint32 *sources, int nsources, EmogiMsbfsSums *sums)
 {
-	EmogiRequest *request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
-	const uint32 *numbers = put_sources(call, sources, nsources, &request->query);
+	EmogiRequest *request;
+	const uint32 *numbers;
 	EmogiResult result;
 
+	if (task->is_collected)
+	{
+		emogi_local_batch_sums(call, task, graph, sources, nsources, sums);
+		return;
+	}
+	request = begin_request(call, EMOGI_REQUEST_RUN, task, graph);
+	numbers = put_sources(call, sources, nsources, &request->query);
 	request->query.algorithm = EMOGI_BFS_SUMS;
 	alloc_columns(call, &request->query, graph, &request->result);
 	result = emogi_call_request(call)->result;

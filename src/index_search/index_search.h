@@ -2,9 +2,11 @@
  * index_search.h: BFS over table indexes, without a graph, and collection of the edges near given
  * vertices, for a small graph of these.
  *
- * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges, and
- * index_search_read.c reads the edges under the active snapshot. index_search_bfs.c traverses them,
- * level by level; neighborhood.c collects them. index_search_keys.c stores the keys that are met.
+ * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges,
+ * index_search_weights.c tells whether weights need no check, and index_search_read.c reads the
+ * edges under the active snapshot. index_search_bfs.c traverses them, level by level;
+ * neighborhood.c and neighborhood_paths.c collect them. index_search_keys.c stores the keys that
+ * are met.
  * acquire/index_search_cost.c decides whether a search costs less than a graph, and how much it may
  * cost.
  */
@@ -40,10 +42,18 @@ typedef enum EmogiIndexSearchKind
 {
 	EMOGI_SEARCHES = 0,			/* a BFS, perhaps counting shortest paths: it answers the call */
 	/* Edges that suffice for the call's algorithm, see neighborhood.c: */
-	EMOGI_COLLECTS_BALL,		/* of walks of at most max_depth edges from the sources */
+	EMOGI_COLLECTS_WALKS,		/* of walks of at most max_depth `steps` from the sources */
 	EMOGI_COLLECTS_CYCLES,		/* of cycles of at most max_depth edges through the sources */
-	EMOGI_COLLECTS_PATHS		/* of the shortest paths from each source to each target */
+	EMOGI_COLLECTS_NEAR,		/* of shortest paths of at most max_distance from the sources */
+	EMOGI_COLLECTS_PATHS		/* of shortest paths from sources to targets */
 } EmogiIndexSearchKind;
+
+/*
+ * Steps of walks, as text: EMOGI_STEP_ALONG an edge, AGAINST one, or either. The last repeats.
+ */
+#define EMOGI_STEP_ALONG '>'
+#define EMOGI_STEP_AGAINST '<'
+#define EMOGI_STEP_EITHER '*'
 
 struct EmogiNeighborhood;		/* neighborhood.h */
 
@@ -69,6 +79,10 @@ typedef struct EmogiIndexSearch
 	bool		targeted;		/* the search may end once all targets are reached */
 	const Datum *targets;		/* [ntargets], keys */
 	uint64		ntargets;
+	bool		is_paired;		/* of source i only the paths to target i are wanted */
+	const char *steps;			/* of walks */
+	double		max_distance;	/* of shortest paths; infinite = unlimited */
+	bool		is_weighted;	/* paths are shortest by weight; set by acquire/ */
 	uint64		cost_before;	/* of earlier searches that the cost limit includes */
 	uint64		max_cost;		/* the search gives up above this cost */
 	bool		is_doubtful;	/* statistics predict that it will give up */
@@ -104,6 +118,8 @@ typedef struct EmogiSearchIndex
 												 * conditions, in memory of the call */
 	AttrNumber	to;				/* attribute number of the other endpoint in the heap */
 	Oid			to_type;
+	AttrNumber	weight;			/* of the edge; 0 = none */
+	Oid			weight_type;
 } EmogiSearchIndex;
 
 /* The indexes of a source's heaps. */
@@ -111,16 +127,20 @@ typedef struct EmogiSearchIndexes
 {
 	const EmogiSource *source;	/* its conditions, if any, select the rows that are edges */
 	int			nleaves;
-	EmogiSearchIndex *by_src;		/* [nleaves], from src to dst; NULL = a heap has none */
-	EmogiSearchIndex *by_dst;		/* [nleaves], from dst to src; NULL = a heap has none */
+	EmogiSearchIndex *by_src;	/* [nleaves], from src to dst; NULL = a heap has none */
+	EmogiSearchIndex *by_dst;	/* [nleaves], from dst to src; NULL = a heap has none */
 } EmogiSearchIndexes;
 
 extern bool emogi_index_search_supports(const EmogiSource *source);
 extern bool emogi_index_search_open(const EmogiSource *source, List *heaps,
-									EmogiDirection direction, EmogiSearchIndexes *indexes);
+									const EmogiIndexSearch *search, EmogiSearchIndexes *indexes);
 extern void emogi_index_search_close(EmogiSearchIndexes *indexes);
 extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction,
 									char *names);
+
+/* ---- index_search_weights.c ---- */
+
+extern bool emogi_index_search_weights_are_lengths(const EmogiSource *source, List *heaps);
 
 /* ---- index_search_bfs.c ---- */
 

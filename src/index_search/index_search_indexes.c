@@ -226,14 +226,18 @@ is_better(const EmogiSearchIndex *index, const EmogiSearchIndex *other)
  * set by conditions, then a partial one, then the one with the fewest columns, then the oldest.
  */
 static void
-find_index(Relation heap, const IndexRequest *request, AttrNumber to, EmogiSearchIndex *found)
+find_index(Relation heap, const IndexRequest *request, AttrNumber to, AttrNumber weight,
+		   EmogiSearchIndex *found)
 {
 	TupleDesc	desc = RelationGetDescr(heap);
 	EmogiSearchIndex candidate = {
 		.heap = RelationGetRelid(heap),
 		.from_type = getBaseType(TupleDescAttr(desc, request->from - 1)->atttypid),
 		.to = to,
-		.to_type = getBaseType(TupleDescAttr(desc, to - 1)->atttypid)
+		.to_type = getBaseType(TupleDescAttr(desc, to - 1)->atttypid),
+		.weight = weight,
+		.weight_type = weight > 0 ? getBaseType(TupleDescAttr(desc, weight - 1)->atttypid) :
+			InvalidOid
 	};
 	ListCell   *cell;
 
@@ -269,6 +273,8 @@ find_indexes(const EmogiSource *source, List *leaves, const char *from, const ch
 {
 	const EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
 	EmogiSearchIndex *indexes = palloc(list_length(leaves) * sizeof *indexes);
+	const char *weight = source->weight > 0 ?
+		get_attname(source->relid, source->weight, false) : NULL;
 	int			count = 0;
 	ListCell   *cell;
 
@@ -282,7 +288,8 @@ find_indexes(const EmogiSource *source, List *leaves, const char *from, const ch
 			const IndexRequest request = {get_attnum(relid, from),
 										  emogi_row_filter_quals(&filter, heap)};
 
-			find_index(heap, &request, get_attnum(relid, to), &indexes[count]);
+			find_index(heap, &request, get_attnum(relid, to),
+					   weight != NULL ? get_attnum(relid, weight) : 0, &indexes[count]);
 		}
 		else
 			indexes[count].index = NULL;
@@ -306,34 +313,49 @@ emogi_index_search_close(EmogiSearchIndexes *indexes)
 		close_indexes(indexes->by_dst, indexes->nleaves);
 }
 
+/* Are there the indexes that a search needs? */
+static bool
+suffice(const EmogiSearchIndexes *indexes, const EmogiIndexSearch *search)
+{
+	const bool	have_both = indexes->by_src != NULL && indexes->by_dst != NULL;
+	const bool	have_along = search->direction == EMOGI_OUT ? indexes->by_src != NULL :
+		search->direction == EMOGI_IN ? indexes->by_dst != NULL : have_both;
+
+	switch (search->kind)
+	{
+		case EMOGI_COLLECTS_WALKS:
+			return have_along &&
+				(have_both || strspn(search->steps, ">") == strlen(search->steps));
+		case EMOGI_COLLECTS_PATHS:	/* by weights they are searched from the sources */
+			return have_along || (search->direction != EMOGI_BOTH && !search->is_weighted &&
+								  (indexes->by_src != NULL || indexes->by_dst != NULL));
+		case EMOGI_SEARCHES:
+		case EMOGI_COLLECTS_CYCLES:
+		case EMOGI_COLLECTS_NEAR:
+			break;
+	}
+	return have_along;
+}
+
 /*
- * Open the indexes for a search in some direction over the heaps of a source, which are locked;
- * false, with none open, if there are none. Indexes of the other direction, if any, tell whether a
- * vertex without an edge in this one is in the graph.
+ * Open the indexes for a search over the heaps of a source, which are locked; false, with none
+ * open, if it lacks some. Indexes of the other direction, if any, tell whether a vertex without an
+ * edge in this one is in the graph.
  */
 bool
-emogi_index_search_open(const EmogiSource *source, List *leaves, EmogiDirection direction,
+emogi_index_search_open(const EmogiSource *source, List *leaves, const EmogiIndexSearch *search,
 						EmogiSearchIndexes *indexes)
 {
 	const char *src = get_attname(source->relid, source->src, false);
 	const char *dst = get_attname(source->relid, source->dst, false);
-	bool		found = false;
 
 	*indexes = (EmogiSearchIndexes) {.source = source,.nleaves = list_length(leaves)};
-	if (direction != EMOGI_IN)
-	{
-		indexes->by_src = find_indexes(source, leaves, src, dst);
-		if (indexes->by_src == NULL)
-			return false;
-		found = direction == EMOGI_OUT;
-	}
+	indexes->by_src = find_indexes(source, leaves, src, dst);
 	indexes->by_dst = find_indexes(source, leaves, dst, src);
-	if (direction == EMOGI_IN && indexes->by_dst != NULL)
-		indexes->by_src = find_indexes(source, leaves, src, dst);
-	found |= indexes->by_dst != NULL;
-	if (!found)
-		emogi_index_search_close(indexes);
-	return found;
+	if (suffice(indexes, search))
+		return true;
+	emogi_index_search_close(indexes);
+	return false;
 }
 
 /*
@@ -343,11 +365,13 @@ emogi_index_search_open(const EmogiSource *source, List *leaves, EmogiDirection 
 void
 emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction, char *names)
 {
-	const char *by_src = direction != EMOGI_IN ?
-		RelationGetRelationName(indexes->by_src[0].index) : "";
-	const char *by_dst = direction != EMOGI_OUT ?
-		RelationGetRelationName(indexes->by_dst[0].index) : "";
+	const bool	by_src = indexes->by_src != NULL &&
+		(direction != EMOGI_IN || indexes->by_dst == NULL);
+	const bool	by_dst = indexes->by_dst != NULL &&
+		(direction != EMOGI_OUT || indexes->by_src == NULL);
 
-	snprintf(names, EMOGI_INDEX_NAMES_BYTES, "%s%s%s", by_src, direction == EMOGI_BOTH ? ", " : "",
-			 by_dst);
+	snprintf(names, EMOGI_INDEX_NAMES_BYTES, "%s%s%s",
+			 by_src ? RelationGetRelationName(indexes->by_src[0].index) : "",
+			 by_src && by_dst ? ", " : "",
+			 by_dst ? RelationGetRelationName(indexes->by_dst[0].index) : "");
 }

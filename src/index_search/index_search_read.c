@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "edges/pages.h"
 #include "edges/row_filter.h"
 #include "base/compat.h"
 #include "base/fault.h"
@@ -176,6 +177,21 @@ emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end)
 		return true;
 	}
 	return false;
+}
+
+/* Get the weight of the edge just read; if it is none that lengths can be, the search gives up. */
+double
+emogi_index_readers_weight(EmogiIndexReaders *in, int reader)
+{
+	EmogiIndexReader *at = &in->readers[reader];
+	MemoryContext old = MemoryContextSwitchTo(at->context);
+	bool		is_null;
+	Datum		datum = slot_getattr(at->slot, at->index->weight, &is_null);
+	const double weight = is_null ? -1 : emogi_pages_weight(datum, at->index->weight_type);
+
+	MemoryContextSwitchTo(old);
+	in->gave_up |= !(weight >= 0);
+	return weight + 0.0;		/* -0 is 0 */
 }
 
 /* Does a vertex have an edge in one of the readers [first, end)? */

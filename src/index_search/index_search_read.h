@@ -25,6 +25,7 @@ extern void emogi_index_readers_close(EmogiIndexReaders *in);
 extern bool emogi_index_readers_charge(EmogiIndexReaders *in, uint64 cost);
 extern bool emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id);
 extern bool emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end);
+extern double emogi_index_readers_weight(EmogiIndexReaders *in, int reader);
 extern bool emogi_index_readers_has_edge(EmogiIndexReaders *in, int64 id, int first, int end);
 extern bool emogi_index_readers_has_vertex(EmogiIndexReaders *in, int64 id);
 

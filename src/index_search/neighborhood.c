@@ -6,26 +6,23 @@
  * that the algorithm can follow from it, and those that lead to it. Each list is read once, and
  * completely. The lists that are read contain, for
  *
- *   a ball of radius d       all edges of walks of at most d edges that begin at a source;
+ *   walks                    all edges of walks of the given steps that begin at a source. For
+ *                            example, similarities of x need > < >: the neighbors of x, the
+ *                            vertices that share them, and the sets of these;
  *   cycles of length k       all edges of cycles of at most k edges through a source: its i-th
  *                            edge (0-based) starts at most i edges after the source, and ends at
  *                            most k - 1 - i edges before it, so it is found in forward lists up to
  *                            depth (k + 1) / 2 or in backward lists up to depth k / 2;
- *   shortest paths           all edges of all shortest paths from each source to each target: if
- *                            the forward lists up to depth a and the backward lists up to depth b
- *                            have a vertex in common, the distance is at most a + b, and the i-th
- *                            edge of a shortest path is in a forward list if i < a, and in a
- *                            backward list otherwise. If one side is exhausted first, there is no
- *                            path.
+ *   shortest paths           see neighborhood_paths.c.
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "index_search/index_search_read.h"
 #include "index_search/neighborhood.h"
 
 /* Hash table from id to index of a vertex. */
@@ -48,35 +45,15 @@ typedef struct Place
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-typedef struct CollectState
-{
-	EmogiIndexSearch *search;
-	EmogiIndexReaders in;
-	EmogiNeighborhood *found;
-	places_hash *places;
-	uint32		nexpansions;
-} CollectState;
-
-/* An expansion, level by level, along or against the edges. */
-typedef struct Expansion
-{
-	int			list;			/* EMOGI_EDGES_* */
-	uint32		number;			/* marks the vertices it has reached */
-	uint32	   *queue;			/* [count], room for [room] */
-	uint64		first;			/* of the queue: the first vertex of the current level */
-	uint64		count;
-	uint64		room;
-} Expansion;
-
 /* ---- vertices and lists ---- */
 
 /* Find or add a vertex; return its index. */
 static uint32
-add_vertex(CollectState *state, int64 id)
+add_vertex(EmogiCollection *collection, int64 id)
 {
-	EmogiNeighborhood *found = state->found;
+	EmogiNeighborhood *found = collection->found;
 	bool		is_known;
-	Place	   *place = places_insert(state->places, id, &is_known);
+	Place	   *place = places_insert(collection->places, id, &is_known);
 
 	if (is_known)
 		return place->vertex;
@@ -92,73 +69,138 @@ add_vertex(CollectState *state, int64 id)
 
 /* Append an edge to the list that is being read. */
 static void
-add_end(CollectState *state, EmogiNeighborhoodList *list, int64 id)
+add_end(EmogiCollection *collection, EmogiNeighborhoodList *list, int64 id, double weight)
 {
-	EmogiNeighborhood *found = state->found;
-	const uint32 vertex = add_vertex(state, id);
+	EmogiNeighborhood *found = collection->found;
+	const uint32 vertex = add_vertex(collection, id);
 
 	found->vertices[vertex].exists = true;
 	if (found->nends == found->ends_room)
 	{
 		found->ends_room *= 2;
 		found->ends = repalloc_huge(found->ends, found->ends_room * sizeof *found->ends);
+		if (found->weights != NULL)
+			found->weights = repalloc_huge(found->weights,
+										   found->ends_room * sizeof *found->weights);
 	}
+	if (found->weights != NULL)
+		found->weights[found->nends] = weight;
 	found->ends[found->nends++] = vertex;
 	list->count++;
 }
 
 /* Get the list that is stored for a list of a vertex. */
 static int
-stored_list(const CollectState *state, int list)
+stored_list(const EmogiCollection *collection, int list)
 {
-	return state->search->direction == EMOGI_BOTH ? EMOGI_EDGES_ALONG : list;
+	return collection->search->direction == EMOGI_BOTH ? EMOGI_EDGES_ALONG : list;
+}
+
+/* Get the first reader of a stored list. */
+static int
+first_reader(const EmogiCollection *collection, int list)
+{
+	return list == EMOGI_EDGES_ALONG ? 0 : collection->in.nforward;
+}
+
+/* Get the end of the readers of a stored list; without an index, it equals the first. */
+static int
+end_reader(const EmogiCollection *collection, int list)
+{
+	return list == EMOGI_EDGES_ALONG ? collection->in.nforward : collection->in.nreaders;
 }
 
 /*
  * Get a list of a vertex, reading it if necessary. A loop is an edge in both index directions, and
  * in an undirected list only once. The result is incomplete if the search gives up.
  */
-static EmogiNeighborhoodList
-read_list(CollectState *state, uint32 vertex, int which)
+EmogiNeighborhoodList
+emogi_neighborhood_read(EmogiCollection *collection, uint32 vertex, int which)
 {
-	EmogiIndexReaders *in = &state->in;
-	const int	stored = stored_list(state, which);
-	const int64 id = state->found->vertices[vertex].id;
-	const int	begin = stored == EMOGI_EDGES_ALONG ? 0 : in->nforward;
-	const int	end = stored == EMOGI_EDGES_ALONG ? in->nforward : in->nreaders;
-	EmogiNeighborhoodList list = state->found->vertices[vertex].lists[stored];
+	EmogiIndexReaders *in = &collection->in;
+	const int	stored = stored_list(collection, which);
+	const int64 id = collection->found->vertices[vertex].id;
+	const bool	is_weighted = collection->found->weights != NULL;
+	EmogiNeighborhoodList list = collection->found->vertices[vertex].lists[stored];
 
 	if (list.is_read)
 		return list;
-	list = (EmogiNeighborhoodList) {.is_read = true,.first = state->found->nends};
-	for (int i = begin; i < end && !in->gave_up; i++)
+	list = (EmogiNeighborhoodList) {.is_read = true,.first = collection->found->nends};
+	for (int i = first_reader(collection, stored);
+		 i < end_reader(collection, stored) && !in->gave_up; i++)
 	{
-		const bool	skips_loops = state->search->direction == EMOGI_BOTH && i >= in->nleaves;
+		const bool	skips_loops = collection->search->direction == EMOGI_BOTH && i >= in->nleaves;
 		int64		other;
 
 		if (!emogi_index_readers_seek(in, i, id))
 			continue;
 		while (emogi_index_readers_next(in, i, &other))
 			if (!skips_loops || other != id)
-				add_end(state, &list, other);
+				add_end(collection, &list, other,
+						is_weighted ? emogi_index_readers_weight(in, i) : 1);
 	}
-	state->search->nscanned += list.count;
-	state->found->vertices[vertex].exists |= list.count > 0;
-	state->found->vertices[vertex].lists[stored] = list;
+	collection->search->nscanned += list.count;
+	collection->found->vertices[vertex].exists |= list.count > 0;
+	collection->found->vertices[vertex].lists[stored] = list;
 	return list;
+}
+
+/* Find or add a given vertex. */
+uint32
+emogi_neighborhood_add(EmogiCollection *collection, Datum key)
+{
+	return add_vertex(collection, emogi_index_search_keys_id(&collection->in.keys, key, INT8OID));
+}
+
+/*
+ * Check whether a vertex has an edge, and so is in the graph; list: will be read anyway, so read it
+ * first. If there is no index that could tell, the search gives up.
+ */
+bool
+emogi_neighborhood_exists(EmogiCollection *collection, uint32 vertex, int list)
+{
+	EmogiIndexReaders *in = &collection->in;
+	const int	stored = stored_list(collection, list);
+	const int64 id = collection->found->vertices[vertex].id;
+	bool		exists = collection->found->vertices[vertex].exists;
+
+	if (!exists && first_reader(collection, stored) < end_reader(collection, stored))
+		exists = emogi_neighborhood_read(collection, vertex, list).count > 0;
+	for (int other = 0; other < EMOGI_NEIGHBORHOOD_LISTS && !exists; other++)
+		exists = !collection->found->vertices[vertex].lists[stored_list(collection, other)].is_read &&
+			emogi_index_readers_has_edge(in, id, first_reader(collection, other),
+										 end_reader(collection, other));
+	if (!exists && in->nreaders < EMOGI_NEIGHBORHOOD_LISTS * in->nleaves)
+		in->gave_up = true;
+	collection->found->vertices[vertex].exists = exists;
+	return exists;
 }
 
 /* ---- expansions ---- */
 
-/* Let an expansion reach a vertex. */
-static void
-reach(CollectState *state, Expansion *expansion, uint32 vertex)
+/* Does an expansion read a list in its current step? */
+static bool
+reads_list(const EmogiExpansion *expansion, int list)
 {
-	uint32	   *reached = &state->found->vertices[vertex].reached[expansion->list];
+	return *expansion->steps == EMOGI_STEP_EITHER ||
+		*expansion->steps == (list == EMOGI_EDGES_ALONG ? EMOGI_STEP_ALONG : EMOGI_STEP_AGAINST);
+}
 
-	if (*reached == expansion->number)
+/* Let an expansion reach a vertex, to take its current step from there. */
+void
+emogi_neighborhood_reach(EmogiCollection *collection, EmogiExpansion *expansion, uint32 vertex)
+{
+	uint32	   *reached = collection->found->vertices[vertex].reached;
+	bool		is_new = false;
+
+	for (int list = 0; list < EMOGI_NEIGHBORHOOD_LISTS; list++)
+		if (reads_list(expansion, list) && reached[list] != expansion->number)
+		{
+			is_new = true;
+			reached[list] = expansion->number;
+		}
+	if (!is_new)
 		return;
-	*reached = expansion->number;
 	if (expansion->count == expansion->room)
 	{
 		expansion->room *= 2;
@@ -169,11 +211,11 @@ reach(CollectState *state, Expansion *expansion, uint32 vertex)
 }
 
 /* Begin an expansion that has reached nothing yet. */
-static Expansion
-begin_expansion(CollectState *state, int list)
+EmogiExpansion
+emogi_neighborhood_expansion(EmogiCollection *collection, const char *steps)
 {
-	return (Expansion) {.list = list,.number = ++state->nexpansions,.room = 64,
-						.queue = palloc(64 * sizeof(uint32))};
+	return (EmogiExpansion) {.steps = steps,.number = ++collection->nexpansions,.room = 64,
+							 .queue = palloc(64 * sizeof(uint32))};
 }
 
 static int
@@ -186,101 +228,93 @@ compare_vertices(const void *a, const void *b, void *arg)
 	return (x > y) - (x < y);
 }
 
-/*
- * Expand the vertices of the current level. Indexes are read best in ascending order of keys. Lists
- * read earlier are charged, too, because many pairs may share them.
- */
+/* Reach the vertices to which the edges of a list lead. */
 static void
-expand_level(CollectState *state, Expansion *expansion)
+expand_list(EmogiCollection *collection, EmogiExpansion *next, uint32 vertex, int which)
 {
+	const EmogiNeighborhoodList list = emogi_neighborhood_read(collection, vertex, which);
+
+	(void) emogi_index_readers_charge(&collection->in, 1);
+	for (uint32 i = 0; i < list.count; i++)
+		emogi_neighborhood_reach(collection, next, collection->found->ends[list.first + i]);
+}
+
+/*
+ * Take the current step from the vertices of the current level. Indexes are read best in ascending
+ * order of keys. Lists read earlier are charged, too, because many pairs may share them.
+ */
+void
+emogi_neighborhood_expand(EmogiCollection *collection, EmogiExpansion *expansion)
+{
+	const EmogiExpansion step = *expansion;
 	const uint64 end = expansion->count;
 
-	if (state->in.keys.are_integers)
+	if (collection->in.keys.are_integers)
 		qsort_arg(expansion->queue + expansion->first, end - expansion->first,
-				  sizeof *expansion->queue, compare_vertices, state->found->vertices);
-	for (; expansion->first < end && !state->in.gave_up; expansion->first++)
-	{
-		const EmogiNeighborhoodList list = read_list(state, expansion->queue[expansion->first],
-											 expansion->list);
-
-		(void) emogi_index_readers_charge(&state->in, 1);
-		for (uint32 i = 0; i < list.count; i++)
-			reach(state, expansion, state->found->ends[list.first + i]);
-	}
+				  sizeof *expansion->queue, compare_vertices, collection->found->vertices);
+	if (step.steps[1] != '\0')
+		expansion->steps++;
+	for (; expansion->first < end && !collection->in.gave_up; expansion->first++)
+		for (int list = 0; list < EMOGI_NEIGHBORHOOD_LISTS; list++)
+			if (reads_list(&step, list))
+				expand_list(collection, expansion, expansion->queue[expansion->first], list);
 }
 
 /* Is there no vertex left to expand? */
-static bool
-is_exhausted(const CollectState *state, const Expansion *expansion)
+bool
+emogi_neighborhood_is_exhausted(const EmogiCollection *collection, const EmogiExpansion *expansion)
 {
-	return state->in.gave_up || expansion->first == expansion->count;
+	return collection->in.gave_up || expansion->first == expansion->count;
 }
 
 /* Expand up to a depth; -1 = unlimited. */
 static void
-expand_to_depth(CollectState *state, Expansion *expansion, int64 depth)
+expand_to_depth(EmogiCollection *collection, EmogiExpansion *expansion, int64 depth)
 {
-	for (int64 level = 0; (depth < 0 || level < depth) && !is_exhausted(state, expansion); level++)
-		expand_level(state, expansion);
+	for (int64 level = 0; (depth < 0 || level < depth) &&
+		 !emogi_neighborhood_is_exhausted(collection, expansion); level++)
+		emogi_neighborhood_expand(collection, expansion);
 }
 
 /* ---- neighborhoods ---- */
 
-/*
- * Add a given vertex; false if it has no edge, and so is not in the graph. If there is no index
- * that could tell, the search gives up.
- */
-static bool
-enter(CollectState *state, Datum key, int list, uint32 *vertex)
-{
-	const int	other = list == EMOGI_EDGES_ALONG ? EMOGI_EDGES_AGAINST : EMOGI_EDGES_ALONG;
-	EmogiNeighborhoodVertex *entered;
-	int64		id;
-
-	id = emogi_index_search_keys_id(&state->in.keys, key, INT8OID);
-	*vertex = add_vertex(state, id);
-	if (state->found->vertices[*vertex].exists || read_list(state, *vertex, list).count > 0)
-		return true;
-	if (state->search->direction == EMOGI_BOTH)
-		return false;
-	entered = &state->found->vertices[*vertex];
-	if (state->in.nforward == state->in.nreaders)
-		state->in.gave_up = true;
-	else if (other == EMOGI_EDGES_ALONG)
-		entered->exists = emogi_index_readers_has_edge(&state->in, id, 0, state->in.nforward);
-	else
-		entered->exists = emogi_index_readers_has_edge(&state->in, id, state->in.nforward,
-													   state->in.nreaders);
-	return state->found->vertices[*vertex].exists;
-}
-
-/* Enter all sources, and let an expansion reach those that are in the graph. */
+/* Let an expansion reach the sources that are in the graph. */
 static void
-enter_sources(CollectState *state, Expansion *expansion)
+enter_sources(EmogiCollection *collection, EmogiExpansion *expansion)
 {
-	for (uint64 i = 0; i < state->search->nsources && !state->in.gave_up; i++)
-	{
-		uint32		vertex;
+	const EmogiIndexSearch *search = collection->search;
+	const int	list = reads_list(expansion, EMOGI_EDGES_ALONG) ? EMOGI_EDGES_ALONG :
+		EMOGI_EDGES_AGAINST;
 
-		if (enter(state, state->search->sources[i], expansion->list, &vertex))
-			reach(state, expansion, vertex);
+	for (uint64 i = 0; i < search->nsources && !collection->in.gave_up; i++)
+	{
+		const uint32 source = emogi_neighborhood_add(collection, search->sources[i]);
+
+		if (emogi_neighborhood_exists(collection, source, list))
+			emogi_neighborhood_reach(collection, expansion, source);
 	}
 }
 
-/*
- * Collect the edges of walks of at most max_depth edges from the sources, and add the targets that
- * are in the graph.
- */
+/* Collect the edges of walks from the sources. */
 static void
-collect_ball(CollectState *state)
+collect_walks(EmogiCollection *collection)
 {
-	Expansion	expansion = begin_expansion(state, EMOGI_EDGES_ALONG);
-	uint32		target;
+	EmogiExpansion expansion = emogi_neighborhood_expansion(collection, collection->search->steps);
 
-	enter_sources(state, &expansion);
-	expand_to_depth(state, &expansion, state->search->max_depth);
-	for (uint64 i = 0; i < state->search->ntargets && !state->in.gave_up; i++)
-		(void) enter(state, state->search->targets[i], EMOGI_EDGES_AGAINST, &target);
+	enter_sources(collection, &expansion);
+	expand_to_depth(collection, &expansion, collection->search->max_depth);
+}
+
+/* Add the targets that are in the graph. */
+static void
+add_targets(EmogiCollection *collection)
+{
+	const EmogiIndexSearch *search = collection->search;
+
+	for (uint64 i = 0; i < search->ntargets && !collection->in.gave_up; i++)
+		(void) emogi_neighborhood_exists(collection,
+										 emogi_neighborhood_add(collection, search->targets[i]),
+										 EMOGI_EDGES_AGAINST);
 }
 
 /*
@@ -288,89 +322,26 @@ collect_ball(CollectState *state)
  * have no index, all edges that such cycles may begin with.
  */
 static void
-collect_cycles(CollectState *state)
+collect_cycles(EmogiCollection *collection)
 {
-	const int64 length = state->search->max_depth;
-	const bool	has_against = state->in.nforward < state->in.nreaders;
-	const bool	is_undirected = state->search->direction == EMOGI_BOTH;
-	Expansion	along = begin_expansion(state, EMOGI_EDGES_ALONG);
-	Expansion	against = begin_expansion(state, EMOGI_EDGES_AGAINST);
+	const int64 length = collection->search->max_depth;
+	const bool	has_against = collection->in.nforward < collection->in.nreaders;
+	const bool	is_undirected = collection->search->direction == EMOGI_BOTH;
+	EmogiExpansion along = emogi_neighborhood_expansion(collection, ">");
+	EmogiExpansion against = emogi_neighborhood_expansion(collection, "<");
 
-	enter_sources(state, &along);
-	expand_to_depth(state, &along, has_against || is_undirected ? (length + 1) / 2 : length);
+	enter_sources(collection, &along);
+	expand_to_depth(collection, &along, has_against || is_undirected ? (length + 1) / 2 : length);
 	if (has_against)
 	{
-		enter_sources(state, &against);
-		expand_to_depth(state, &against, length / 2);
+		enter_sources(collection, &against);
+		expand_to_depth(collection, &against, length / 2);
 	}
-}
-
-/* Has the other expansion reached a vertex that this one has reached since `first`? */
-static bool
-have_met(const CollectState *state, const Expansion *expansion, const Expansion *other)
-{
-	for (uint64 i = expansion->first; i < expansion->count; i++)
-		if (state->found->vertices[expansion->queue[i]].reached[other->list] == other->number)
-			return true;
-	return false;
-}
-
-/* Collect the edges of the shortest paths between two vertices of the graph. */
-static void
-collect_between(CollectState *state, uint32 source, uint32 target)
-{
-	Expansion	along = begin_expansion(state, EMOGI_EDGES_ALONG);
-	Expansion	against = begin_expansion(state, EMOGI_EDGES_AGAINST);
-	bool		met = source == target;
-
-	reach(state, &along, source);
-	reach(state, &against, target);
-	while (!met && !is_exhausted(state, &along) && !is_exhausted(state, &against))
-	{
-		const bool	goes_along = along.count - along.first <= against.count - against.first;
-		Expansion  *smaller = goes_along ? &along : &against;
-
-		CHECK_FOR_INTERRUPTS();
-		expand_level(state, smaller);
-		met = have_met(state, smaller, goes_along ? &against : &along);
-	}
-	pfree(along.queue);
-	pfree(against.queue);
-}
-
-/* Collect the edges of the shortest paths from each source to each target. */
-static void
-collect_paths(CollectState *state)
-{
-	const EmogiIndexSearch *search = state->search;
-	bool	   *are_targets = palloc0(Max(search->ntargets, 1) * sizeof(bool));
-	uint32	   *targets = palloc(Max(search->ntargets, 1) * sizeof(uint32));
-
-	for (uint64 i = 0; i < search->ntargets && !state->in.gave_up; i++)
-		are_targets[i] = enter(state, search->targets[i], EMOGI_EDGES_AGAINST, &targets[i]);
-	for (uint64 i = 0; i < search->nsources && !state->in.gave_up; i++)
-	{
-		uint32		source;
-
-		if (!enter(state, search->sources[i], EMOGI_EDGES_ALONG, &source))
-			continue;
-		for (uint64 j = 0; j < search->ntargets; j++)
-			if (are_targets[j])
-				collect_between(state, source, targets[j]);
-	}
-}
-
-/* Are there indexes for a collection? Paths are searched from both ends. */
-bool
-emogi_neighborhood_can_collect(const EmogiSearchIndexes *indexes, const EmogiIndexSearch *search)
-{
-	return search->kind != EMOGI_COLLECTS_PATHS ||
-		(indexes->by_src != NULL && indexes->by_dst != NULL);
 }
 
 /* Begin a collection, in a memory context of its own. */
 static EmogiNeighborhood *
-begin_neighborhood(void)
+begin_neighborhood(bool is_weighted)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi neighborhood",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -380,7 +351,37 @@ begin_neighborhood(void)
 	found->room = found->ends_room = 64;
 	found->vertices = MemoryContextAlloc(context, found->room * sizeof *found->vertices);
 	found->ends = MemoryContextAlloc(context, found->ends_room * sizeof *found->ends);
+	if (is_weighted)
+		found->weights = MemoryContextAlloc(context, found->ends_room * sizeof *found->weights);
 	return found;
+}
+
+/* Collect what a search requests. */
+static void
+collect(EmogiCollection *collection)
+{
+	switch (collection->search->kind)
+	{
+		case EMOGI_COLLECTS_WALKS:
+			collect_walks(collection);
+			add_targets(collection);
+			break;
+		case EMOGI_COLLECTS_CYCLES:
+			collect_cycles(collection);
+			break;
+		case EMOGI_COLLECTS_NEAR:
+			if (collection->search->is_weighted)
+				emogi_neighborhood_collect_near(collection);
+			else
+				collect_walks(collection);
+			add_targets(collection);
+			break;
+		case EMOGI_COLLECTS_PATHS:
+			emogi_neighborhood_collect_paths(collection);
+			break;
+		case EMOGI_SEARCHES:
+			break;
+	}
 }
 
 /*
@@ -392,25 +393,20 @@ begin_neighborhood(void)
 bool
 emogi_neighborhood_collect(const EmogiSearchIndexes *indexes, EmogiIndexSearch *search)
 {
-	EmogiNeighborhood *found = begin_neighborhood();
-	CollectState state = {.search = search,.found = found};
+	EmogiNeighborhood *found = begin_neighborhood(search->is_weighted);
+	EmogiCollection collection = {.search = search,.found = found};
 	MemoryContext old = MemoryContextSwitchTo(found->context);
 
 	search->cost = search->nscanned = 0;
-	state.places = places_create(found->context, 64, NULL);
-	emogi_index_readers_open(&state.in, indexes, search);
-	if (search->kind == EMOGI_COLLECTS_BALL)
-		collect_ball(&state);
-	else if (search->kind == EMOGI_COLLECTS_CYCLES)
-		collect_cycles(&state);
-	else
-		collect_paths(&state);
-	emogi_index_readers_close(&state.in);
+	collection.places = places_create(found->context, 64, NULL);
+	emogi_index_readers_open(&collection.in, indexes, search);
+	collect(&collection);
+	emogi_index_readers_close(&collection.in);
 	MemoryContextSwitchTo(old);
-	found->keys = state.in.keys;
-	search->is_answered = !state.in.gave_up;
+	found->keys = collection.in.keys;
+	search->is_answered = !collection.in.gave_up;
 	search->neighborhood = found;
-	if (state.in.gave_up)
+	if (collection.in.gave_up)
 	{
 		MemoryContextDelete(found->context);
 		search->neighborhood = NULL;

@@ -216,7 +216,7 @@ read_task(EmogiBatchState *batch, const Datum *sources, int nsources)
 												scan->inputs[1].length);
 	emogi_arguments_read(scan->fcinfo, scan->function->algorithm, task);
 	emogi_inputs_apply_conditions(scan, task);
-	task->collects = EMOGI_COLLECTS_BALL;
+	task->collects = EMOGI_COLLECTS_WALKS;
 	task->collection_cost = batch->collection_cost;
 	if (nsources > 0)
 	{
@@ -285,14 +285,12 @@ emogi_batch_search_all(EmogiBatchState *batch)
 
 	get_ready(batch);
 	if (batch->nsums > 0)
-		(batch->task.is_collected ? emogi_local_batch_sums : emogi_task_sums)
-			(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
-			 batch->found);
+		emogi_task_sums(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
+						batch->found);
 	else
 	{
-		(batch->task.is_collected ? emogi_local_batch_run : emogi_task_batch)
-			(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
-			 &batch->passed);
+		emogi_task_batch(scan->call, &batch->task, &scan->graph, batch->sources, batch->nsearches,
+						 &batch->passed);
 		batch->in_passes = !batch->passed.too_deep;
 	}
 	give_back_slot(batch);

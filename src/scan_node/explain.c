@@ -183,7 +183,19 @@ collects(const EmogiScan *scan)
 {
 	if (scan->function->shape == EMOGI_SHAPE_STEPS)
 		return EMOGI_COLLECTS_PATHS;
-	return scan->is_batch ? EMOGI_COLLECTS_BALL : EMOGI_SEARCHES;
+	return scan->is_batch ? EMOGI_COLLECTS_WALKS : EMOGI_SEARCHES;
+}
+
+/* Does a condition name components of emogi_cc? */
+static bool
+names_components(const EmogiScan *scan)
+{
+	for (int i = 0; i < scan->nconditions && scan->function->algorithm == EMOGI_CC; i++)
+		if (scan->places[i] > 0 &&
+			(scan->pushdowns[i] == EMOGI_IS || scan->pushdowns[i] == EMOGI_IS_LIKELY ||
+			 scan->pushdowns[i] == EMOGI_IS_IN))
+			return true;
+	return false;
 }
 
 /* Ask who will answer the call, as far as it is constant. */
@@ -217,6 +229,7 @@ describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSe
 	bounded.query.max_distance = (double) INFINITY;
 	bounded.has_sources = emogi_algorithm_takes(scan->function, EMOGI_SOURCES) >= 0;
 	bounded.has_targets = scan->vertex_input >= 0 && !scan->looks_up;
+	bounded.has_components = names_components(scan);
 	bounded.collects = collects(scan);
 	ask(scan, &question);
 	*search = (EmogiIndexSearch) {
@@ -227,7 +240,7 @@ describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSe
 	};
 	if (emogi_answer_can(EMOGI_ANSWERER_INDEX, &question))
 		return true;
-	search->kind = emogi_neighborhood_call_kind(&bounded, &search->max_depth);
+	emogi_neighborhood_call_describe(&bounded, search);
 	return emogi_neighborhood_call_may_serve(&bounded);
 }
 

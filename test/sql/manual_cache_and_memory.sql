@@ -27,6 +27,9 @@ EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('transfer WHERE tenant = 7', 42, max
 
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs_tree('transfer WHERE at > now() - interval ''7 days''', 42, max_depth => 4);
 
+ALTER TABLE transfer ADD COLUMN fee float8 NOT NULL DEFAULT 0 CHECK (fee BETWEEN 0 AND 1e9);
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_sssp('transfer(src, dst, fee) WHERE at > now() - interval ''7 days''', 42, max_distance => 10);
+
 SELECT cache, vertices, edges FROM emogi_prewarm('follows', direction => 'both');
 
 SELECT count(*) FROM emogi_bfs('follows', 5, direction => 'both');

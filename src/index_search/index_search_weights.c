@@ -1,0 +1,149 @@
+/*
+ * index_search_weights.c: proof that all weights of a source are lengths.
+ *
+ * A build reads all weights, and refuses negative ones, NaN and NULL. A search reads only a few. So
+ * it replaces the build only if the conditions on the rows, or the table's constraints, exclude
+ * such weights: NOT NULL with CHECK (weight >= 0) and, unless weights are integers, an upper bound,
+ * because NaN is greater than all other numbers.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+#include "edges/row_filter.h"
+#include "index_search/index_search.h"
+
+/* A numeric with at most so many digits on either side of the point is in the range of a double. */
+#define MAX_DIGITS 300
+
+/* Get zero and NaN of a type of weights; false for a type with other invalid weights. */
+static bool
+special_values(const FormData_pg_attribute *column, Datum *zero, NullableDatum *nan)
+{
+	const int	digits = column->atttypmod - VARHDRSZ;
+
+	*nan = (NullableDatum) {.isnull = true};
+	switch (column->atttypid)
+	{
+		case INT2OID:
+		case INT4OID:
+			*zero = Int32GetDatum(0);
+			return true;
+		case INT8OID:
+			*zero = Int64GetDatum(0);
+			return true;
+		case FLOAT4OID:
+			*zero = Float4GetDatum(0);
+			*nan = (NullableDatum) {.value = Float4GetDatum(get_float4_nan())};
+			return true;
+		case FLOAT8OID:
+			*zero = Float8GetDatum(0);
+			*nan = (NullableDatum) {.value = Float8GetDatum(get_float8_nan())};
+			return true;
+		case NUMERICOID:
+			*zero = DirectFunctionCall3(numeric_in, CStringGetDatum("0"), 0, Int32GetDatum(-1));
+			*nan = (NullableDatum) {.value = DirectFunctionCall3(numeric_in,
+																 CStringGetDatum("NaN"), 0,
+																 Int32GetDatum(-1))};
+			return digits >= 0 && (digits >> 16 & 0xFFFF) <= MAX_DIGITS &&
+				(digits & 0x7FF) <= MAX_DIGITS;
+		default:
+			return false;
+	}
+}
+
+/* Make a comparison of a column with a constant of its type. */
+static Expr *
+compare(const FormData_pg_attribute *column, Oid operator, Datum value)
+{
+	Var		   *var = makeVar(1, column->attnum, column->atttypid, column->atttypmod,
+							  column->attcollation, 0);
+
+	return make_opclause(operator, BOOLOID, false, (Expr *) var,
+						 (Expr *) makeConst(column->atttypid, -1, InvalidOid, column->attlen, value,
+											false, column->attbyval), InvalidOid, InvalidOid);
+}
+
+/* List what must be true of a weight; NIL if that cannot be said. */
+static List *
+requirements(const FormData_pg_attribute *column)
+{
+	const Oid	type = column->atttypid;
+	const Oid	family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	Datum		zero;
+	NullableDatum nan;
+	List	   *required;
+
+	if (!special_values(column, &zero, &nan))
+		return NIL;
+	required = list_make1(compare(column, get_opfamily_member(family, type, type,
+															  BTGreaterEqualStrategyNumber),
+								  zero));
+	if (!nan.isnull)
+		required = lappend(required, compare(column, get_negator(get_opfamily_member(
+							   family, type, type, BTEqualStrategyNumber)), nan.value));
+	return required;
+}
+
+/* List what the CHECK constraints of a heap say: that it is not false. */
+static List *
+checks(Relation heap)
+{
+	const TupleConstr *constraints = RelationGetDescr(heap)->constr;
+	List	   *found = NIL;
+
+	for (int i = 0; constraints != NULL && i < constraints->num_check; i++)
+	{
+		Node	   *check;
+
+		if (!constraints->check[i].ccvalid)
+			continue;
+		check = eval_const_expressions(NULL, stringToNode(constraints->check[i].ccbin));
+		found = list_concat(found, make_ands_implicit((Expr *) check));
+	}
+	return found;
+}
+
+/* Are all weights of the edges in a heap lengths? */
+static bool
+has_lengths(Relation heap, AttrNumber weight, const EmogiRowFilterPlan *filter)
+{
+	const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(heap), weight - 1);
+	List	   *required = requirements(column);
+	List	   *quals = emogi_row_filter_quals(filter, heap);
+
+	if (required == NIL)
+		return false;
+	return predicate_implied_by(required, quals, false) ||
+		(column->attnotnull &&
+		 predicate_implied_by(required, list_concat_copy(checks(heap), quals), true));
+}
+
+/* Are all weights of a source's edges lengths, whatever its heaps contain? They are locked. */
+bool
+emogi_index_search_weights_are_lengths(const EmogiSource *source, List *heaps)
+{
+	const EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
+	const char *weight = get_attname(source->relid, source->weight, false);
+	bool		are_lengths = true;
+	ListCell   *cell;
+
+	foreach(cell, heaps)
+	{
+		Relation	heap = table_open(lfirst_oid(cell), NoLock);
+
+		are_lengths &= has_lengths(heap, get_attnum(RelationGetRelid(heap), weight), &filter);
+		table_close(heap, NoLock);
+	}
+	return are_lengths;
+}
