@@ -104,7 +104,8 @@ foreach my $graph ('e', 't', 'l')
 		{
 			my ($out, $err) = ('', '');
 			$node->safe_psql('postgres', 'SELECT emogi_evict()');
-			my ($psql, $pid) = hold_at($node, \$out, \$err, "$point=1500000", "SELECT digest(\$\$emogi_bfs('$graph', $vertex)\$\$)");
+			my ($psql, $pid) = hold_at($node, \$out, \$err, "$point=4000000", "SELECT digest(\$\$emogi_bfs('$graph', $vertex)\$\$)");
+			wait_until(30, sub { $node->safe_psql('postgres', "SELECT wait_event FROM pg_stat_activity WHERE pid = $pid") eq 'PgSleep' });
 			is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE state = 'ready'}), $point eq 'built' ? '0' : '1', "$graph, $end at $point");
 			$node->safe_psql('postgres', "SELECT $end($pid)");
 			$psql->finish;
