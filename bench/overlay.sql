@@ -111,9 +111,41 @@ END $$;
 SELECT format('CALL emogi_bench_insert(%L, %L, %s)', way, chart, count), 'VACUUM emogi_bench_chart, emogi_bench_chart_cte'
 FROM generate_series(0, 4) run, (VALUES (1000), (3000)) n(count), (VALUES ('emogi', 'emogi_bench_chart'), ('CTE', 'emogi_bench_chart_cte')) w(way, chart)
 ORDER BY run, count, way \gexec
+-- the same behind the deletion of 20,000 of the 60,000 people, in the same transaction, and the first load of a table that is empty and analyzed as such
+CREATE PROCEDURE emogi_bench_delete(way text, chart regclass, count int) LANGUAGE plpgsql AS $$
+DECLARE
+	began timestamptz;
+	ms float8;
+BEGIN
+	EXECUTE format('DELETE FROM %s WHERE person > 40000', chart);
+	began := clock_timestamp();
+	EXECUTE format('INSERT INTO %s SELECT i * 7919 %% 40000, 100000 + i FROM generate_series(1, %s) i', chart, count);
+	ms := extract(epoch FROM clock_timestamp() - began) * 1000;
+	ROLLBACK;
+	INSERT INTO emogi_bench_times VALUES (count || ' rows after 20000 deletions', way, ms);
+	COMMIT;
+END $$;
+SELECT format('CALL emogi_bench_delete(%L, %L, %s)', way, chart, count), 'VACUUM emogi_bench_chart, emogi_bench_chart_cte'
+FROM generate_series(0, 4) run, (VALUES (1000), (3000)) n(count), (VALUES ('emogi', 'emogi_bench_chart'), ('CTE', 'emogi_bench_chart_cte')) w(way, chart)
+ORDER BY run, count, way \gexec
+TRUNCATE emogi_bench_chart, emogi_bench_chart_cte;
+CREATE PROCEDURE emogi_bench_load(way text, chart regclass, count int) LANGUAGE plpgsql AS $$
+DECLARE
+	began timestamptz := clock_timestamp();
+	ms float8;
+BEGIN
+	EXECUTE format('INSERT INTO %s SELECT i / 6, i FROM generate_series(1, %s) i', chart, count);
+	ms := extract(epoch FROM clock_timestamp() - began) * 1000;
+	ROLLBACK;
+	INSERT INTO emogi_bench_times VALUES (count || ' rows, first load', way, ms);
+	COMMIT;
+END $$;
+SELECT format('CALL emogi_bench_load(%L, %L, %s)', way, chart, count), 'TRUNCATE emogi_bench_chart, emogi_bench_chart_cte'
+FROM generate_series(0, 4) run, (VALUES (1000), (3000)) n(count), (VALUES ('emogi', 'emogi_bench_chart'), ('CTE', 'emogi_bench_chart_cte')) w(way, chart)
+ORDER BY run, count, way \gexec
 SELECT asked, round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'emogi'))::numeric, 1) AS emogi,
 	   round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'CTE'))::numeric, 1) AS cte
 FROM emogi_bench_times GROUP BY 1 ORDER BY 1;
 DROP TABLE emogi_bench_payments, emogi_bench_chart, emogi_bench_chart_cte, emogi_bench_times;
 DROP FUNCTION emogi_bench_cycles, emogi_bench_refuse, emogi_bench_refuse_cte;
-DROP PROCEDURE emogi_bench_take, emogi_bench_insert;
+DROP PROCEDURE emogi_bench_take, emogi_bench_insert, emogi_bench_delete, emogi_bench_load;

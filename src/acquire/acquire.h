@@ -21,8 +21,9 @@
 /* ---- acquire.c: the graph of a call ---- */
 
 /*
- * A query that the engine worker may run on a graph as soon as it has built it, in the same request.
- * The backend publishes the graph and decides who answers meanwhile, as if there were no such run.
+ * A query that the engine worker may run on a graph as soon as it has built it, in the same
+ * request. The backend publishes the graph and decides who answers meanwhile, as if there were no
+ * such run.
  */
 typedef struct EmogiChainedRun
 {
@@ -31,7 +32,7 @@ typedef struct EmogiChainedRun
 	uint64		nsources;
 	const int64 *ids;			/* [nsources], if the graph's keys are integers; otherwise */
 	const EmogiKeyBytes *keys;	/* [nsources] */
-	uint64		max_local_edges;	/* graphs with at most so many edges are searched in the backend */
+	uint64		max_local_edges;	/* the backend searches graphs with at most so many edges */
 } EmogiChainedRun;
 
 /* What a call requests. */

@@ -213,8 +213,8 @@ hold_and_use(EmogiDeltaCall *delta)
 
 /*
  * Get the graph of a call that found none in the cache, if changes of its tables can be tracked.
- * Return how, or EMOGI_GRAPH_NONE, with nothing reserved or held, if the graph must be built. Raises
- * the errors of a build.
+ * Return how, or EMOGI_GRAPH_NONE, with nothing reserved or held, if the graph must be built.
+ * Raises the errors of a build.
  */
 EmogiGraphOrigin
 emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,

@@ -36,9 +36,9 @@
 /*
  * Cached changes of the caller's own transaction pay for an overlay only once. They are used as an
  * overlay up to max(OWN_MIN, min(edges / OWN_SHARE, OWN_MAX)) changes, where a merge is not more
- * expensive; if there is an overlay that lacks at most OWN_MIN of them; or if an earlier call of the
- * transaction has merged them, because the overlay of all changes costs no more than a few merges,
- * and later calls grow it.
+ * expensive; if there is an overlay that lacks at most OWN_MIN of them; or if an earlier call of
+ * the transaction has merged them, because the overlay of all changes costs no more than a few
+ * merges, and later calls grow it.
  */
 #define OWN_MIN 16384
 #define OWN_SHARE 32
@@ -183,8 +183,8 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesS
 
 /*
  * Set the call's view to its base graph, in the form that the call requested, for an overlay. A
- * graph without vertices has no lists and no type of weights: it gets lists that can be changed, and
- * the type that holds all weights.
+ * graph without vertices has no lists and no type of weights: it gets lists that can be changed,
+ * and the type that holds all weights.
  */
 static void
 set_base_view(EmogiDeltaCall *delta, const EmogiCached *base, EmogiDirection direction)

@@ -1,12 +1,12 @@
 /*
  * build.c: build a graph in the arena from the edges of a source.
  *
- * The backend reads the edges (../graph_source), then has the engine worker make the dictionary, the
- * COO of the change tracker, the keys and the CSR from them, and run the call's query on the graph,
- * in one request. Each step has exactly the memory that it needs: the worker allocates that of the
- * CSR, once it has counted the vertices, or leaves it to the backend if other memory must be evicted
- * first. The backend goes on when the graph is complete, while the query runs (call/request.c). All
- * memory belongs to the call's slot.
+ * The backend reads the edges (../graph_source), then has the engine worker make the dictionary,
+ * the COO of the change tracker, the keys and the CSR from them, and run the call's query on the
+ * graph, in one request. Each step has exactly the memory that it needs: the worker allocates that
+ * of the CSR, once it has counted the vertices, or leaves it to the backend if other memory must be
+ * evicted first. The backend goes on when the graph is complete, while the query runs
+ * (call/request.c). All memory belongs to the call's slot.
  */
 #include "postgres.h"
 
@@ -68,7 +68,8 @@ make_csr(EmogiCall *call, const EmogiEdges *edges, const EmogiKeyNumbers *keys)
 static Size
 source_bytes(const EmogiChainedRun *chained)
 {
-	Size		bytes = chained->nsources * (sizeof(int64) + sizeof(EmogiKeyBytes) + sizeof(uint32));
+	Size		bytes = chained->nsources *
+		(sizeof(int64) + sizeof(EmogiKeyBytes) + sizeof(uint32));
 
 	for (uint64 i = 0; i < chained->nsources && chained->keys != NULL; i++)
 		bytes += chained->keys[i].length;
@@ -109,8 +110,8 @@ put_sources(EmogiCall *call, const EmogiChainedRun *chained, EmogiChainedSources
 }
 
 /*
- * Add the call's query to the request for its graph, unless the backend will answer it, or the graph
- * has weights that are hidden from the query. Raises 53200.
+ * Add the call's query to the request for its graph, unless the backend will answer it, or the
+ * graph has weights that are hidden from the query. Raises 53200.
  */
 static void
 chain_run(EmogiCall *call, const EmogiGraphKey *key, const EmogiChainedRun *chained,

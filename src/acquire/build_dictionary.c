@@ -319,8 +319,8 @@ begin_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 
 /*
  * Begin the dictionary of the keys that a scan has left in a call's slot as temporary numbers, for
- * the slot's next request. Return false if there are no keys. Raises 53000, 53200, and errors of the
- * comparison of keys.
+ * the slot's next request. Return false if there are no keys. Raises 53000, 53200, and errors of
+ * the comparison of keys.
  */
 bool
 emogi_build_dictionary_begin(EmogiCall *call)

@@ -84,7 +84,7 @@ typedef struct EmogiChainedSources
 	uint64		count;
 	const int64 *ids;			/* [count]; NULL = the keys are bytes: */
 	const EmogiKeyBytes *keys;	/* [count], and */
-	const EmogiDictionary *dictionary;	/* their dictionary; NULL = the one that the request makes */
+	const EmogiDictionary *dictionary;	/* their dictionary; NULL = that of the request */
 	uint32	   *numbers;		/* [count]: room for the numbers of those in the graph */
 } EmogiChainedSources;
 

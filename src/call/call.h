@@ -101,8 +101,8 @@ typedef struct EmogiCall
 								 * graph: emogi_call_await_chained */
 	void	   *chained_memory; /* sources of that run; NULL = none */
 	Size		chained_bytes;
-	void	   *moved_memory;	/* a graph that is read by that run, and was published elsewhere; NULL
-								 * = none */
+	void	   *moved_memory;	/* original of a graph that was moved when it was published, and is
+								 * read by that run; NULL = none */
 	Size		moved_bytes;
 	bool		is_recorded;	/* recorded in emogi_runs */
 	bool		rows_are_local; /* its rows are in backend-local memory */

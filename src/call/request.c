@@ -5,8 +5,8 @@
  * A request is queued whether or not there is a worker. If the worker ends, a request that has not
  * started waits for the next worker; a request that was running fails.
  *
- * A request for a graph may have a query chained to it, which the worker runs as soon as the graph is
- * complete. The backend gets the graph then, and goes on while the query runs: it publishes the
+ * A request for a graph may have a query chained to it, which the worker runs as soon as the graph
+ * is complete. The backend gets the graph then, and goes on while the query runs: it publishes the
  * graph and chooses who answers, and takes the result of the chained run or cancels it. Until then
  * the slot is RUNNING.
  */
@@ -102,9 +102,9 @@ wake_postmaster(void)
 }
 
 /*
- * Is a request still waiting for its reply, or for the reply of its build? *missing_since: since when it has been queued without a
- * ready worker; 0 = it has not. A worker may take any time to open its engines; a worker that is
- * absent, or that exits again and again, may not.
+ * Is a request still waiting for its reply, or for the reply of its build? *missing_since: since
+ * when it has been queued without a ready worker; 0 = it has not. A worker may take any time to
+ * open its engines; a worker that is absent, or that exits again and again, may not.
  */
 static bool
 still_waits(const EmogiSlot *slot, bool for_build, TimestampTz *missing_since)

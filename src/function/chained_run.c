@@ -5,8 +5,8 @@
  * (acquire/build.c), and the backend takes the result if it comes to request that query. So a query
  * is chained if it follows from the task alone, and if it is unlikely that the backend answers:
  *
- * - Searches with a limit of depth or distance, with targets, and those for one path are left to the
- *   local search and to contraction hierarchies, which depend on the graph.
+ * - Searches with a limit of depth or distance, with targets, and those for one path are left to
+ *   the local search and to contraction hierarchies, which depend on the graph.
  * - Start values, pairs and aggregates are read for the graph's vertices.
  * - Lists may have any length.
  *
@@ -32,8 +32,8 @@ copy_key(EmogiKeyBytes key)
 }
 
 /*
- * Set the sources of a task's query, as keys of its graph. Return false if only the backend can look
- * them up.
+ * Set the sources of a task's query, as keys of its graph. Return false if only the backend can
+ * look them up.
  */
 static bool
 set_sources(const EmogiTask *task, EmogiChainedRun *chained)

@@ -161,8 +161,8 @@ prepare(Oid function, EmogiTask *task, EmogiGraphKey *key)
 
 /*
  * Begin a call as emogi_task_open does. search: may receive the result of an index search,
- * without a graph; NULL = not allowed. question: the task's, whose query may begin with the build of
- * the graph; NULL = it may not.
+ * without a graph; NULL = not allowed. question: the task's, whose query may begin with the build
+ * of the graph; NULL = it may not.
  */
 static EmogiCall *
 open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch *search,

@@ -60,7 +60,7 @@ free_columns(const EmogiResultColumn *columns, uint64 length, EmogiResult *resul
  * work, within its limits. Return false, with nothing allocated, if that takes evictions or long.
  */
 bool
-emogi_chained_memory_alloc(EmogiWork *work)
+emogi_csr_memory_alloc_result(EmogiWork *work)
 {
 	const EmogiOwner owner = EMOGI_OWNER(work->slot - emogi_shared->slots);
 	EmogiRequest *request = &work->request;

@@ -7,6 +7,6 @@
 #include "worker/threads.h"
 
 extern bool emogi_csr_memory_alloc(EmogiWork *work);
-extern bool emogi_chained_memory_alloc(EmogiWork *work);
+extern bool emogi_csr_memory_alloc_result(EmogiWork *work);
 
 #endif							/* EMOGI_CSR_MEMORY_H */

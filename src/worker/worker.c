@@ -438,7 +438,7 @@ start_chained(const EmogiWork *work)
 	next->request.kind = EMOGI_REQUEST_RUN;
 	next->request.graph = next->reply.graph;
 	if (emogi_threads_uses_gpu(&next->request) || is_long(&next->request) ||
-		!emogi_chained_memory_alloc(next))
+		!emogi_csr_memory_alloc_result(next))
 		return false;
 	next->reply.result = next->request.result;
 	next->slot->control.phase = EMOGI_PHASE_RUN;

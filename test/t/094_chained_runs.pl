@@ -104,7 +104,8 @@ foreach my $graph ('e', 't', 'l')
 		{
 			my ($out, $err) = ('', '');
 			$node->safe_psql('postgres', 'SELECT emogi_evict()');
-			my ($psql, $pid) = hold_at($node, \$out, \$err, "$point=1500000", "SELECT digest(\$\$emogi_bfs('$graph', $vertex)\$\$)");
+			my ($psql, $pid) = hold_at($node, \$out, \$err, "$point=4000000", "SELECT digest(\$\$emogi_bfs('$graph', $vertex)\$\$)");
+			wait_until(30, sub { $node->safe_psql('postgres', "SELECT wait_event FROM pg_stat_activity WHERE pid = $pid") eq 'PgSleep' });
 			is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE state = 'ready'}), $point eq 'built' ? '0' : '1', "$graph, $end at $point");
 			$node->safe_psql('postgres', "SELECT $end($pid)");
 			$psql->finish;
@@ -123,7 +124,7 @@ foreach my $end ('pg_cancel_backend', 'pg_terminate_backend')
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
 	my $psql = start_psql($node, \$out, \$err, q{SET application_name = 'long'}, $long);
 	ok(wait_until(10, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE state = 'ready' AND pins > 0}) eq '1' }), "$end: published while the run goes on");
-	is((served($node, q{SELECT count(*) FROM (SELECT * FROM emogi_bfs('l', 1) OFFSET 0) r}))[1], 'hit', '... for others');
+	is((served($node, q{SELECT count(*) FROM (SELECT * FROM emogi_bfs('l', 1, direction => 'in') OFFSET 0) r}))[1], 'hit', '... for others');
 	$node->safe_psql('postgres', qq{SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'long' AND backend_type = 'client backend'});
 	$psql->finish;
 	nothing_left($node, "... $end in the run");
