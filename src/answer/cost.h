@@ -79,6 +79,8 @@
 /* ---- contraction hierarchies, on a grid with 2 million edges ---- */
 
 #define EMOGI_COST_HIERARCHY_PATH_US 3.0	/* one path, times sqrt(vertices) */
+#define EMOGI_COST_HIERARCHY_REACH_US 0.3	/* whether one exists, times sqrt(vertices) */
+#define EMOGI_COST_HIERARCHY_BFS_EDGE_US 0.02	/* an edge of BFS in a graph as deep as a grid */
 #define EMOGI_COST_HIERARCHY_TARGET_US 120.0	/* one target of a matrix row */
 #define EMOGI_COST_HIERARCHY_SWEPT_US 0.01	/* one edge per matrix row, in a sweep */
 /* a sweep may allocate 1 / SWEEP_SHARE of emogi.max_memory in the backend */
