@@ -49,11 +49,18 @@
  * the batch is a single search
  */
 #define GROUP_HOPS_BUDGET 0.4
+/*
+ * ... and with weights, of its edges and vertices: the batch scans and settles these not so much
+ * faster that a group should end sooner, and its first pair tells if it must
+ */
+#define GROUP_EDGES_BUDGET 3
+#define GROUP_VERTICES_BUDGET 8
 #define GROUP_SHARE 0.4			/* share of the budget that a group may spend in vain */
 /* factor of the first pair's part of the budget, up to GROUP_SHARE */
 #define PROBE_EXCESS 4.0
-#define GROUP_SAVING 2.6		/* a group of n costs at most GROUP_SAVING * sqrt(n) single
-								 * searches */
+/* a group of n costs at most this * sqrt(n) single searches, without weights and with them */
+#define GROUP_HOPS_SAVING 2.6
+#define GROUP_SAVING 2.0
 /*
  * share of the budget; a group expected to cost more than that, and more than the batch if searched
  * pair by pair, is left to the batch
@@ -157,11 +164,12 @@ emogi_task_pairs_group(EmogiPairSearch *search, uint64 same_source, uint64 same_
 	search->same_target = same_target;
 	search->group_count = count < GROUP_MIN_PAIRS ? 0 : count;
 	search->group_done = 0;
-	if (search->group_count > 0 && search->group_count == search->npairs && is_by_hops(search) &&
+	if (search->group_count > 0 && search->group_count == search->npairs &&
 		emogi_faults.pair_edges == 0)
 	{
-		search->left.nedges *= GROUP_HOPS_BUDGET;
-		search->left.nvertices *= GROUP_HOPS_BUDGET;
+		search->left.nedges *= is_by_hops(search) ? GROUP_HOPS_BUDGET : GROUP_EDGES_BUDGET;
+		search->left.nvertices *= is_by_hops(search) ? GROUP_HOPS_BUDGET :
+			GROUP_VERTICES_BUDGET;
 	}
 	search->group_budget = search->left;
 	allow_group(search, Max(1.0 / count, Min(GROUP_SHARE, PROBE_EXCESS / count)));
@@ -175,7 +183,8 @@ estimate_group(EmogiPairSearch *search, const EmogiPathCost *cost)
 	const double one_by_one = count *
 		Max((double) cost->nedges / Max(search->group_budget.nedges, 1),
 			(double) cost->nvertices / Max(search->group_budget.nvertices, 1));
-	const double expected = one_by_one * Min(GROUP_SAVING / sqrt(count), 1.0);
+	const double saving = is_by_hops(search) ? GROUP_HOPS_SAVING : GROUP_SAVING;
+	const double expected = one_by_one * Min(saving / sqrt(count), 1.0);
 
 	allow_group(search, one_by_one > 1.0 && expected > GROUP_MAX_COST ? 0.0 :
 				Max(GROUP_SHARE, GROUP_SLACK * expected));
