@@ -51,6 +51,7 @@ typedef struct EmogiContraction
 	uint64_t	nvertices;
 	uint64_t	narcs;			/* in both directions */
 	uint64_t	nways;
+	bool		is_finite;		/* all paths have a finite length */
 	double		tolerance;		/* alternatives longer by more than this were dropped */
 	uint64_t	ranks;			/* uint32[nvertices], rank of each vertex */
 	uint64_t	vertices;		/* uint32[nvertices], vertex of each rank */
@@ -116,6 +117,16 @@ extern EmogiStatus emogi_contraction_path(const EmogiContraction *made, const Em
 										  bool reversed, uint32_t source, uint32_t target,
 										  EmogiPathAnswer *answer, EmogiControl *control,
 										  EmogiError *error);
+
+/*
+ * Find out whether a path of finite length leads from a vertex to another; otherwise as
+ * emogi_contraction_path. It is faster, because it ends at the first path that it meets. There may
+ * be a path of infinite length, unless made->is_finite.
+ */
+extern EmogiStatus emogi_contraction_reaches(const EmogiContraction *made, bool reversed,
+											 uint32_t source, uint32_t target, bool *reaches,
+											 uint64_t *nscanned, EmogiControl *control,
+											 EmogiError *error);
 
 /*
  * Compute the distances of a DISTANCE_MATRIX query. UNSUPPORTED: this hierarchy cannot answer.

@@ -36,6 +36,7 @@
 
 #include "contract/semirings.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,6 +288,20 @@ rank(Queue *queue, uint32_t *order)
 	return !emogi_job_stopped(&work->job);
 }
 
+/* Return true if all paths of a graph have a finite length. */
+static bool
+is_finite(const EmogiGraph *graph)
+{
+	const double max = DBL_MAX / (double) (graph->nvertices + 1);
+
+	if (graph->weight_type != EMOGI_WEIGHT_F32 && graph->weight_type != EMOGI_WEIGHT_F64)
+		return true;
+	for (uint64_t e = 0; e < graph->forward.nedges; e++)
+		if (!(emogi_weight(graph->forward.weights, graph->weight_type, e) <= max))
+			return false;
+	return true;
+}
+
 /* Make the hierarchy, given the scratch memory. */
 static EmogiContraction *
 make(Queue *queue, const EmogiGraph *graph)
@@ -305,6 +320,8 @@ make(Queue *queue, const EmogiGraph *graph)
 		if (!work->gave_up && !emogi_job_stopped(&work->job) && contract(queue) &&
 			rank(queue, order))
 			made = emogi_contraction_make_pack(work, order);
+		if (made != NULL)
+			made->is_finite = is_finite(graph);
 	}
 	free(order);
 	free(queue->keys);

@@ -74,6 +74,7 @@ typedef struct Search
 	EmogiJob   *job;
 	const EmogiContraction *made;
 	bool		reversed;		/* the path leads the other way */
+	bool		wants_any;		/* the first path found suffices */
 	double		error;			/* relative error of sums */
 	double		best;			/* the shortest total found by both sides */
 	Side		sides[2];
@@ -205,7 +206,9 @@ search_up(Search *search)
 			nearest[side] = search->sides[side].heap.count > 0
 				? ((Entry *) search->sides[side].heap.items)[0].distance : (double) INFINITY;
 		side = nearest[1] < nearest[0];
-		if (nearest[side] == (double) INFINITY || nearest[side] > search->best + slack_of(search))
+		if (nearest[side] == (double) INFINITY ||
+			nearest[side] > search->best + slack_of(search) ||
+			(search->wants_any && search->best < (double) INFINITY))
 			return true;
 		if (!settle(search, side) || (++nsettled % POLL == 0 && emogi_job_stopped(search->job)))
 			return false;
@@ -408,6 +411,28 @@ emogi_contraction_path(const EmogiContraction *made, const EmogiGraph *graph, bo
 	status = end_job(&job, search.sides[0].nnodes + search.sides[1].nnodes, error);
 	free_search(&search);
 	emogi_contraction_free(&corridor);
+	return status;
+}
+
+EmogiStatus
+emogi_contraction_reaches(const EmogiContraction *made, bool reversed, uint32_t source,
+						  uint32_t target, bool *reaches, uint64_t *nscanned,
+						  EmogiControl *control, EmogiError *error)
+{
+	const uint32_t *ranks = emogi_contraction_ranks(made);
+	EmogiJob	job = {.control = control};
+	Search		search = {.job = &job, .made = made, .best = INFINITY, .wants_any = true};
+	EmogiStatus status;
+
+	error->message[0] = error->detail[0] = '\0';
+	emogi_job_phase(&job, EMOGI_PHASE_RUN, 0);
+	*reaches = source == target ||
+		(!emogi_job_stopped(&job) && enter_end(&search, 0, ranks[reversed ? target : source]) &&
+		 enter_end(&search, 1, ranks[reversed ? source : target]) && search_up(&search) &&
+		 search.best < (double) INFINITY);
+	*nscanned = arcs_examined(&search);
+	status = end_job(&job, search.sides[0].nnodes + search.sides[1].nnodes, error);
+	free_search(&search);
 	return status;
 }
 

@@ -2,12 +2,13 @@
  * yen_bounds.c: lower bounds of the distance from a vertex to the target of a ranking
  *
  * Two searches, from both endpoints, run until they have met for good [1]. Neither continues beyond
- * the other's endpoint, because a simple path does not. The one from the source ends there: its labels, and its radius for vertices that it has not reached, are lower bounds of
- * the distance from the source. The one from the target then continues on demand as an A* search
- * with these bounds [2]: it settles vertices in the order of the shortest path between the
- * endpoints through them. So all settled vertices are on paths no longer than the frontier, and the
- * frontier is a lower bound for all others. A ranking of paths of nearly the minimum distance
- * settles a slim ellipse between the endpoints, and no more.
+ * the other's endpoint, because a simple path does not. The one from the source ends there: its
+ * labels, and its radius for vertices that it has not reached, are lower bounds of the distance
+ * from the source. The one from the target then continues on demand as an A* search with these
+ * bounds [2]: it settles vertices in the order of the shortest path between the endpoints through
+ * them. So all settled vertices are on paths no longer than the frontier, and the frontier is a
+ * lower bound for all others. A ranking of paths of nearly the minimum distance settles a slim
+ * ellipse between the endpoints, and no more.
  *
  * A path may be far longer than the shortest one, for example the second one between the endpoints
  * of an edge. Then the search from the source has met the other early, and its small radius leaves

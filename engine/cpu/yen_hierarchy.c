@@ -112,7 +112,9 @@ emogi_yen_hierarchy_bound(EmogiYen *ranking, uint32_t vertex)
 		else if (!compute_distance(ranking, ranking->climb[top]))
 			return 0.0;
 	}
-	return compute_distance(ranking, rank) ? emogi_yen_value(emogi_yen_labels(ranking, rank).forward) : 0.0;
+	if (!compute_distance(ranking, rank))
+		return 0.0;
+	return emogi_yen_value(emogi_yen_labels(ranking, rank).forward);
 }
 
 bool

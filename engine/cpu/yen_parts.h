@@ -65,7 +65,7 @@ typedef struct EmogiSpurNode
 								 * by yen_both_ends.c */
 } EmogiSpurNode;
 
-/* All that is known of a vertex. With a hierarchy, the labels are those of the vertex of that rank. */
+/* All that is known of a vertex; with a hierarchy, the labels are those of the vertex of a rank. */
 typedef struct EmogiYenState
 {
 	EmogiYenLabels labels;
@@ -233,7 +233,7 @@ extern bool emogi_yen_reserve(EmogiYen *ranking, void **items, uint64_t *room, u
 /* Begin without a state; false, and the job failed, if out of memory. */
 extern bool emogi_yen_states_begin(EmogiYen *ranking);
 
-/* Add the state of a vertex that has none; if out of memory, the job fails, and it is the spare one. */
+/* Add the state of a vertex; if out of memory, the job fails, and it is the spare one. */
 extern EmogiYenState *emogi_yen_states_add(EmogiYen *ranking, uint32_t id);
 
 /* Free the states. */

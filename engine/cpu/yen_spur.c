@@ -137,8 +137,8 @@ settle(EmogiYen *ranking, double *length)
  * classes. The outcome is void if the budget is spent.
  */
 static bool
-find_bounded_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class, double allowed,
-			double *length, EmogiSpurOutcome *outcome)
+find_bounded_length(EmogiYen *ranking, const EmogiYenPath *path, EmogiYenClass *class,
+					double allowed, double *length, EmogiSpurOutcome *outcome)
 {
 	EmogiYenQueue *queue = &ranking->queue;
 	double		key;

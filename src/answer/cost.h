@@ -119,11 +119,18 @@
  * the batch is a single search
  */
 #define EMOGI_COST_GROUP_HOPS_BUDGET 0.4
+/*
+ * ... and with weights, of its edges and vertices: the batch scans and settles these not so much
+ * faster that a group should end sooner, and its first pair tells if it must
+ */
+#define EMOGI_COST_GROUP_EDGES_BUDGET 3
+#define EMOGI_COST_GROUP_VERTICES_BUDGET 8
 #define EMOGI_COST_GROUP_SHARE 0.4	/* share of the budget that a group may spend in vain */
 /* factor of the first pair's part of the budget, up to GROUP_SHARE */
 #define EMOGI_COST_GROUP_PROBE 4.0
-/* a group of n costs at most GROUP_SAVING * sqrt(n) single searches */
-#define EMOGI_COST_GROUP_SAVING 2.6
+/* a group of n costs at most this * sqrt(n) single searches, without weights and with them */
+#define EMOGI_COST_GROUP_HOPS_SAVING 2.6
+#define EMOGI_COST_GROUP_SAVING 2.0
 /*
  * share of the budget; a group expected to cost more than that, and more than the batch if searched
  * pair by pair, is left to the batch
@@ -137,6 +144,8 @@
 /* ---- contraction hierarchies, on a grid with 2 million edges ---- */
 
 #define EMOGI_COST_HIERARCHY_PATH_US 3.0	/* one path, times sqrt(vertices) */
+#define EMOGI_COST_HIERARCHY_REACH_US 0.3	/* whether one exists, times sqrt(vertices) */
+#define EMOGI_COST_HIERARCHY_BFS_EDGE_US 0.02	/* an edge of BFS in a graph as deep as a grid */
 #define EMOGI_COST_HIERARCHY_TARGET_US 120.0	/* one target of a matrix row */
 #define EMOGI_COST_HIERARCHY_SWEPT_US 0.01	/* one edge per matrix row, in a sweep */
 /* a sweep may allocate 1 / SWEEP_SHARE of emogi.max_memory in the backend */

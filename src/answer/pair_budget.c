@@ -105,11 +105,13 @@ emogi_pair_budget_group(EmogiPairBudget *budget, uint64 same_source, uint64 same
 	budget->same_target = same_target;
 	budget->group_count = count < EMOGI_COST_GROUP_MIN_PAIRS ? 0 : count;
 	budget->group_done = 0;
-	if (budget->group_count > 0 && budget->group_count == budget->npairs && budget->is_by_hops &&
+	if (budget->group_count > 0 && budget->group_count == budget->npairs &&
 		emogi_faults.pair_edges == 0)
 	{
-		budget->left.nedges *= EMOGI_COST_GROUP_HOPS_BUDGET;
-		budget->left.nvertices *= EMOGI_COST_GROUP_HOPS_BUDGET;
+		budget->left.nedges *= budget->is_by_hops ? EMOGI_COST_GROUP_HOPS_BUDGET :
+			EMOGI_COST_GROUP_EDGES_BUDGET;
+		budget->left.nvertices *= budget->is_by_hops ? EMOGI_COST_GROUP_HOPS_BUDGET :
+			EMOGI_COST_GROUP_VERTICES_BUDGET;
 	}
 	budget->group_budget = budget->left;
 	allow_group(budget, Max(1.0 / count,
@@ -124,7 +126,9 @@ estimate_group(EmogiPairBudget *budget, const EmogiPathCost *cost)
 	const double one_by_one = count *
 		Max((double) cost->nedges / Max(budget->group_budget.nedges, 1),
 			(double) cost->nvertices / Max(budget->group_budget.nvertices, 1));
-	const double expected = one_by_one * Min(EMOGI_COST_GROUP_SAVING / sqrt(count), 1.0);
+	const double saving = budget->is_by_hops ? EMOGI_COST_GROUP_HOPS_SAVING :
+		EMOGI_COST_GROUP_SAVING;
+	const double expected = one_by_one * Min(saving / sqrt(count), 1.0);
 
 	allow_group(budget, one_by_one > 1.0 && expected > EMOGI_COST_GROUP_MAX ? 0.0 :
 				Max(EMOGI_COST_GROUP_SHARE, EMOGI_COST_GROUP_SLACK * expected));

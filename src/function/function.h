@@ -311,6 +311,10 @@ extern bool emogi_hierarchy_search_is_prepared(const EmogiCall *call);
 extern void emogi_hierarchy_search_prepare(EmogiCall *call, const EmogiGraph *graph);
 extern bool emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task,
 										const EmogiGraph *graph, EmogiLocalPath *path);
+extern bool emogi_hierarchy_search_reaching_is_cheaper(const EmogiCall *call,
+													   const EmogiGraph *graph, uint64 ntargets);
+extern bool emogi_hierarchy_search_reaches(EmogiCall *call, const EmogiGraph *graph, uint32 source,
+										   uint32 target, bool *reaches);
 extern bool emogi_hierarchy_search_paths_are_cheaper(const EmogiCall *call,
 													 const EmogiGraph *graph, uint64 npaths);
 extern bool emogi_hierarchy_search_is_cheaper(const EmogiCall *call, const EmogiGraph *graph,

@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 
 #include "contract/contraction.h"
+#include "answer/cost.h"
 #include "function/function.h"
 #include "base/arena.h"
 
@@ -149,6 +150,81 @@ emogi_hierarchy_search_path(EmogiCall *call, const EmogiTask *task, const EmogiG
 	emogi_path_search_free(&answer);
 	return true;
 }
+
+/* ---- reachability ---- */
+
+/*
+ * Return a call's graph with its weights, which the call may not use; without edges if the cached
+ * graph is another, or has none.
+ */
+static EmogiGraph
+with_weights(const EmogiCall *call, const EmogiGraph *graph)
+{
+	EmogiGraph	weighted = *graph;
+	bool		reversed;
+
+	weighted.weight_type = emogi_cache_shared->graphs[call->slot->graph].graph.weight_type;
+	if (weighted.weight_type == EMOGI_WEIGHT_NONE ||
+		emogi_cache_contraction_graph(call->slot->graph, &weighted, &reversed) == NULL)
+		return (EmogiGraph) {0};
+	return weighted;
+}
+
+/*
+ * Does the call's graph have a hierarchy, which tells sooner than one search whether a vertex
+ * reaches this many others?
+ */
+bool
+emogi_hierarchy_search_reaching_is_cheaper(const EmogiCall *call, const EmogiGraph *graph,
+										   uint64 ntargets)
+{
+	EmogiGraph	weighted;
+	EmogiQuestion question;
+
+	if (call->slot == NULL || call->slot->graph < 0 ||
+		ntargets * EMOGI_COST_HIERARCHY_REACH_US * sqrt((double) graph->nvertices) >
+		graph->forward.nedges * EMOGI_COST_HIERARCHY_BFS_EDGE_US)
+		return false;
+	weighted = with_weights(call, graph);
+	question = question_of(call, &weighted, EMOGI_QUESTION_PATH, 1, 1);
+	return emogi_answer_can(EMOGI_ANSWERER_HIERARCHY, &question) &&
+		emogi_hierarchy_search_is_prepared(call);
+}
+
+/*
+ * Find out with the hierarchy of the call's graph whether a path leads from a vertex to another.
+ * Return false if there is none any more, or if it does not tell, because paths may be of infinite
+ * length.
+ */
+bool
+emogi_hierarchy_search_reaches(EmogiCall *call, const EmogiGraph *graph, uint32 source,
+							   uint32 target, bool *reaches)
+{
+	const double start_ms = emogi_pool_now_ms();
+	const EmogiGraph weighted = with_weights(call, graph);
+	const EmogiContraction *made;
+	EmogiControl control = {0};
+	EmogiStatus status;
+	EmogiError	error;
+	uint64		nscanned;
+	bool		reversed;
+	bool		is_known;
+
+	if (emogi_cache_contraction_graph(call->slot->graph, &weighted, &reversed) == NULL ||
+		(made = emogi_cache_contraction_begin(call->slot->graph)) == NULL)
+		return false;
+	status = emogi_contraction_reaches(made, reversed, source, target, reaches, &nscanned, &control,
+									   &error);
+	is_known = *reaches || made->is_finite;
+	emogi_cache_contraction_end(call->slot->graph);
+	if (status != EMOGI_OK || !is_known)
+		return false;
+	emogi_local_search_record_run(call, graph, *reaches, 0, nscanned, start_ms);
+	strlcpy(call->record.engine, "hierarchy", sizeof call->record.engine);
+	return true;
+}
+
+/* ---- costs ---- */
 
 /* Does a hierarchy cost less than searches with all threads? */
 static bool

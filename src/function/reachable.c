@@ -2,9 +2,10 @@
  * reachable.c: emogi_reachable(graph, pairs, direction) -> setof (source, target, reachable
  * boolean): whether a path exists, for each distinct pair that a query returns.
  *
- * Pairs are first searched one by one from both ends, as long as that pays (task_pairs.c): in a
- * graph, or in an older one with its overlay, which must then serve all pairs or none. The
- * remaining pairs are searched in batches.
+ * If the graph has a contraction hierarchy, that is asked, unless many targets share a source.
+ * Otherwise pairs are first searched one by one from both ends, as long as that pays
+ * (task_pairs.c): in a graph, or in an older one with its overlay, which must then serve all pairs
+ * or none. The remaining pairs are searched in batches.
  *
  * A batch is a multi-source BFS (msbfs.h), as for searches in LATERAL. Otherwise each source has
  * its own BFS, which ends at the level of its last target. The latter is faster in a deep graph,
@@ -39,6 +40,7 @@ typedef struct Reachability
 	bool		is_reversed;
 	bool	   *found;			/* [npairs] */
 	uint64		nsearched;		/* the first pairs, which were searched from both ends */
+	bool		used_hierarchy; /* for one of them */
 	EmogiResult result;			/* of searches from one source */
 	EmogiMsbfsSingles singles;	/* searches from one source */
 	double		singles_ms;
@@ -104,12 +106,53 @@ reverse_if_cheaper(Reachability *state, EmogiGraph *graph)
 
 /* ---- from both ends ---- */
 
+/* Find out about a pair by a local search, or by the hierarchy of the graph. */
+static bool
+find_by_hierarchy(Reachability *state, const EmogiPairSearch *search, const EmogiVertexPair *pair,
+				  EmogiLocalPath *path)
+{
+	const EmogiPathCost max = {EMOGI_COST_LOCAL_BEFORE_HIERARCHY, PG_UINT64_MAX};
+	EmogiPathCost cost;
+	bool		reaches;
+
+	if (search->may_search &&
+		emogi_local_search_path_between(state->call, NULL, state->graph, pair->from, pair->to, &max,
+										path, &cost))
+	{
+		pfree(path->vertices);
+		pfree(path->distance);
+		return true;
+	}
+	if (!emogi_hierarchy_search_reaches(state->call, state->graph, pair->from, pair->to, &reaches))
+		return false;
+	state->used_hierarchy = true;
+	path->length = reaches;
+	return true;
+}
+
+/*
+ * Begin a group of pairs of one source, from the next one on; return its end. *by_hierarchy:
+ * whether the graph's hierarchy is asked first.
+ */
+static uint64
+begin_group(const Reachability *state, EmogiPairSearch *search, bool *by_hierarchy)
+{
+	const uint64 end = end_of_source(state, state->nsearched);
+	const uint64 count = end - state->nsearched;
+
+	*by_hierarchy = state->overlay == NULL &&
+		emogi_hierarchy_search_reaching_is_cheaper(state->call, state->graph, count);
+	emogi_pair_budget_group(&search->budget, count, 1);
+	return end;
+}
+
 /* Search the first pairs from both ends, as long as that pays. */
 static void
 search_pairs(Reachability *state, EmogiPairSearch *search)
 {
 	EmogiLocalPath path;
 	uint64		group_end = 0;
+	bool		by_hierarchy = false;
 
 	state->found = palloc_extended(Max(state->npairs, 1) * sizeof(bool),
 								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -123,14 +166,14 @@ search_pairs(Reachability *state, EmogiPairSearch *search)
 
 		CHECK_FOR_INTERRUPTS();
 		if (state->nsearched == group_end)
-		{
-			group_end = end_of_source(state, state->nsearched);
-			emogi_pair_budget_group(&search->budget, group_end - state->nsearched, 1);
-		}
-		if (!emogi_task_pairs_find(search, pair->from, pair->to, &path))
+			group_end = begin_group(state, search, &by_hierarchy);
+		if (!(by_hierarchy && find_by_hierarchy(state, search, pair, &path)) &&
+			!emogi_task_pairs_find(search, pair->from, pair->to, &path))
 			break;
 		state->found[state->nsearched] = path.length > 0;
 	}
+	if (state->used_hierarchy)
+		strlcpy(state->call->record.engine, "hierarchy", sizeof state->call->record.engine);
 	emogi_task_pairs_free(search);
 }
 

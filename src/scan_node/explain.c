@@ -96,7 +96,8 @@ explain_first(const EmogiScan *scan, const List *spec, ExplainState *es)
 									  list_nth_int(spec, i + 1) != 0 ? " DESC" : ""));
 	}
 	ExplainPropertyList("Sort Key", keys, es);
-	ExplainPropertyInteger("Rows Picked", NULL, linitial_int(spec), es);
+	if (linitial_int(spec) > 0)
+		ExplainPropertyInteger("Rows Picked", NULL, linitial_int(spec), es);
 }
 
 /* Show what is computed from the rows before they are returned. */

@@ -41,6 +41,8 @@
 
 /* Bytes of a table row with two columns */
 #define TABLE_ROW_BYTES 44
+/* fewer rows are sorted as fast */
+#define MIN_GROUPED 1024
 
 static set_rel_pathlist_hook_type previous_set_rel_pathlist_hook = NULL;
 static get_relation_stats_hook_type previous_get_relation_stats_hook = NULL;
@@ -152,6 +154,17 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	return (Plan *) scan;
 }
 
+/* Make the plan of a path whose rows are ordered by the first column of values. */
+static Plan *
+plan_grouped(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+			 List *children)
+{
+	CustomScan *scan = (CustomScan *) plan_scan(root, rel, path, tlist, clauses, children);
+
+	scan->custom_private = lappend(scan->custom_private, list_make3_int(0, 1, false));
+	return (Plan *) scan;
+}
+
 /* ---- paths ---- */
 
 static const CustomPathMethods path_methods = {.CustomName = "EmogiScan",
@@ -163,6 +176,10 @@ static const CustomPathMethods path_methods = {.CustomName = "EmogiScan",
  */
 static const CustomPathMethods row_path_methods = {.CustomName = "EmogiScan",
 												   .PlanCustomPath = plan_scan};
+
+/* Likewise, because their rows are in another order. */
+static const CustomPathMethods grouped_path_methods = {.CustomName = "EmogiScan",
+													   .PlanCustomPath = plan_grouped};
 
 /*
  * Find the path, perhaps below a projection, of a scan that returns all rows; NULL if there is
@@ -463,6 +480,40 @@ chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *fu
 }
 
 /*
+ * Add the path that returns all rows of a component after those of the one before it, and in it by
+ * vertex, if that is of use: neither the components nor their keys need a sort.
+ */
+static void
+add_grouped_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+				 const EmogiAlgorithmRow *function, double ntuples, double saved)
+{
+	CustomPath *path;
+	EmogiSource source;
+	TupleDesc	desc;
+
+	if (!emogi_enable_topk || rel->tuples < MIN_GROUPED || !bms_is_empty(rel->lateral_relids) ||
+		function->columns[0].type != EMOGI_VERTEX || chooses_vertices(root, rel, function) ||
+		get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		return;
+	path = make_path(root, rel, NULL);
+	path->methods = &grouped_path_methods;
+	path->path.pathkeys = path->custom_private = NIL;
+	if (!append_order(root, rel, call, function, TupleDescAttr(desc, 1), &source, path))
+		return;
+	(void) append_order(root, rel, call, function, TupleDescAttr(desc, 0), &source, path);
+	path->path.pathkeys = truncate_useless_pathkeys(root, rel, path->path.pathkeys);
+	if (path->path.pathkeys == NIL)
+		return;
+	if (path->custom_private != NIL)
+		root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
+	path->path.rows = rel->rows;
+	set_costs(root, rel, call, ntuples, 1, &path->path);
+	path->path.startup_cost += rel->tuples * EMOGI_LOOKUP_COST - saved;
+	path->path.total_cost += rel->tuples * EMOGI_LOOKUP_COST - saved;
+	add_path(rel, (Path *) path);
+}
+
+/*
  * Does the query, or one around it, have a one-time filter, or a LIMIT that may change between
  * rescans?
  */
@@ -677,7 +728,10 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	rel->pathlist = rel->partial_pathlist = NIL;
 	add_scan_path(root, rel, call, count_made(root, rel, call, function), saved);
 	if (emogi_row_kind_find(function) == NULL)
+	{
+		add_grouped_path(root, rel, call, function, count_made(root, rel, call, function), saved);
 		add_shared_path(root, rel, call, function);
+	}
 	add_lookup_paths(root, rel, call, function);
 }
 

@@ -5,6 +5,10 @@
  * They are kept in a heap whose root is the last of them in the order. Once it is full, only
  * vertices of a block whose value in the first column of the order is not after the root's are
  * considered (ranges.c). Ties are resolved by ascending vertex.
+ *
+ * If all rows are requested, they are sorted by a column of vertices: its values are small numbers,
+ * so they are counted. Then rows of a component are neighbors, as window functions and grouping
+ * with array_agg need them, without a sort of the keys themselves.
  */
 #include "postgres.h"
 
@@ -19,7 +23,7 @@
  */
 #define SAMPLE_STRIDE 16
 
-/* An order of rows, and the number of rows requested. */
+/* An order of rows, and the number of rows requested; 0 = all, by one column of vertices. */
 typedef struct EmogiTopK
 {
 	EmogiScan  *scan;
@@ -59,8 +63,11 @@ emogi_topk_init(EmogiScan *scan, List *spec)
 		top->descends[top->nkeys++] = list_nth_int(spec, i + 1) != 0;
 	}
 	scan->top = top;
-	scan->summarize = describe_first;
-	scan->picked = palloc(top->count * sizeof *scan->picked);
+	if (top->count > 0)
+	{
+		scan->summarize = describe_first;
+		scan->picked = palloc(top->count * sizeof *scan->picked);
+	}
 	if (scan->mask == NULL)
 		scan->mask = palloc(EMOGI_BLOCK_VERTICES);
 }
@@ -224,6 +231,64 @@ pick_by_value(const EmogiTopK *top)
 		}
 }
 
+/* Make room for so many picked vertices, which are kept until the end of the plan. */
+static void
+reserve_picked(EmogiScan *scan, uint64 count)
+{
+	if (scan->picked != NULL)
+		pfree(scan->picked);
+	scan->picked = MemoryContextAllocHuge(scan->css.ss.ps.state->es_query_cxt,
+										  Max(count, 1) * sizeof *scan->picked);
+}
+
+/*
+ * Count the rows of each value of the column, or place them behind those of smaller values if
+ * `picked` is not NULL. places: [nvertices + 1].
+ */
+static void
+count_or_place(const EmogiTopK *top, uint32 *places, uint32 *picked)
+{
+	EmogiScan  *scan = top->scan;
+	const uint32 *values = scan->result.columns[top->places[0] - 1].vertex;
+	const uint64 n = scan->graph.nvertices;
+
+	for (uint64 first = 0; first < n; first += EMOGI_BLOCK_VERTICES)
+	{
+		const uint32 count = (uint32) Min(EMOGI_BLOCK_VERTICES, n - first);
+		const uint8 *end = scan->mask + count;
+
+		CHECK_FOR_INTERRUPTS();
+		(void) emogi_ranges_select(&scan->ranges, scan->function->columns, &scan->result, first,
+								   count, scan->mask);
+		for (const uint8 *p = scan->mask; p < end && (p = memchr(p, 1, end - p)) != NULL; p++)
+		{
+			const uint32 v = (uint32) (first + (p - scan->mask));
+
+			if (picked != NULL)
+				picked[places[values[v]]++] = v;
+			else
+				places[values[v] + 1]++;
+		}
+	}
+}
+
+/* Pick all vertices that have a row, in order. */
+static void
+pick_all(const EmogiTopK *top)
+{
+	EmogiScan  *scan = top->scan;
+	const uint64 n = scan->graph.nvertices;
+	uint32	   *places = palloc_extended((n + 1) * sizeof *places, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	count_or_place(top, places, NULL);
+	for (uint64 value = 0; value < n; value++)
+		places[value + 1] += places[value];
+	scan->npicked = places[n];
+	reserve_picked(scan, scan->npicked);
+	count_or_place(top, places, scan->picked);
+	pfree(places);
+}
+
 /* Pick the requested rows of the current run, in order. */
 void
 emogi_topk_select(EmogiScan *scan)
@@ -231,13 +296,24 @@ emogi_topk_select(EmogiScan *scan)
 	const EmogiTopK *top = scan->top;
 
 	scan->npicked = 0;
+	if (top->count == 0 && scan->keys == NULL)
+	{
+		pick_all(top);
+		return;
+	}
+	if (top->count == 0)
+		reserve_picked(scan, scan->nkeys);
 	if (scan->keys != NULL)
 	{
 		for (uint64 i = 0; i < scan->nkeys; i++)
 		{
 			uint32		v = emogi_graph_vertex(&scan->graph, scan->keys[i]);
 
-			if (v != EMOGI_NO_VERTEX && emogi_scan_has_row(scan, v))
+			if (v == EMOGI_NO_VERTEX || !emogi_scan_has_row(scan, v))
+				continue;
+			if (top->count == 0)
+				scan->picked[scan->npicked++] = v;
+			else
 				insert(top, v);
 		}
 	}

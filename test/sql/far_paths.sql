@@ -70,6 +70,19 @@ CREATE FUNCTION distances_differ(graph text, direction text) RETURNS bigint LANG
   SELECT count(*) FROM m FULL JOIN e USING (source, target) WHERE m.distance IS DISTINCT FROM e.distance $$;
 SELECT graph, direction, distances_differ(graph, direction) FROM unnest(ARRAY['roads(src, dst, length)', 'roads(src, dst, metres)']) AS graph, unnest(ARRAY['out', 'in', 'both']) AS direction;
 
+-- Whether one exists, too; with infinite weights a hierarchy does not know all ways.
+CREATE TABLE blocked AS SELECT src, dst, CASE WHEN (src + dst) % 7 = 0 THEN 'Infinity' ELSE length END AS weight FROM roads;
+SELECT count(*) > 0 FROM emogi_shortest_path('blocked(src, dst, weight)', 0, 8099, 'out') UNION ALL SELECT count(*) > 0 FROM emogi_shortest_path('blocked(src, dst, weight)', 0, 8099, 'in');
+CREATE FUNCTION reachable_differ(graph text, direction text) RETURNS text LANGUAGE sql AS $$
+  WITH r AS MATERIALIZED (SELECT * FROM emogi_reachable(graph, 'SELECT a, b FROM ends', direction)),
+    e AS MATERIALIZED (SELECT DISTINCT engine FROM (SELECT engine FROM emogi_runs WHERE pid = pg_backend_pid() AND function = 'emogi_reachable' AND (SELECT count(*) FROM r) > 0 ORDER BY id DESC LIMIT 1) e)
+  SELECT format('%s of %s differ, %s reachable%s', count(*) FILTER (WHERE r.reachable <> EXISTS (SELECT FROM emogi_bfs(graph, r.source, NULL, direction) WHERE vertex = r.target)),
+    count(*), count(*) FILTER (WHERE r.reachable), (SELECT ', by a hierarchy' FROM e WHERE engine = 'hierarchy')) FROM r $$;
+SELECT graph, direction, reachable_differ(graph, direction) FROM unnest(ARRAY['roads(src, dst, length)', 'blocked(src, dst, weight)']) AS graph, unnest(ARRAY['out', 'in']) AS direction;
+SET emogi.enable_contraction = off;
+SELECT reachable_differ('roads(src, dst, length)', 'out');
+RESET emogi.enable_contraction;
+
 -- EXPLAIN says so.
 CREATE FUNCTION engine_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

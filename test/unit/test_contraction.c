@@ -22,6 +22,23 @@ static uint64_t noutcomes[3];
 static uint64_t nrefused;
 static uint64_t nmatrices;
 static uint64_t nswept;
+static uint64_t nunreachable;
+static uint64_t ninfinite;
+
+/* Check whether a vertex reaches another. */
+static void
+check_reaches(const char *name, const EmogiContraction *made, bool reversed, uint32_t source, uint32_t target, bool expected)
+{
+	EmogiControl control = {0};
+	EmogiError	error;
+	uint64_t	nscanned;
+	bool		reaches;
+
+	CHECK(emogi_contraction_reaches(made, reversed, source, target, &reaches, &nscanned, &control, &error) == EMOGI_OK && reaches == expected,
+		  "%s: %u %s %u", name, source, expected ? "reaches" : "does not reach", target);
+	nunreachable += made->is_finite && !expected;
+	ninfinite += !made->is_finite;
+}
 
 /* Search some paths and compare them with those in all distances. */
 static void
@@ -62,6 +79,7 @@ check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *m
 				CHECK(ndifferent == 0, "%s: %u to %u: %llu vertices differ", name, source, target, (unsigned long long) ndifferent);
 			}
 			emogi_path_search_free(&answer);
+			check_reaches(name, made, reversed, source, target, distance[target] < (double) INFINITY);
 		}
 	}
 	free(distance);
@@ -191,7 +209,7 @@ check_nets(void)
 		char		name[80];
 
 		for (uint64_t i = 0; i < net.nedges; i++)
-			weights[i] = street_weight(seed / 3, emogi_random(seed + 5, i));
+			weights[i] = seed % 9 == 8 && emogi_random(seed + 6, i) % 8 == 0 ? INFINITY : street_weight(seed / 3, emogi_random(seed + 5, i));
 		if (net.nedges > 0)
 		{
 			EmogiGraph	graph = naive_build(&net, weights, directions[seed % 3], true);
@@ -315,6 +333,8 @@ main(void)
 		  (unsigned long long) noutcomes[EMOGI_PATH_NONE]);
 	CHECK(noutcomes[EMOGI_PATH_GAVE_UP] < 300 && nrefused < 10, "%llu paths given up, %llu nets refused",
 		  (unsigned long long) noutcomes[EMOGI_PATH_GAVE_UP], (unsigned long long) nrefused);
+	CHECK(nunreachable > 300 && ninfinite > 300, "%llu pairs out of reach, %llu with infinite weights", (unsigned long long) nunreachable,
+		  (unsigned long long) ninfinite);
 	CHECK(nmatrices > 600 && nswept > 600, "%llu matrices, %llu swept", (unsigned long long) nmatrices, (unsigned long long) nswept);
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	check_refused();
