@@ -11,6 +11,9 @@
 
 #include "function/function.h"
 
+/* The edges of more pairs are not collected: they are few only if most pairs are the same. */
+#define MAX_PAIRS UINT64CONST(65536)
+
 /* The depth of walks is that of the query. */
 #define QUERY_DEPTH (-2)
 
@@ -102,7 +105,10 @@ emogi_neighborhood_call_may_serve(const EmogiTask *task)
 		neighborhood_of(task).kind != EMOGI_SEARCHES;
 }
 
-/* Set a search's vertices to the ends of a task's pairs: of paths, or all as sources. */
+/*
+ * Set a search's vertices to the ends of a task's pairs: of paths, or all as sources. Without
+ * sources, there is nothing to collect.
+ */
 static void
 set_pairs(EmogiIndexSearch *search, EmogiTask *task)
 {
@@ -110,6 +116,9 @@ set_pairs(EmogiIndexSearch *search, EmogiTask *task)
 
 	if (task->pair_keys == NULL)
 		emogi_pair_query_read_keys(task);
+	search->nsources = 0;
+	if (task->npair_keys > MAX_PAIRS)
+		return;
 	search->sources = task->pair_keys;
 	search->nsources = 2 * task->npair_keys;
 	if (search->kind != EMOGI_COLLECTS_PATHS)

@@ -334,11 +334,21 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 	return ndone / Max(query->ntargets, 1);
 }
 
-/* Run the slot's request; on a small graph in the backend. Return the result. */
+/*
+ * Does the CPU engine run on a graph in the backend: on one that was collected, and so small that a
+ * request to the worker would take longer? Nothing cancels it there.
+ */
+static bool
+runs_in_backend(const EmogiTask *task, const EmogiGraph *graph)
+{
+	return task->is_collected && graph->forward.nedges <= EMOGI_COST_LOCAL_MAX_EDGES;
+}
+
+/* Run the slot's request, and return the result. */
 static const EmogiResult *
 run_request(EmogiCall *call, const EmogiTask *task)
 {
-	if (!task->is_collected)
+	if (!runs_in_backend(task, &call->slot->request.graph))
 		return &emogi_call_request(call)->result;
 	emogi_local_batch_query(call, &call->slot->request);
 	return &call->slot->request.result;
@@ -478,7 +488,7 @@ emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 	EmogiRequest *request;
 	const uint32 *numbers;
 
-	if (task->is_collected)
+	if (runs_in_backend(task, graph))
 	{
 		emogi_local_batch_run(call, task, graph, sources, nsources, result);
 		return;
@@ -502,7 +512,7 @@ emogi_task_sums(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 	const uint32 *numbers;
 	EmogiResult result;
 
-	if (task->is_collected)
+	if (runs_in_backend(task, graph))
 	{
 		emogi_local_batch_sums(call, task, graph, sources, nsources, sums);
 		return;

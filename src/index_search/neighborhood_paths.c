@@ -103,6 +103,19 @@ begin_window(EmogiCollection *collection, int list, double max_distance)
 					 .queue = pairingheap_allocate(compare_distances, NULL)};
 }
 
+/* Note that the distance of a vertex is known. The farthest target bounds the window. */
+static void
+settle(Window *window, uint32 v, double distance)
+{
+	EmogiNeighborhoodVertex *vertex = &window->collection->found->vertices[v];
+
+	if (vertex->wanted != window->number)
+		return;
+	vertex->wanted = 0;
+	if (--window->nwanted == 0)
+		window->max_distance = distance;
+}
+
 /* Reach a vertex, unless it was reached at most as far away. An infinite weight ends a path. */
 static void
 offer(Window *window, uint32 v, double distance)
@@ -119,6 +132,8 @@ offer(Window *window, uint32 v, double distance)
 	reached->vertex = v;
 	reached->distance = distance;
 	pairingheap_add(window->queue, &reached->node);
+	if (window->collection->found->weights == NULL)
+		settle(window, v, distance);
 }
 
 /* Follow the list of a vertex. */
@@ -135,27 +150,15 @@ follow(Window *window, uint32 v, double distance)
 			  distance + (found->weights != NULL ? found->weights[i] : 1));
 }
 
-/* Note that a vertex is settled. The farthest target bounds the window. */
-static void
-settle(Window *window, uint32 v, double distance)
-{
-	EmogiNeighborhoodVertex *vertex = &window->collection->found->vertices[v];
-
-	if (vertex->wanted != window->number)
-		return;
-	vertex->wanted = 0;
-	if (--window->nwanted == 0)
-		window->max_distance = distance;
-}
-
 /*
- * Settle vertices in ascending order of distance. Without weights, lists as far away as the last
- * target are on no path to it.
+ * Follow lists in ascending order of distance. Without weights, a vertex is settled when it is
+ * reached, and lists as far away as the last target are on no path to it.
  */
 static void
 run_window(Window *window, bool has_targets)
 {
 	EmogiCollection *collection = window->collection;
+	const bool	is_weighted = collection->found->weights != NULL;
 
 	while (!pairingheap_is_empty(window->queue) && !collection->in.gave_up)
 	{
@@ -167,9 +170,10 @@ run_window(Window *window, bool has_targets)
 		pfree(reached);
 		if (distance > collection->found->vertices[v].distance)
 			continue;
-		settle(window, v, distance);
+		if (is_weighted)
+			settle(window, v, distance);
 		if (distance > window->max_distance ||
-			(has_targets && window->nwanted == 0 && collection->found->weights == NULL))
+			(has_targets && !is_weighted && distance == window->max_distance))
 			break;
 		follow(window, v, distance);
 	}

@@ -262,6 +262,12 @@ SELECT answer('SELECT * FROM emogi_shortest_path(%L, 1, 30)', 'SELECT src, dst, 
   answer('SELECT * FROM emogi_shortest_path(%L, 1, 30, ''in'')', 'SELECT src, dst, km FROM weighted WHERE true'),
   answer('SELECT * FROM emogi_shortest_path(%L, 1, 30, ''in'')', 'SELECT src, dst FROM weighted WHERE true');
 CREATE INDEX weighted_dst ON weighted (dst);
+-- Among shortest paths are those over edges of weight 0, from vertices that are as far away as the target.
+INSERT INTO weighted (src, dst, kind, at, km, hops, fee) SELECT a, b, 'w', now(), w, w, w
+  FROM (VALUES (300, 301, 1), (300, 302, 1), (302, 301, 0), (300, 303, 1), (303, 301, 0), (300, 304, 1), (304, 301, 0), (304, 303, 0)) v(a, b, w);
+SELECT answer('SELECT * FROM emogi_all_shortest_paths(%L, 300, 301)', 'SELECT src, dst, km FROM weighted WHERE kind = ''w'''),
+  answer('SELECT * FROM emogi_all_shortest_paths(%L, 300, 303)', 'SELECT src, dst, km FROM weighted WHERE kind = ''w''');
+SELECT path_id, string_agg(vertex::text, ' ' ORDER BY seq) FROM emogi_all_shortest_paths('SELECT src, dst, km FROM weighted WHERE kind = ''w'' AND ' || varying(), 300, 301) GROUP BY 1 ORDER BY 1;
 -- An infinite weight ends a path, and a NULL end makes no edge.
 UPDATE weighted SET km = 'Infinity' WHERE km > 1;
 INSERT INTO weighted (src, dst, km, hops, fee) VALUES (1, NULL, 0, 0, 0), (NULL, 1, 0, 0, 0);
