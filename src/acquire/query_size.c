@@ -86,7 +86,7 @@ estimate_filtered(const EmogiSource *filtered, EmogiQuerySize *size)
 static bool
 size_from_analysis(const EmogiSource *source, EmogiQuerySize *size)
 {
-	EmogiQueryAnalysis  *analysis = emogi_analysis_peek(source);
+	EmogiQueryAnalysis  *analysis = emogi_analysis_peek_size(source);
 	uint64		nvertices;
 	uint64		nedges;
 	EmogiComponentSizes components;

@@ -2,7 +2,8 @@
  * fingerprint.c: fingerprint of a query: everything its rows depend on except the rows of its
  * tables (Q11 to Q13)
  *
- * The input of the hash is the query tree without text locations, the bodies of SQL functions, the
+ * A fingerprint is the hash of a digest and of the values of constants, so that it can be made again
+ * for other values (known_analyses.c). The input of the digest is the query tree without text locations, the bodies of SQL functions, the
  * catalog rows of all functions, the definitions of types, the database, and the settings that
  * functions declared IMMUTABLE may read. No object id alone is trusted.
  *
@@ -13,9 +14,10 @@
 #include "postgres.h"
 
 #include "common/cryptohash.h"
-#include "common/hashfn.h"
 #include "common/sha2.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/datum.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -35,8 +37,8 @@ typedef struct Entry
 	List	   *trees;
 	int			nbytes;
 	char	   *bytes;
-	uint8		fingerprint[EMOGI_FINGERPRINT_BYTES];
-	uint64		shape;
+	uint8		digest[EMOGI_FINGERPRINT_BYTES];
+	bool		is_split;
 } Entry;
 
 static Entry entries[ENTRIES];
@@ -122,56 +124,162 @@ check_step(bool done)
 		elog(ERROR, "could not compute the fingerprint of a query");
 }
 
-/*
- * Hash the text of a tree except the values of constants. A value ends at the end of its node's
- * text.
- */
-static uint64
-hash_shape(const char *text, uint64 shape)
+/* Add bytes to a hash. */
+static void
+add_bytes(pg_cryptohash_ctx *hash, const void *bytes, Size length)
 {
-	static const char field[] = " :constvalue ";
+	check_step(pg_cryptohash_update(hash, (const uint8 *) bytes, length) >= 0);
+}
 
+/* Begin a hash. */
+static pg_cryptohash_ctx *
+begin_hash(void)
+{
+	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
+
+	check_step(hash != NULL && pg_cryptohash_init(hash) >= 0);
+	return hash;
+}
+
+/* End a hash, and get its digest. */
+static void
+end_hash(pg_cryptohash_ctx *hash, uint8 *digest)
+{
+	check_step(pg_cryptohash_final(hash, digest, EMOGI_FINGERPRINT_BYTES) >= 0);
+	pg_cryptohash_free(hash);
+}
+
+/* ---- values of constants ---- */
+
+static const char value_field[] = " :constvalue ";
+
+/* List the constants of an expression tree. */
+static bool
+list_constants(Node *node, void *context)
+{
+	List	  **constants = context;
+
+	if (node == NULL)
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, list_constants, context, 0);
+	if (IsA(node, Const))
+		*constants = lappend(*constants, node);
+	return expression_tree_walker(node, list_constants, context);
+}
+
+/* Count the values in the text of a tree. */
+static int
+count_values(const char *text)
+{
+	int			count = 0;
+
+	while ((text = strstr(text, value_field)) != NULL)
+	{
+		count++;
+		text += strlen(value_field);
+	}
+	return count;
+}
+
+/* Add the text of a tree except the values of constants, which end with their nodes. */
+static void
+add_form(pg_cryptohash_ctx *hash, const char *text)
+{
 	for (;;)
 	{
-		const char *value = strstr(text, field);
+		const char *value = strstr(text, value_field);
 		const Size	length = value != NULL ? (Size) (value - text) : strlen(text);
 
-		shape = hash_bytes_extended((const unsigned char *) text, (int) length, shape);
+		add_bytes(hash, text, length + (value == NULL));
 		if (value == NULL)
-			return shape;
+			return;
 		text = value + strcspn(value, "}");
 	}
 }
 
+/* Add the value of a constant. */
+static void
+add_value(pg_cryptohash_ctx *hash, const Const *constant)
+{
+	const bool	is_null = constant->constisnull;
+	Size		length;
+
+	add_bytes(hash, &is_null, sizeof is_null);
+	if (is_null)
+		return;
+	if (constant->constbyval)
+	{
+		add_bytes(hash, &constant->constvalue, sizeof constant->constvalue);
+		return;
+	}
+	length = datumGetSize(constant->constvalue, false, constant->constlen);
+	add_bytes(hash, &length, sizeof length);
+	add_bytes(hash, DatumGetPointer(constant->constvalue), length);
+}
+
+/* ---- the fingerprint ---- */
+
+/* Make the fingerprint of an analysis from its digest and the values of its constants. */
+void
+emogi_fingerprint_update(EmogiQueryAnalysis *analysis)
+{
+	pg_cryptohash_ctx *hash = begin_hash();
+	ListCell   *cell;
+
+	add_bytes(hash, analysis->digest, sizeof analysis->digest);
+	foreach(cell, analysis->constants)
+		add_value(hash, lfirst(cell));
+	end_hash(hash, analysis->fingerprint);
+}
+
+/* Note the digest of an analysis. */
+static void
+set_digest(EmogiQueryAnalysis *analysis)
+{
+	uint64		first;
+
+	memcpy(&first, analysis->digest, sizeof first);
+	analysis->shape = Max(first, 1);
+	emogi_fingerprint_update(analysis);
+}
+
 /*
- * Hash the input of a key and return its length. The trees are hashed one by one, because their
- * texts can be long.
+ * Make the digest of all but the values of constants, and return the length of the input. The trees
+ * are hashed one by one, because their texts can be long. Should a constant be in no place where it
+ * is found, the digest is of the values, too.
  */
 static Size
-hash_all(const EmogiAnalysisState *state, uint8 *fingerprint, uint64 *shape)
+hash_all(EmogiAnalysisState *state)
 {
-	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
+	EmogiQueryAnalysis *analysis = state->analysis;
+	pg_cryptohash_ctx *hash = begin_hash();
 	Size		total = state->bytes.len;
 	ListCell   *cell;
 
-	*shape = hash_bytes_extended((const unsigned char *) state->bytes.data, state->bytes.len, 0);
-	check_step(hash != NULL && pg_cryptohash_init(hash) >= 0 &&
-			   pg_cryptohash_update(hash, (uint8 *) state->bytes.data, state->bytes.len) >= 0);
+	analysis->is_split = true;
+	add_bytes(hash, state->bytes.data, state->bytes.len);
 	foreach(cell, state->trees)
 	{
+		const int	before = list_length(analysis->constants);
 		Size		length;
 		char	   *text;
 
 		CHECK_FOR_INTERRUPTS();
 		text = text_of_tree(lfirst(cell), &length);
-		check_step(pg_cryptohash_update(hash, (uint8 *) text, length) >= 0);
-		*shape = hash_shape(text, *shape);
+		(void) list_constants(lfirst(cell), &analysis->constants);
+		if (count_values(text) == list_length(analysis->constants) - before)
+			add_form(hash, text);
+		else
+		{
+			analysis->is_split = false;
+			add_bytes(hash, text, length);
+		}
 		pfree(text);
 		total += length;
 	}
-	check_step(pg_cryptohash_final(hash, fingerprint, EMOGI_FINGERPRINT_BYTES) >= 0);
-	*shape = Max(*shape, 1);
-	pg_cryptohash_free(hash);
+	end_hash(hash, analysis->digest);
 	return total;
 }
 
@@ -233,8 +341,8 @@ add_entry(const EmogiAnalysisState *state)
 	entry->trees = copyObject(state->trees);
 	entry->bytes = memcpy(palloc(state->bytes.len), state->bytes.data, state->bytes.len);
 	entry->nbytes = state->bytes.len;
-	memcpy(entry->fingerprint, state->analysis->fingerprint, sizeof entry->fingerprint);
-	entry->shape = state->analysis->shape;
+	memcpy(entry->digest, state->analysis->digest, sizeof entry->digest);
+	entry->is_split = state->analysis->is_split;
 	MemoryContextSwitchTo(old);
 	entry->context = context;
 	oldest = (oldest + 1) % ENTRIES;
@@ -254,10 +362,11 @@ emogi_fingerprint_make(EmogiAnalysisState *state)
 	entry = find_entry(state);
 	if (entry != NULL)
 	{
-		memcpy(state->analysis->fingerprint, entry->fingerprint, sizeof entry->fingerprint);
-		state->analysis->shape = entry->shape;
+		memcpy(state->analysis->digest, entry->digest, sizeof entry->digest);
+		state->analysis->is_split = entry->is_split;
+		(void) list_constants((Node *) state->trees, &state->analysis->constants);
 	}
-	else if (hash_all(state, state->analysis->fingerprint, &state->analysis->shape) <=
-			 2 * ENTRIES_BYTES)
+	else if (hash_all(state) <= 2 * ENTRIES_BYTES)
 		add_entry(state);
+	set_digest(state->analysis);
 }
