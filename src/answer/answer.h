@@ -2,7 +2,6 @@
  * answer.h: who answers a call
  *
  * answerers.c  the answerers, a row each: whether one can answer a question, and at what cost
- * choose.c     the choice among them, and its reason
  * cost.h       the constants behind the costs
  *
  * A question is what a call asks, under the caller's settings, and what is known of its graph. The
@@ -125,7 +124,7 @@ extern uint64 emogi_answer_max_edges(const EmogiQuestion *question);
 extern int	emogi_answer_sweeping_threads(const EmogiQuestion *question);
 extern bool emogi_answer_sweeps(const EmogiQuestion *question);
 
-/* ---- choose.c; emogi_answer_can, _cost_us and _choose likewise ---- */
+/* ---- answerers.c; emogi_answer_can, _cost_us and _choose likewise ---- */
 
 extern void emogi_answer_ask(EmogiAlgorithm algorithm, EmogiQuestion *question);
 extern bool emogi_answer_can(EmogiAnswererId id, const EmogiQuestion *question);

@@ -72,6 +72,15 @@ emogi_task_graph_key(const EmogiTask *task, EmogiGraphKey *key)
 		(task->pairs == NULL && emogi_query_needs_backward(&task->query));
 }
 
+/* Can values of a task's answer be out of range? Degree sums only if weights are doubles. */
+bool
+emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (task->query.algorithm == EMOGI_DEGREE && graph->weight_type != EMOGI_WEIGHT_F64)
+		return false;
+	return (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0;
+}
+
 /* Put a row into the tuplestore for each vertex that has one, ascending by key. */
 static void
 put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task,
@@ -191,7 +200,8 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch 
 		call = emogi_call_begin(function, get_func_name(function), source);
 	emogi_acquire(call, source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	if (!task->query.is_weighted || source->guess.is_taken)
+	if ((source->guess.column != NULL || (source->is_query && source->wants_weight)) &&
+		(!task->query.is_weighted || source->guess.is_taken))
 		emogi_weight_guess_report(source);
 	if (search != NULL && search->is_answered)
 		return call;

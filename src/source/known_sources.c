@@ -41,6 +41,7 @@ typedef struct KnownSource
 	EmogiSource source;
 	Oid			locked;			/* its relation, also that of a condition */
 	EmogiSeenBy	seen_by;
+	bool		is_heap;		/* its rows are in the heap itself */
 	bool		seen_with_names;	/* edge names are visible, too */
 } KnownSource;
 
@@ -206,4 +207,23 @@ emogi_known_sources_note_seen(const EmogiSource *source)
 		return;
 	emogi_seen_by_note(&known->seen_by);
 	known->seen_with_names = source->graph->reads_names;
+}
+
+/* Is it known that all rows of a source are in its own heap, which is read here? */
+bool
+emogi_known_sources_is_heap(const EmogiSource *source)
+{
+	const KnownSource *known = entry_of(source);
+
+	return known != NULL && known->is_heap;
+}
+
+/* Note that all rows of a source are in its own heap. */
+void
+emogi_known_sources_note_heap(const EmogiSource *source)
+{
+	KnownSource *known = entry_of(source);
+
+	if (known != NULL)
+		known->is_heap = true;
 }

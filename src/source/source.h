@@ -136,8 +136,7 @@ typedef struct EmogiEdgeColumns
 
 extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight,
 								 EmogiSource *source);
-extern void emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query,
-									 const char **text);
+extern uint64 emogi_query_id_of_text(const char *text, const char **bare);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_keys_are_current(const EmogiSource *source);
 extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
@@ -157,6 +156,8 @@ extern bool emogi_known_sources_peek(const EmogiGraphArgument *graph, bool wants
 extern void emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges);
 extern bool emogi_known_sources_are_seen(const EmogiSource *source);
 extern void emogi_known_sources_note_seen(const EmogiSource *source);
+extern bool emogi_known_sources_is_heap(const EmogiSource *source);
+extern void emogi_known_sources_note_heap(const EmogiSource *source);
 
 /* ---- source_peek.c: for the planner ---- */
 

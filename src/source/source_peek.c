@@ -139,13 +139,13 @@ emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
 	EmogiSource relation = {0};
 
 	*source = (EmogiSource) {.is_query = true,.graph = graph,.query = graph->text};
-	if (emogi_source_is_query(graph))
-		return true;
 	if (emogi_known_sources_peek(graph, false, &relation))
 	{
 		source->query = relation.query;
 		return relation.is_query;
 	}
+	if (emogi_source_is_query(graph))
+		return true;
 	if (!find_relation(graph, &relation.relid, &columns, &condition) ||
 		get_rel_relkind(relation.relid) == '\0')
 		return false;
