@@ -12,47 +12,12 @@
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "optimizer/clauses.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "base/subtransaction.h"
 #include "base/fault.h"
 #include "analysis/known_analyses.h"
-#include "base/catalog_changes.h"
-
-/* Number of invalidations of function definitions seen by this session. */
-static uint64 ninvalidations = 0;
-
-static void
-count_invalidation(Datum arg, int cache, uint32 hash)
-{
-	ninvalidations++;
-}
-
-/* Accept pending invalidations and return the number seen so far. */
-static uint64
-take_invalidations(void)
-{
-	static const int caches[] = {PROCOID, AGGFNOID, OPEROID, COLLOID, AMPROCNUM, AMOPSTRATEGY};
-	static bool is_watching = false;
-
-	for (int i = 0; !is_watching && i < (int) lengthof(caches); i++)
-		CacheRegisterSyscacheCallback(caches[i], count_invalidation, (Datum) 0);
-	is_watching = true;
-	AcceptInvalidationMessages();
-	return ninvalidations;
-}
-
-/* Accept pending invalidations, and count all that an analysis may depend on. */
-void
-emogi_analysis_count(EmogiAnalysisCounts *counts)
-{
-	counts->functions = take_invalidations();
-	counts->names = emogi_search_path_count();
-	counts->catalogs = emogi_catalog_changes_count();
-}
 
 /*
  * Find the edge columns in the result of a query. A relation's columns were selected in their
@@ -106,7 +71,7 @@ analyze(EmogiAnalysisState *state, const EmogiSource *source)
 {
 	EmogiQueryAnalysis *analysis = state->analysis;
 
-	emogi_analysis_count(&state->counts);
+	emogi_environment_count(&state->counts);
 	analysis->ninvalidations = state->counts.functions;
 	analysis->nrenamings = state->counts.names;
 	analysis->query = analysis->text != NULL ? emogi_query_analyze(analysis->text) : NULL;
@@ -208,13 +173,14 @@ compare(void *context)
 static bool
 is_as_analysed(const EmogiQueryAnalysis *analysis)
 {
-	const bool	are_same = take_invalidations() == analysis->ninvalidations;
+	EmogiAnalysisCounts counts;
 	Comparison	comparison = {analysis};
 	ErrorData  *error;
 
+	emogi_environment_count(&counts);
 	if (emogi_search_path_may_have_changed(analysis->texts, analysis->nrenamings))
 		return false;
-	if (are_same && !analysis->has_types)
+	if (counts.functions == analysis->ninvalidations && !analysis->has_types)
 		return true;
 	if (IsInParallelMode())
 		return false;			/* no subtransaction is possible: the graph is private to the

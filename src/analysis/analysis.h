@@ -6,7 +6,8 @@
  * emogi_analysis_open (analysis.c) turns the text of a source into an analyzed and rewritten query
  * tree, with views expanded and row security applied.
  *
- * known_analyses.c         keeps analyses for later calls of the session, with literals.c
+ * known_analyses.c         keeps analyses for later calls of the session, with literals.c and
+ *                          environment.c
  * argument_defaults.c      fills in omitted arguments
  * constant_folding.c       replaces expressions that have one value per call by that value
  * cacheability.c           decides whether the graph may be shared and says why not,

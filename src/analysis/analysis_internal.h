@@ -93,9 +93,9 @@ extern List *emogi_base_tables_relations(const EmogiQueryAnalysis *analysis);
 extern void emogi_fingerprint_make(EmogiAnalysisState *state);
 extern void emogi_fingerprint_update(EmogiQueryAnalysis *analysis);
 
-/* ---- analysis.c ---- */
+/* ---- environment.c ---- */
 
-extern void emogi_analysis_count(EmogiAnalysisCounts *counts);
+extern void emogi_environment_count(EmogiAnalysisCounts *counts);
 
 /* ---- table_filter.c ---- */
 

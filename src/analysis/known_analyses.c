@@ -7,7 +7,7 @@
  *   catalogs       no invalidation of a relation, schema, role, membership, database or type
  *                  (base/catalog_changes.c), of a function, operator or operator class, or of a
  *                  name (search_path.c) has arrived, also after the relations were locked
- *   settings       the search path, row_security, and those that literals and the key depend on
+ *   settings       (environment.c) the search path, row_security, and those that literals and the key depend on
  *   literals       those that name the time of the transaction are of that transaction (literals.c)
  *
  * On each call, relations are locked, privileges are checked (Q18), and expressions are folded
@@ -23,56 +23,22 @@
  */
 #include "postgres.h"
 
-#include "access/gin.h"
 #include "access/parallel.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_expr.h"
-#include "parser/parser.h"
-#include "pgtime.h"
 #include "storage/lmgr.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/bytea.h"
 #include "utils/datum.h"
-#include "utils/float.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/pg_locale.h"
-#include "utils/rls.h"
 
 #include "analysis/known_analyses.h"
-#include "base/catalog_changes.h"
 #include "base/compat.h"
 #include "base/fault.h"
 
 #define KNOWN_ANALYSES 8
 #define MAX_BYTES (256 * 1024)	/* of an analysis that is kept */
-
-/* Settings that an analysis depends on, and the user; compared byte by byte. */
-typedef struct Environment
-{
-	Oid			userid;
-	bool		row_security;
-	bool		standard_strings;
-	bool		null_equals;
-	bool		array_nulls;
-	bool		quotes_all;
-	int			backslash_quote;
-	int			date_style;
-	int			date_order;
-	int			interval_style;
-	int			bytea_output;
-	int			float_digits;
-	int			gin_limit;
-	const pg_tz *zone;			/* of a cache that lasts as long as the session */
-} Environment;
-
-#define NAMED_SETTINGS 5
 
 typedef struct EmogiKnownAnalysis
 {
@@ -81,8 +47,7 @@ typedef struct EmogiKnownAnalysis
 	const char *text;			/* as given, and ... */
 	bool		wants_weight;
 	EmogiSource source;			/* ... for a relation, its columns */
-	Environment environment;
-	const char *settings[NAMED_SETTINGS];	/* values of named_settings() */
+	EmogiEnvironment environment;
 	EmogiAnalysisCounts counts;
 	TimestampTz transaction;	/* start of the one that literals belong to; 0 = any */
 	List	   *levels;			/* Query *: all levels, for permissions */
@@ -102,50 +67,6 @@ static EmogiKnownAnalysis *known_analyses[KNOWN_ANALYSES];
 static int	oldest = 0;
 
 /* ---- what an analysis depends on ---- */
-
-static void
-get_environment(Environment *environment)
-{
-	memset(environment, 0, sizeof *environment);
-	environment->userid = GetUserId();
-	environment->row_security = row_security;
-	environment->standard_strings = standard_conforming_strings;
-	environment->null_equals = Transform_null_equals;
-	environment->array_nulls = Array_nulls;
-	environment->quotes_all = quote_all_identifiers;
-	environment->backslash_quote = backslash_quote;
-	environment->date_style = DateStyle;
-	environment->date_order = DateOrder;
-	environment->interval_style = IntervalStyle;
-	environment->bytea_output = bytea_output;
-	environment->float_digits = extra_float_digits;
-	environment->gin_limit = GinFuzzySearchLimit;
-	environment->zone = session_timezone;
-}
-
-/* Get the settings that are strings. */
-static void
-get_settings(const char **settings)
-{
-	settings[0] = namespace_search_path;
-	settings[1] = locale_time;
-	settings[2] = locale_numeric;
-	settings[3] = locale_monetary;
-	settings[4] = GetConfigOption("timezone_abbreviations", true, false);
-}
-
-/* Are all settings that are strings as they were? */
-static bool
-are_settings(const EmogiKnownAnalysis *known)
-{
-	const char *settings[NAMED_SETTINGS];
-
-	get_settings(settings);
-	for (int i = 0; i < NAMED_SETTINGS; i++)
-		if (strcmp(known->settings[i], settings[i] != NULL ? settings[i] : "") != 0)
-			return false;
-	return true;
-}
 
 /* Is a source the one that an analysis was made of? Its text is compared, too. */
 static bool
@@ -176,13 +97,9 @@ static bool
 is_valid(const EmogiKnownAnalysis *known, const EmogiSource *source, const char *text,
 		 const EmogiAnalysisCounts *counts)
 {
-	Environment environment;
-
-	get_environment(&environment);
 	return memcmp(&known->counts, counts, sizeof *counts) == 0 &&
-		memcmp(&known->environment, &environment, sizeof environment) == 0 &&
 		is_of_source(known, source) && strcmp(known->text, text) == 0 && has_literals(known) &&
-		are_settings(known);
+		emogi_environment_is(&known->environment);
 }
 
 /* May analyses be kept and used at all? Not beside faults, nor where values cannot be folded. */
@@ -280,7 +197,7 @@ lock_relations(const EmogiKnownAnalysis *known)
 
 	foreach(cell, known->locked)
 		LockRelationOid(lfirst_oid(cell), AccessShareLock);
-	emogi_analysis_count(&counts);
+	emogi_environment_count(&counts);
 	if (memcmp(&known->counts, &counts, sizeof counts) == 0)
 		return true;
 	foreach(cell, known->locked)
@@ -381,7 +298,7 @@ use_folded(EmogiKnownAnalysis *known, const EmogiSource *source, EmogiAnalysisPu
 		memcpy(copy->fingerprint, known->analysis.fingerprint, sizeof copy->fingerprint);
 		return copy;
 	}
-	emogi_analysis_close(copy);
+	MemoryContextDelete(copy->context);
 	return NULL;
 }
 
@@ -397,7 +314,7 @@ emogi_known_analyses_find(const EmogiSource *source, const char *text, EmogiAnal
 
 	if (text == NULL || !is_allowed())
 		return NULL;
-	emogi_analysis_count(&counts);
+	emogi_environment_count(&counts);
 	for (int i = 0; i < KNOWN_ANALYSES; i++)
 	{
 		EmogiKnownAnalysis *known = known_analyses[i];
@@ -502,7 +419,7 @@ may_keep(const EmogiAnalysisState *state)
 		(state->folded != NIL && !analysis->is_split) || !are_childless(analysis->relations) ||
 		MemoryContextMemAllocated(analysis->context, true) > MAX_BYTES)
 		return false;
-	emogi_analysis_count(&counts);
+	emogi_environment_count(&counts);
 	return memcmp(&counts, &state->counts, sizeof counts) == 0;
 }
 
@@ -519,10 +436,7 @@ make_entry(EmogiAnalysisState *state)
 	known->source = *analysis->source;
 	known->wants_weight = analysis->source->wants_weight;
 	known->text = pstrdup(state->given);
-	get_environment(&known->environment);
-	get_settings(known->settings);
-	for (int i = 0; i < NAMED_SETTINGS; i++)
-		known->settings[i] = pstrdup(known->settings[i] != NULL ? known->settings[i] : "");
+	emogi_environment_get(&known->environment);
 	known->counts = state->counts;
 	if (state->life == EMOGI_LITERALS_OF_TRANSACTION)
 		known->transaction = GetCurrentTransactionStartTimestamp();
@@ -576,7 +490,7 @@ emogi_known_analyses_note_seen(const EmogiQueryAnalysis *analysis)
 
 	if (analysis->known == NULL || emogi_snapshot_is_kept())
 		return;
-	emogi_analysis_count(&counts);
+	emogi_environment_count(&counts);
 	if (memcmp(&counts, &analysis->known->counts, sizeof counts) == 0)
 		emogi_seen_by_note(&analysis->known->seen_by);
 }

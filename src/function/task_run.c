@@ -72,15 +72,6 @@ emogi_task_graph_key(const EmogiTask *task, EmogiGraphKey *key)
 		(task->pairs == NULL && emogi_query_needs_backward(&task->query));
 }
 
-/* Can values of a task's answer be out of range? Degree sums only if weights are doubles. */
-bool
-emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
-{
-	if (task->query.algorithm == EMOGI_DEGREE && graph->weight_type != EMOGI_WEIGHT_F64)
-		return false;
-	return (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0;
-}
-
 /* Put a row into the tuplestore for each vertex that has one, ascending by key. */
 static void
 put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task,
