@@ -8,8 +8,8 @@
  * functions declared IMMUTABLE may read. No object id alone is trusted.
  *
  * Serializing and hashing a query tree is most of the cost of an analysis. So a session caches its
- * latest fingerprints. The input is derived again on each call and compared as a whole with that of
- * the cached entries, so nothing needs to be invalidated.
+ * latest digests. The input is derived again on each call and compared as a whole with that of the
+ * cached entries, except for the values of constants, so nothing needs to be invalidated.
  */
 #include "postgres.h"
 
@@ -30,11 +30,11 @@
 /* Maximum memory of the session's fingerprint cache. */
 #define ENTRIES_BYTES (32 * 1024 * 1024)
 
-/* A fingerprint and the input that it was computed from. */
+/* A digest and the input that it was computed from. */
 typedef struct Entry
 {
 	MemoryContext context;		/* NULL = unused */
-	List	   *trees;
+	List	   *trees;			/* with the values of constants hidden, if it is split */
 	int			nbytes;
 	char	   *bytes;
 	uint8		digest[EMOGI_FINGERPRINT_BYTES];
@@ -262,14 +262,14 @@ hash_all(EmogiAnalysisState *state)
 	add_bytes(hash, state->bytes.data, state->bytes.len);
 	foreach(cell, state->trees)
 	{
-		const int	before = list_length(analysis->constants);
+		List	   *constants = NIL;
 		Size		length;
 		char	   *text;
 
 		CHECK_FOR_INTERRUPTS();
 		text = text_of_tree(lfirst(cell), &length);
-		(void) list_constants(lfirst(cell), &analysis->constants);
-		if (count_values(text) == list_length(analysis->constants) - before)
+		(void) list_constants(lfirst(cell), &constants);
+		if (count_values(text) == list_length(constants))
 			add_form(hash, text);
 		else
 		{
@@ -277,22 +277,65 @@ hash_all(EmogiAnalysisState *state)
 			add_bytes(hash, text, length);
 		}
 		pfree(text);
+		list_free(constants);
 		total += length;
 	}
 	end_hash(hash, analysis->digest);
 	return total;
 }
 
-/* Find the entry with exactly this input, or return NULL. */
+/* Hide the values of constants, so that trees that differ only by these are equal. */
+static void
+hide_values(List *constants)
+{
+	ListCell   *cell;
+
+	foreach(cell, constants)
+	{
+		Const	   *constant = lfirst(cell);
+
+		constant->constbyval = true;
+		constant->constvalue = (Datum) 0;
+	}
+}
+
+/* Find the entry with exactly this input, from the newest on, or return NULL. */
+static const Entry *
+find_exact(const EmogiAnalysisState *state, bool is_split)
+{
+	for (int i = 1; i <= ENTRIES; i++)
+	{
+		const Entry *entry = &entries[(oldest - i + ENTRIES) % ENTRIES];
+
+		if (entry->context != NULL && entry->is_split == is_split &&
+			entry->nbytes == state->bytes.len &&
+			memcmp(entry->bytes, state->bytes.data, state->bytes.len) == 0 &&
+			equal(entry->trees, state->trees))
+			return entry;
+	}
+	return NULL;
+}
+
+/*
+ * Find the entry with this input except for the values of constants, or with exactly this input if
+ * its digest is of the values, too; return NULL if there is none.
+ */
 static const Entry *
 find_entry(const EmogiAnalysisState *state)
 {
-	for (int i = 0; i < ENTRIES; i++)
-		if (entries[i].context != NULL && entries[i].nbytes == state->bytes.len &&
-			memcmp(entries[i].bytes, state->bytes.data, state->bytes.len) == 0 &&
-			equal(entries[i].trees, state->trees))
-			return &entries[i];
-	return NULL;
+	List	   *constants = state->analysis->constants;
+	const int	count = list_length(constants);
+	Const	   *shown = palloc(Max(count, 1) * sizeof *shown);
+	const Entry *entry;
+
+	for (int i = 0; i < count; i++)
+		shown[i] = *(const Const *) list_nth(constants, i);
+	hide_values(constants);
+	entry = find_exact(state, true);
+	for (int i = 0; i < count; i++)
+		*(Const *) list_nth(constants, i) = shown[i];
+	pfree(shown);
+	return entry != NULL ? entry : find_exact(state, false);
 }
 
 /* Free an entry. */
@@ -339,6 +382,14 @@ add_entry(const EmogiAnalysisState *state)
 									ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
 	entry->trees = copyObject(state->trees);
+	if (state->analysis->is_split)
+	{
+		List	   *constants = NIL;
+
+		(void) list_constants((Node *) entry->trees, &constants);
+		hide_values(constants);
+		list_free(constants);
+	}
 	entry->bytes = memcpy(palloc(state->bytes.len), state->bytes.data, state->bytes.len);
 	entry->nbytes = state->bytes.len;
 	memcpy(entry->digest, state->analysis->digest, sizeof entry->digest);
@@ -359,12 +410,12 @@ emogi_fingerprint_make(EmogiAnalysisState *state)
 	appendBinaryStringInfo(&state->bytes, state->types.definition.data,
 						   state->types.definition.len);
 	state->analysis->has_types = state->types.definition.len > 0;
+	(void) list_constants((Node *) state->trees, &state->analysis->constants);
 	entry = find_entry(state);
 	if (entry != NULL)
 	{
 		memcpy(state->analysis->digest, entry->digest, sizeof entry->digest);
 		state->analysis->is_split = entry->is_split;
-		(void) list_constants((Node *) state->trees, &state->analysis->constants);
 	}
 	else if (hash_all(state) <= 2 * ENTRIES_BYTES)
 		add_entry(state);

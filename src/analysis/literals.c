@@ -24,16 +24,34 @@ typedef struct Literals
 	bool		names_time;		/* the text may have a word for the time of the transaction */
 } Literals;
 
-/* May a text contain a word that stands for a time? Escapes may hide one. */
+/* Does a text begin with a word that stands for a time? An escape may hide one. */
+static bool
+is_word_of_time(const char *text)
+{
+	switch (*text)
+	{
+		case 'n':
+		case 'N':
+			return pg_strncasecmp(text, "now", 3) == 0;
+		case 't':
+		case 'T':
+			return pg_strncasecmp(text, "today", 5) == 0 ||
+				pg_strncasecmp(text, "tomorrow", 8) == 0;
+		case 'y':
+		case 'Y':
+			return pg_strncasecmp(text, "yesterday", 9) == 0;
+		default:
+			return *text == '\\';
+	}
+}
+
+/* May a text contain a word that stands for a time? */
 static bool
 may_name_time(const char *text)
 {
-	static const char *const words[] = {"now", "today", "tomorrow", "yesterday", "\\"};
-
-	for (int i = 0; i < (int) lengthof(words); i++)
-		for (const char *p = text; *p != '\0'; p++)
-			if (pg_strncasecmp(p, words[i], strlen(words[i])) == 0)
-				return true;
+	for (; *text != '\0'; text++)
+		if (is_word_of_time(text))
+			return true;
 	return false;
 }
 
