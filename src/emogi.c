@@ -48,7 +48,7 @@
  *                                   remote/remote_read.c other servers, edges/sink.c takes rows of
  *                                   the executor; the engine worker makes keys and CSR in one
  *                                   request
- *   answer/choose.c               choose who answers: a search of the backend (local_search_call.c,
+ *   answer/answerers.c            choose who answers: a search of the backend (local_search_call.c,
  *                                 components.c, hierarchy_search.c), or
  *   call/request.c                the engine worker, which runs the query (worker/worker.c)
  *   function/task_run.c           read the result into rows, and release the slot

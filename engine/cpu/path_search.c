@@ -47,7 +47,7 @@
 #define PIECE 4096
 #define REHASH_PIECE 262144		/* nodes, likewise */
 #define PREFETCH_DISTANCE 16	/* prefetch distance, edges */
-#define MIN_BITS 10			/* of the hash table's size */
+#define MIN_BITS 7			/* of the hash table's size */
 #define MIN_ENTRIES 256
 
 /* A visited vertex. */

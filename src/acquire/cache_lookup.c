@@ -24,6 +24,7 @@
 
 #include "acquire/cache_lookup.h"
 #include "base/fault.h"
+#include "cache/tables.h"
 
 /* ---- lookup, under cache_lock ---- */
 

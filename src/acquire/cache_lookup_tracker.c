@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
+#include "cache/tables.h"
 
 /* Does a graph have exactly the base tables of a lookup? */
 static bool

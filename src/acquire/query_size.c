@@ -80,33 +80,57 @@ estimate_filtered(const EmogiSource *filtered, EmogiQuerySize *size)
 }
 
 /*
- * Get the size of a query's cached graph, regardless of its snapshot, or estimate that of a
- * filtered table; return false if neither is possible. Raises the query's errors.
+ * Get the size of the cached graph of an analyzed query, regardless of its snapshot, or estimate
+ * that of a filtered table; return false if neither is possible. Raises the planner's errors.
  */
 static bool
-size_from_analysis(const EmogiSource *source, EmogiQuerySize *size)
+size_of_analysis(const EmogiQueryAnalysis *analysis, EmogiQuerySize *size)
 {
-	EmogiQueryAnalysis  *analysis = emogi_analysis_peek(source);
 	uint64		nvertices;
 	uint64		nedges;
 	EmogiComponentSizes components;
 	EmogiKeyType keys;
-	bool		found = analysis->refusal == NULL &&
-		emogi_cache_query_size(analysis->fingerprint, &nvertices, &nedges, &components,
-							   &keys);
+	MemoryContext old;
 
-	if (found)
-	{
-		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	if (analysis->refusal != NULL)
+		return false;
+	if (!emogi_cache_query_size(analysis->fingerprint, &nvertices, &nedges, &components, &keys))
+		return analysis->filtered != NULL && estimate_filtered(analysis->filtered, size);
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	*size = (EmogiQuerySize) {(double) nedges, (double) nvertices, 0, false, true,
+		analysis->is_unsafe || analysis->is_folded,
+		list_concat_unique_oid(list_copy(analysis->named), analysis->relations),
+		list_copy(analysis->functions), keys, components};
+	MemoryContextSwitchTo(old);
+	return true;
+}
 
-		*size = (EmogiQuerySize) {(double) nedges, (double) nvertices, 0, false, true,
-			analysis->is_unsafe || analysis->is_folded,
-			list_concat_unique_oid(list_copy(analysis->named), analysis->relations),
-			list_copy(analysis->functions), keys, components};
-		MemoryContextSwitchTo(old);
-	}
-	if (!found && analysis->refusal == NULL && analysis->filtered != NULL)
-		found = estimate_filtered(analysis->filtered, size);
+/* Do the same for a query that is analyzed first. Raises the query's errors. */
+static bool
+size_from_analysis(const EmogiSource *source, EmogiQuerySize *size)
+{
+	EmogiQueryAnalysis *analysis = emogi_analysis_peek_size(source);
+	const bool	found = size_of_analysis(analysis, size);
+
+	emogi_analysis_close(analysis);
+	return found;
+}
+
+/*
+ * Do the same for a query that was analyzed, and planned, by an earlier call; return false if it
+ * was not. Without a subtransaction, because nothing of the query can raise an error.
+ */
+static bool
+size_from_known(const EmogiSource *source, EmogiQuerySize *size)
+{
+	EmogiQueryAnalysis *analysis = emogi_analysis_peek_known(source);
+	double		nrows;
+	double		cost;
+	bool		found;
+
+	if (analysis == NULL)
+		return false;
+	found = emogi_known_analyses_cost(analysis, &nrows, &cost) && size_of_analysis(analysis, size);
 	emogi_analysis_close(analysis);
 	return found;
 }
@@ -218,7 +242,8 @@ emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *size)
 	if (entry == NULL)
 	{
 		Examination		examination = {source, query};
-		bool		known = examine_safely(&examination);
+		bool		known = size_from_known(source, &examination.found) ||
+			examine_safely(&examination);
 
 		entry = add_cached(query);
 		entry->known = known;

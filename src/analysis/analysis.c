@@ -1,9 +1,9 @@
 /*
  * analysis.c: analysis of a query, from its text to its query tree
  *
- * Each call repeats the analysis. DDL, the search path, the user or a setting that changes the
- * meaning of a query changes its query tree or the other parts of the cache key. So nothing here
- * checks whether something has changed since the last call.
+ * DDL, the search path, the user or a setting that changes the meaning of a query changes its query
+ * tree or the other parts of the cache key. An analysis is used again only if nothing of this has
+ * changed (known_analyses.c).
  */
 #include "postgres.h"
 
@@ -12,37 +12,12 @@
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
 #include "optimizer/clauses.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "base/subtransaction.h"
 #include "base/fault.h"
-#include "analysis/analysis_internal.h"
-
-/* Number of invalidations of function definitions seen by this session. */
-static uint64 ninvalidations = 0;
-
-static void
-count_invalidation(Datum arg, int cache, uint32 hash)
-{
-	ninvalidations++;
-}
-
-/* Accept pending invalidations and return the number seen so far. */
-static uint64
-take_invalidations(void)
-{
-	static const int caches[] = {PROCOID, AGGFNOID, OPEROID, COLLOID, AMPROCNUM, AMOPSTRATEGY};
-	static bool is_watching = false;
-
-	for (int i = 0; !is_watching && i < (int) lengthof(caches); i++)
-		CacheRegisterSyscacheCallback(caches[i], count_invalidation, (Datum) 0);
-	is_watching = true;
-	AcceptInvalidationMessages();
-	return ninvalidations;
-}
+#include "analysis/known_analyses.h"
 
 /*
  * Find the edge columns in the result of a query. A relation's columns were selected in their
@@ -96,8 +71,9 @@ analyze(EmogiAnalysisState *state, const EmogiSource *source)
 {
 	EmogiQueryAnalysis *analysis = state->analysis;
 
-	analysis->ninvalidations = take_invalidations();
-	analysis->nrenamings = emogi_search_path_count();
+	emogi_environment_count(&state->counts);
+	analysis->ninvalidations = state->counts.functions;
+	analysis->nrenamings = state->counts.names;
 	analysis->query = analysis->text != NULL ? emogi_query_analyze(analysis->text) : NULL;
 	if (analysis->query == NULL)
 		return emogi_cacheability_refuse(state, "it is not one SELECT");
@@ -105,8 +81,8 @@ analyze(EmogiAnalysisState *state, const EmogiSource *source)
 		(analysis->columns.reverse > 0 && expand_both_ways(state, source)) ||
 		emogi_cacheability_rights(analysis->query, state))
 		return true;
-	analysis->is_unsafe = state->for_planner &&
-		max_parallel_hazard(analysis->query) == PROPARALLEL_UNSAFE;
+	analysis->is_unsafe = max_parallel_hazard(analysis->query) == PROPARALLEL_UNSAFE;
+	state->life = emogi_literals_life(analysis->query, analysis->text);
 	analysis->query = emogi_constant_folding_apply(emogi_argument_defaults_expand(analysis->query),
 												   state);
 	state->trees = list_make1(analysis->query);
@@ -118,18 +94,17 @@ analyze(EmogiAnalysisState *state, const EmogiSource *source)
 	return false;
 }
 
-/* Analyze the query of a source under the active snapshot. */
+/* Analyze the text of a source under the active snapshot. */
 static EmogiQueryAnalysis *
-make_analysis(const EmogiSource *source, bool for_planner)
+make_analysis(const EmogiSource *source, const char *text)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi query analysis",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	EmogiAnalysisState state =
-		{.analysis = palloc0(sizeof(EmogiQueryAnalysis)),.for_planner = for_planner};
+	EmogiAnalysisState state = {.analysis = palloc0(sizeof(EmogiQueryAnalysis)),.given = text};
 
 	state.analysis->context = context;
-	state.analysis->text = emogi_source_select(source);
+	state.analysis->text = text != NULL ? pstrdup(text) : NULL;
 	state.analysis->source = source;
 	initStringInfo(&state.analysis->versions);
 	initStringInfo(&state.bytes);
@@ -138,7 +113,20 @@ make_analysis(const EmogiSource *source, bool for_planner)
 	state.analysis->named = state.named;
 	state.analysis->functions = state.functions;
 	MemoryContextSwitchTo(old);
-	return state.analysis;
+	return emogi_known_analyses_keep(&state);
+}
+
+/*
+ * Get the analysis of a source under the active snapshot, from an earlier call if nothing has
+ * changed that it depends on.
+ */
+static EmogiQueryAnalysis *
+find_or_make(const EmogiSource *source, EmogiAnalysisPurpose purpose)
+{
+	const char *text = emogi_source_select(source);
+	EmogiQueryAnalysis *analysis = emogi_known_analyses_find(source, text, purpose);
+
+	return analysis != NULL ? analysis : make_analysis(source, text);
 }
 
 /* Free a query analysis. */
@@ -164,7 +152,7 @@ compare(void *context)
 {
 	Comparison *comparison = context;
 	const EmogiQueryAnalysis *old = comparison->analysis;
-	EmogiQueryAnalysis *now = make_analysis(old->source, false);
+	EmogiQueryAnalysis *now = make_analysis(old->source, emogi_source_select(old->source));
 
 	comparison->are_equal = now->refusal == NULL &&
 		memcmp(now->fingerprint, old->fingerprint, sizeof now->fingerprint) == 0 &&
@@ -185,13 +173,14 @@ compare(void *context)
 static bool
 is_as_analysed(const EmogiQueryAnalysis *analysis)
 {
-	const bool	are_same = take_invalidations() == analysis->ninvalidations;
+	EmogiAnalysisCounts counts;
 	Comparison	comparison = {analysis};
 	ErrorData  *error;
 
+	emogi_environment_count(&counts);
 	if (emogi_search_path_may_have_changed(analysis->texts, analysis->nrenamings))
 		return false;
-	if (are_same && !analysis->has_types)
+	if (counts.functions == analysis->ninvalidations && !analysis->has_types)
 		return true;
 	if (IsInParallelMode())
 		return false;			/* no subtransaction is possible: the graph is private to the
@@ -241,17 +230,22 @@ emogi_analysis_open(const EmogiSource *source)
 		Oid			unseen;
 
 		emogi_snapshot_push();
-		analysis = make_analysis(source, false);
+		analysis = find_or_make(source, EMOGI_ANALYSIS_FOR_CALL);
 		if (analysis->refusal != NULL)
 		{
 			PopActiveSnapshot();
 			return analysis;
 		}
+		if (emogi_known_analyses_are_seen(analysis))
+			break;
 		unseen = emogi_snapshot_find_unseen(list_concat_unique_oid(list_copy(analysis->named),
 																   analysis->relations),
 																   analysis->named);
 		if (!OidIsValid(unseen))
+		{
+			emogi_known_analyses_note_seen(analysis);
 			break;
+		}
 		PopActiveSnapshot();
 		emogi_analysis_close(analysis);
 		emogi_snapshot_renew(unseen);
@@ -261,11 +255,27 @@ emogi_analysis_open(const EmogiSource *source)
 }
 
 /*
- * Analyze the query of a source under the active snapshot, for the planner and EXPLAIN. Raises
- * errors of the query.
+ * Analyze the query of a source under the active snapshot, for EXPLAIN. Raises errors of the query.
  */
 EmogiQueryAnalysis *
 emogi_analysis_peek(const EmogiSource *source)
 {
-	return make_analysis(source, true);
+	return find_or_make(source, EMOGI_ANALYSIS_FOR_EXPLAIN);
+}
+
+/*
+ * Do the same to estimate the size of its graph: values of folded expressions, and so the
+ * fingerprint, may be those of an earlier call.
+ */
+EmogiQueryAnalysis *
+emogi_analysis_peek_size(const EmogiSource *source)
+{
+	return find_or_make(source, EMOGI_ANALYSIS_FOR_SIZE);
+}
+
+/* Do so only if the query was analyzed by an earlier call; otherwise return NULL. */
+EmogiQueryAnalysis *
+emogi_analysis_peek_known(const EmogiSource *source)
+{
+	return emogi_known_analyses_find(source, emogi_source_select(source), EMOGI_ANALYSIS_FOR_SIZE);
 }

@@ -6,6 +6,8 @@
  * emogi_analysis_open (analysis.c) turns the text of a source into an analyzed and rewritten query
  * tree, with views expanded and row security applied.
  *
+ * known_analyses.c         keeps analyses for later calls of the session, with literals.c and
+ *                          environment.c
  * argument_defaults.c      fills in omitted arguments
  * constant_folding.c       replaces expressions that have one value per call by that value
  * cacheability.c           decides whether the graph may be shared and says why not,
@@ -37,8 +39,10 @@ typedef struct EmogiQueryAnalysis
 	EmogiEdgeColumns columns;	/* of the result */
 	bool		is_folded;		/* a folded value may differ in another call */
 	uint8		fingerprint[EMOGI_FINGERPRINT_BYTES];
-	uint64		shape;			/* hash of the fingerprint's input except values of constants;
-								 * not 0 */
+	uint8		digest[EMOGI_FINGERPRINT_BYTES];	/* of the fingerprint's input except ... */
+	List	   *constants;		/* ... the values of these: Const *, in the order of the trees */
+	bool		is_split;		/* that is so; otherwise the digest is of all */
+	uint64		shape;			/* beginning of the digest; not 0 */
 	List	   *roots;			/* OIDs of relations read with their children */
 	List	   *alone;			/* OIDs of relations read without children (ONLY) */
 	List	   *relations;		/* OIDs of both and of all children, ascending: all that a plan may
@@ -46,7 +50,7 @@ typedef struct EmogiQueryAnalysis
 	List	   *leaves;			/* OIDs of those that hold rows, ascending; all are locked */
 	List	   *named;			/* OIDs of all that are named, including views */
 	List	   *functions;		/* OIDs of functions called, except folded ones */
-	bool		is_unsafe;		/* parallel unsafe; set by emogi_analysis_peek only */
+	bool		is_unsafe;		/* parallel unsafe; not set by emogi_analysis_open */
 	const EmogiSource *source;	/* the analyzed source; owned by the caller */
 	uint64		ninvalidations; /* seen before the analysis */
 	StringInfoData versions;	/* of the catalog rows of its functions */
@@ -56,14 +60,23 @@ typedef struct EmogiQueryAnalysis
 								 * when the query runs */
 	bool		reads_elsewhere;	/* the plan reads something that is not in relations; known
 									 * after the run */
+	struct EmogiKnownAnalysis *known;	/* entry that this is a copy of (known_analyses.c); NULL =
+										 * none */
 	EmogiSource *filtered;		/* table with conditions that has the same edges; NULL = the query
 								 * is not that simple (table_filter.c) */
 } EmogiQueryAnalysis;
 
 extern EmogiQueryAnalysis *emogi_analysis_open(const EmogiSource *source);
 extern EmogiQueryAnalysis *emogi_analysis_peek(const EmogiSource *source);
+extern EmogiQueryAnalysis *emogi_analysis_peek_size(const EmogiSource *source);
+extern EmogiQueryAnalysis *emogi_analysis_peek_known(const EmogiSource *source);
 extern void emogi_analysis_close(EmogiQueryAnalysis *analysis);
 extern bool emogi_analysis_filter_is_current(const EmogiSource *source);
+
+/* ---- known_analyses.c ---- */
+
+extern bool emogi_known_analyses_cost(const EmogiQueryAnalysis *analysis, double *nrows,
+									  double *cost);
 
 /* ---- cacheability.c ---- */
 

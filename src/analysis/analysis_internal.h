@@ -8,16 +8,56 @@
 
 #include "analysis/analysis.h"
 
+/* How long the literals of a query keep their values, the shortest first. */
+typedef enum EmogiLiteralLife
+{
+	EMOGI_LITERALS_OF_CALL,
+	EMOGI_LITERALS_OF_TRANSACTION,
+	EMOGI_LITERALS_KEPT			/* as long as catalogs and settings do */
+} EmogiLiteralLife;
+
+/* What an analysis is made for. */
+typedef enum EmogiAnalysisPurpose
+{
+	EMOGI_ANALYSIS_FOR_CALL,
+	EMOGI_ANALYSIS_FOR_EXPLAIN,
+	EMOGI_ANALYSIS_FOR_SIZE		/* values of folded expressions may be those of an earlier call */
+} EmogiAnalysisPurpose;
+
+/* Numbers of invalidations that this session has received. */
+typedef struct EmogiAnalysisCounts
+{
+	uint64		catalogs;		/* base/catalog_changes.h */
+	uint64		functions;
+	uint64		names;
+} EmogiAnalysisCounts;
+
+/*
+ * An expression that was folded. The location of its value, the i-th, is EMOGI_FOLDED_MARK - i in
+ * all trees.
+ */
+typedef struct EmogiFolded
+{
+	Node	   *node;
+	const Const *value;
+} EmogiFolded;
+
+#define EMOGI_FOLDED_MARK (-1000)
+
 typedef struct EmogiAnalysisState
 {
 	EmogiQueryAnalysis *analysis;
+	const char *given;			/* text of the source */
+	EmogiAnalysisCounts counts; /* before the analysis */
+	EmogiLiteralLife life;		/* of its literals */
+	List	   *folded;			/* EmogiFolded * */
 	List	   *trees;			/* Query: the query, the bodies of SQL functions, and expressions of
 								 * virtual columns */
 	List	   *functions;		/* OIDs of all functions called, for EXECUTE privileges */
 	List	   *named;			/* OIDs of all relations and views in trees */
 	int			depth;			/* nesting depth of SQL functions */
 	int			nrelations;		/* met so far */
-	bool		for_planner;	/* compute is_unsafe */
+	EmogiAnalysisPurpose purpose;
 	bool		has_settings;	/* a function depends on settings of dates and numbers */
 	EmogiEdgeColumns inner;		/* columns of the unexpanded rows, if the query was expanded to both
 								 * directions */
@@ -46,9 +86,16 @@ extern bool emogi_search_path_may_have_changed(List *texts, uint64 since);
 
 extern Query *emogi_argument_defaults_expand(Query *query);
 extern Query *emogi_constant_folding_apply(Query *query, EmogiAnalysisState *state);
+extern List *emogi_constant_folding_evaluate(List *folded);
+extern bool emogi_constant_folding_is_of_transaction(List *folded);
 extern bool emogi_base_tables_list(EmogiAnalysisState *state);
 extern List *emogi_base_tables_relations(const EmogiQueryAnalysis *analysis);
 extern void emogi_fingerprint_make(EmogiAnalysisState *state);
+extern void emogi_fingerprint_update(EmogiQueryAnalysis *analysis);
+
+/* ---- environment.c ---- */
+
+extern void emogi_environment_count(EmogiAnalysisCounts *counts);
 
 /* ---- table_filter.c ---- */
 

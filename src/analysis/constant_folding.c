@@ -13,12 +13,14 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
@@ -173,6 +175,17 @@ evaluate_safely(Node *node, EmogiAnalysisState *state)
 	return NULL;
 }
 
+/* Note a folded expression, and mark its value. */
+static void
+note_folded(Node *node, Const *value, EmogiAnalysisState *state)
+{
+	EmogiFolded *folded = palloc(sizeof *folded);
+
+	*folded = (EmogiFolded) {node, value};
+	value->location = EMOGI_FOLDED_MARK - list_length(state->folded);
+	state->folded = lappend(state->folded, folded);
+}
+
 /*
  * Copy a maximal expression that does not depend on rows, or get its value if that may differ
  * between calls.
@@ -186,6 +199,7 @@ fold_expression(Node *node, EmogiAnalysisState *state)
 	if (value == NULL)
 		return copyObject(node);
 	state->analysis->is_folded = true;
+	note_folded(node, castNode(Const, value), state);
 	return value;
 }
 
@@ -223,4 +237,81 @@ emogi_constant_folding_apply(Query *query, EmogiAnalysisState *state)
 	folded = castNode(Query, fold((Node *) query, &folding));
 	hash_destroy(folding.row_free);
 	return folded;
+}
+
+/* Folded expressions, and their values now. */
+typedef struct Values
+{
+	List	   *folded;
+	List	   *values;			/* Node * */
+} Values;
+
+/* Evaluate all folded expressions. Raises their errors. */
+static void
+evaluate_all(void *context)
+{
+	Values	   *values = context;
+	ListCell   *cell;
+
+	foreach(cell, values->folded)
+	{
+		Evaluation	evaluation = {((EmogiFolded *) lfirst(cell))->node};
+
+		evaluate(&evaluation);
+		values->values = lappend(values->values, evaluation.value);
+	}
+}
+
+/*
+ * Evaluate folded expressions once more, as the current user under the active snapshot, in the
+ * current memory context. Return their values, as Const; NIL if one has none, or raises an error
+ * that does not end the call.
+ */
+List *
+emogi_constant_folding_evaluate(List *folded)
+{
+	Values		values = {folded};
+	ErrorData  *error = emogi_subtransaction_run(evaluate_all, &values);
+	ListCell   *cell;
+
+	if (error != NULL && ends_call(error))
+		ReThrowError(error);
+	foreach(cell, values.values)
+		if (!IsA(lfirst(cell), Const))
+			return NIL;
+	return error == NULL ? values.values : NIL;
+}
+
+/* Is a function one whose value may differ within a transaction? */
+static bool
+may_differ(Oid function, void *context)
+{
+	return function != F_NOW && function != F_TRANSACTION_TIMESTAMP &&
+		function != F_TIMESTAMPTZ_PL_INTERVAL && function != F_TIMESTAMPTZ_MI_INTERVAL &&
+		function != F_INTERVAL_PL_TIMESTAMPTZ &&
+		(function >= FirstNormalObjectId || func_volatile(function) != PROVOLATILE_IMMUTABLE);
+}
+
+/* Find a part of an expression whose value may differ within a transaction. */
+static bool
+find_differing(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SQLValueFunction) && ((SQLValueFunction *) node)->op > SVFOP_LOCALTIMESTAMP_N)
+		return true;
+	return IsA(node, CoerceViaIO) || check_functions_in_node(node, may_differ, NULL) ||
+		expression_tree_walker(node, find_differing, context);
+}
+
+/* Have folded expressions the same values in a whole transaction, under the same settings? */
+bool
+emogi_constant_folding_is_of_transaction(List *folded)
+{
+	ListCell   *cell;
+
+	foreach(cell, folded)
+		if (find_differing(((const EmogiFolded *) lfirst(cell))->node, NULL))
+			return false;
+	return true;
 }

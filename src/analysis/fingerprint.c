@@ -2,20 +2,22 @@
  * fingerprint.c: fingerprint of a query: everything its rows depend on except the rows of its
  * tables (Q11 to Q13)
  *
- * The input of the hash is the query tree without text locations, the bodies of SQL functions, the
+ * A fingerprint is the hash of a digest and of the values of constants, so that it can be made again
+ * for other values (known_analyses.c). The input of the digest is the query tree without text locations, the bodies of SQL functions, the
  * catalog rows of all functions, the definitions of types, the database, and the settings that
  * functions declared IMMUTABLE may read. No object id alone is trusted.
  *
  * Serializing and hashing a query tree is most of the cost of an analysis. So a session caches its
- * latest fingerprints. The input is derived again on each call and compared as a whole with that of
- * the cached entries, so nothing needs to be invalidated.
+ * latest digests. The input is derived again on each call and compared as a whole with that of the
+ * cached entries, except for the values of constants, so nothing needs to be invalidated.
  */
 #include "postgres.h"
 
 #include "common/cryptohash.h"
-#include "common/hashfn.h"
 #include "common/sha2.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/datum.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -28,15 +30,15 @@
 /* Maximum memory of the session's fingerprint cache. */
 #define ENTRIES_BYTES (32 * 1024 * 1024)
 
-/* A fingerprint and the input that it was computed from. */
+/* A digest and the input that it was computed from. */
 typedef struct Entry
 {
 	MemoryContext context;		/* NULL = unused */
-	List	   *trees;
+	List	   *trees;			/* with the values of constants hidden, if it is split */
 	int			nbytes;
 	char	   *bytes;
-	uint8		fingerprint[EMOGI_FINGERPRINT_BYTES];
-	uint64		shape;
+	uint8		digest[EMOGI_FINGERPRINT_BYTES];
+	bool		is_split;
 } Entry;
 
 static Entry entries[ENTRIES];
@@ -122,69 +124,218 @@ check_step(bool done)
 		elog(ERROR, "could not compute the fingerprint of a query");
 }
 
-/*
- * Hash the text of a tree except the values of constants. A value ends at the end of its node's
- * text.
- */
-static uint64
-hash_shape(const char *text, uint64 shape)
+/* Add bytes to a hash. */
+static void
+add_bytes(pg_cryptohash_ctx *hash, const void *bytes, Size length)
 {
-	static const char field[] = " :constvalue ";
+	check_step(pg_cryptohash_update(hash, (const uint8 *) bytes, length) >= 0);
+}
 
+/* Begin a hash. */
+static pg_cryptohash_ctx *
+begin_hash(void)
+{
+	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
+
+	check_step(hash != NULL && pg_cryptohash_init(hash) >= 0);
+	return hash;
+}
+
+/* End a hash, and get its digest. */
+static void
+end_hash(pg_cryptohash_ctx *hash, uint8 *digest)
+{
+	check_step(pg_cryptohash_final(hash, digest, EMOGI_FINGERPRINT_BYTES) >= 0);
+	pg_cryptohash_free(hash);
+}
+
+/* ---- values of constants ---- */
+
+static const char value_field[] = " :constvalue ";
+
+/* List the constants of an expression tree. */
+static bool
+list_constants(Node *node, void *context)
+{
+	List	  **constants = context;
+
+	if (node == NULL)
+		return false;
+	CHECK_FOR_INTERRUPTS();
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, list_constants, context, 0);
+	if (IsA(node, Const))
+		*constants = lappend(*constants, node);
+	return expression_tree_walker(node, list_constants, context);
+}
+
+/* Count the values in the text of a tree. */
+static int
+count_values(const char *text)
+{
+	int			count = 0;
+
+	while ((text = strstr(text, value_field)) != NULL)
+	{
+		count++;
+		text += strlen(value_field);
+	}
+	return count;
+}
+
+/* Add the text of a tree except the values of constants, which end with their nodes. */
+static void
+add_form(pg_cryptohash_ctx *hash, const char *text)
+{
 	for (;;)
 	{
-		const char *value = strstr(text, field);
+		const char *value = strstr(text, value_field);
 		const Size	length = value != NULL ? (Size) (value - text) : strlen(text);
 
-		shape = hash_bytes_extended((const unsigned char *) text, (int) length, shape);
+		add_bytes(hash, text, length + (value == NULL));
 		if (value == NULL)
-			return shape;
+			return;
 		text = value + strcspn(value, "}");
 	}
 }
 
+/* Add the value of a constant. */
+static void
+add_value(pg_cryptohash_ctx *hash, const Const *constant)
+{
+	const bool	is_null = constant->constisnull;
+	Size		length;
+
+	add_bytes(hash, &is_null, sizeof is_null);
+	if (is_null)
+		return;
+	if (constant->constbyval)
+	{
+		add_bytes(hash, &constant->constvalue, sizeof constant->constvalue);
+		return;
+	}
+	length = datumGetSize(constant->constvalue, false, constant->constlen);
+	add_bytes(hash, &length, sizeof length);
+	add_bytes(hash, DatumGetPointer(constant->constvalue), length);
+}
+
+/* ---- the fingerprint ---- */
+
+/* Make the fingerprint of an analysis from its digest and the values of its constants. */
+void
+emogi_fingerprint_update(EmogiQueryAnalysis *analysis)
+{
+	pg_cryptohash_ctx *hash = begin_hash();
+	ListCell   *cell;
+
+	add_bytes(hash, analysis->digest, sizeof analysis->digest);
+	foreach(cell, analysis->constants)
+		add_value(hash, lfirst(cell));
+	end_hash(hash, analysis->fingerprint);
+}
+
+/* Note the digest of an analysis. */
+static void
+set_digest(EmogiQueryAnalysis *analysis)
+{
+	uint64		first;
+
+	memcpy(&first, analysis->digest, sizeof first);
+	analysis->shape = Max(first, 1);
+	emogi_fingerprint_update(analysis);
+}
+
 /*
- * Hash the input of a key and return its length. The trees are hashed one by one, because their
- * texts can be long.
+ * Make the digest of all but the values of constants, and return the length of the input. The trees
+ * are hashed one by one, because their texts can be long. Should a constant be in no place where it
+ * is found, the digest is of the values, too.
  */
 static Size
-hash_all(const EmogiAnalysisState *state, uint8 *fingerprint, uint64 *shape)
+hash_all(EmogiAnalysisState *state)
 {
-	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
+	EmogiQueryAnalysis *analysis = state->analysis;
+	pg_cryptohash_ctx *hash = begin_hash();
 	Size		total = state->bytes.len;
 	ListCell   *cell;
 
-	*shape = hash_bytes_extended((const unsigned char *) state->bytes.data, state->bytes.len, 0);
-	check_step(hash != NULL && pg_cryptohash_init(hash) >= 0 &&
-			   pg_cryptohash_update(hash, (uint8 *) state->bytes.data, state->bytes.len) >= 0);
+	analysis->is_split = true;
+	add_bytes(hash, state->bytes.data, state->bytes.len);
 	foreach(cell, state->trees)
 	{
+		List	   *constants = NIL;
 		Size		length;
 		char	   *text;
 
 		CHECK_FOR_INTERRUPTS();
 		text = text_of_tree(lfirst(cell), &length);
-		check_step(pg_cryptohash_update(hash, (uint8 *) text, length) >= 0);
-		*shape = hash_shape(text, *shape);
+		(void) list_constants(lfirst(cell), &constants);
+		if (count_values(text) == list_length(constants))
+			add_form(hash, text);
+		else
+		{
+			analysis->is_split = false;
+			add_bytes(hash, text, length);
+		}
 		pfree(text);
+		list_free(constants);
 		total += length;
 	}
-	check_step(pg_cryptohash_final(hash, fingerprint, EMOGI_FINGERPRINT_BYTES) >= 0);
-	*shape = Max(*shape, 1);
-	pg_cryptohash_free(hash);
+	end_hash(hash, analysis->digest);
 	return total;
 }
 
-/* Find the entry with exactly this input, or return NULL. */
+/* Hide the values of constants, so that trees that differ only by these are equal. */
+static void
+hide_values(List *constants)
+{
+	ListCell   *cell;
+
+	foreach(cell, constants)
+	{
+		Const	   *constant = lfirst(cell);
+
+		constant->constbyval = true;
+		constant->constvalue = (Datum) 0;
+	}
+}
+
+/* Find the entry with exactly this input, from the newest on, or return NULL. */
+static const Entry *
+find_exact(const EmogiAnalysisState *state, bool is_split)
+{
+	for (int i = 1; i <= ENTRIES; i++)
+	{
+		const Entry *entry = &entries[(oldest - i + ENTRIES) % ENTRIES];
+
+		if (entry->context != NULL && entry->is_split == is_split &&
+			entry->nbytes == state->bytes.len &&
+			memcmp(entry->bytes, state->bytes.data, state->bytes.len) == 0 &&
+			equal(entry->trees, state->trees))
+			return entry;
+	}
+	return NULL;
+}
+
+/*
+ * Find the entry with this input except for the values of constants, or with exactly this input if
+ * its digest is of the values, too; return NULL if there is none.
+ */
 static const Entry *
 find_entry(const EmogiAnalysisState *state)
 {
-	for (int i = 0; i < ENTRIES; i++)
-		if (entries[i].context != NULL && entries[i].nbytes == state->bytes.len &&
-			memcmp(entries[i].bytes, state->bytes.data, state->bytes.len) == 0 &&
-			equal(entries[i].trees, state->trees))
-			return &entries[i];
-	return NULL;
+	List	   *constants = state->analysis->constants;
+	const int	count = list_length(constants);
+	Const	   *shown = palloc(Max(count, 1) * sizeof *shown);
+	const Entry *entry;
+
+	for (int i = 0; i < count; i++)
+		shown[i] = *(const Const *) list_nth(constants, i);
+	hide_values(constants);
+	entry = find_exact(state, true);
+	for (int i = 0; i < count; i++)
+		*(Const *) list_nth(constants, i) = shown[i];
+	pfree(shown);
+	return entry != NULL ? entry : find_exact(state, false);
 }
 
 /* Free an entry. */
@@ -231,10 +382,18 @@ add_entry(const EmogiAnalysisState *state)
 									ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
 	entry->trees = copyObject(state->trees);
+	if (state->analysis->is_split)
+	{
+		List	   *constants = NIL;
+
+		(void) list_constants((Node *) entry->trees, &constants);
+		hide_values(constants);
+		list_free(constants);
+	}
 	entry->bytes = memcpy(palloc(state->bytes.len), state->bytes.data, state->bytes.len);
 	entry->nbytes = state->bytes.len;
-	memcpy(entry->fingerprint, state->analysis->fingerprint, sizeof entry->fingerprint);
-	entry->shape = state->analysis->shape;
+	memcpy(entry->digest, state->analysis->digest, sizeof entry->digest);
+	entry->is_split = state->analysis->is_split;
 	MemoryContextSwitchTo(old);
 	entry->context = context;
 	oldest = (oldest + 1) % ENTRIES;
@@ -251,13 +410,14 @@ emogi_fingerprint_make(EmogiAnalysisState *state)
 	appendBinaryStringInfo(&state->bytes, state->types.definition.data,
 						   state->types.definition.len);
 	state->analysis->has_types = state->types.definition.len > 0;
+	(void) list_constants((Node *) state->trees, &state->analysis->constants);
 	entry = find_entry(state);
 	if (entry != NULL)
 	{
-		memcpy(state->analysis->fingerprint, entry->fingerprint, sizeof entry->fingerprint);
-		state->analysis->shape = entry->shape;
+		memcpy(state->analysis->digest, entry->digest, sizeof entry->digest);
+		state->analysis->is_split = entry->is_split;
 	}
-	else if (hash_all(state, state->analysis->fingerprint, &state->analysis->shape) <=
-			 2 * ENTRIES_BYTES)
+	else if (hash_all(state) <= 2 * ENTRIES_BYTES)
 		add_entry(state);
+	set_digest(state->analysis);
 }

@@ -32,7 +32,7 @@
 #include "utils/rel.h"
 
 #include "base/compat.h"
-#include "analysis/analysis_internal.h"
+#include "analysis/known_analyses.h"
 
 /*
  * A flattened query: columns and conditions are expressions over the columns of one relation, which
@@ -271,6 +271,7 @@ make_source(const EmogiAnalysisState *state, const FlatQuery *flat)
 	if (source->src <= 0 || source->dst <= 0 || source->weight < 0 || source->reverse < 0)
 		return NULL;
 	filter->analysis = analysis;
+	filter->ready = palloc0(sizeof *filter->ready);
 	filter->quals = list_conditions(flat->conditions);
 	filter->may_share_work = may_share_work(state, filter->quals);
 	rel = relation_open(flat->relid, NoLock);
@@ -307,9 +308,14 @@ double
 emogi_table_filter_cost(const EmogiSource *source, double *nrows)
 {
 	const EmogiQueryAnalysis *analysis = source->filter->analysis;
-	const Plan *plan = pg_plan_query(copyObject(analysis->query), analysis->text,
-									 CURSOR_OPT_PARALLEL_OK, NULL)->planTree;
+	const Plan *plan;
+	double		cost;
 
+	if (emogi_known_analyses_cost(analysis, nrows, &cost))
+		return cost;
+	plan = pg_plan_query(copyObject(analysis->query), analysis->text, CURSOR_OPT_PARALLEL_OK,
+						 NULL)->planTree;
 	*nrows = plan->plan_rows;
+	emogi_known_analyses_set_cost(analysis, plan->plan_rows, plan->total_cost);
 	return plan->total_cost;
 }

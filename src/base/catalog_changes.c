@@ -14,37 +14,29 @@
 
 #include "base/catalog_changes.h"
 
-static uint64 nchanges = 0;
+EmogiCatalogChanges emogi_catalog_changes = {0};
 
 static void
 count_of_cache(Datum arg, int cache, uint32 hash)
 {
-	nchanges++;
+	emogi_catalog_changes.count++;
 }
 
 static void
 count_of_relation(Datum arg, Oid relid)
 {
-	nchanges++;
+	emogi_catalog_changes.count++;
 }
 
-/*
- * Get the number of changes that have been accepted (AcceptInvalidationMessages); counting starts
- * with the first call.
- */
-uint64
-emogi_catalog_changes_count(void)
+/* Begin to count. */
+void
+emogi_catalog_changes_watch(void)
 {
 	static const int caches[] = {NAMESPACEOID, AUTHOID, AUTHMEMROLEMEM, DATABASEOID,
 								 TYPEOID};
-	static bool is_watching = false;
 
-	if (!is_watching)
-	{
-		is_watching = true;
-		CacheRegisterRelcacheCallback(count_of_relation, (Datum) 0);
-		for (int i = 0; i < (int) lengthof(caches); i++)
-			CacheRegisterSyscacheCallback(caches[i], count_of_cache, (Datum) 0);
-	}
-	return nchanges;
+	emogi_catalog_changes.is_watching = true;
+	CacheRegisterRelcacheCallback(count_of_relation, (Datum) 0);
+	for (int i = 0; i < (int) lengthof(caches); i++)
+		CacheRegisterSyscacheCallback(caches[i], count_of_cache, (Datum) 0);
 }

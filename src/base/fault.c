@@ -232,15 +232,13 @@ emogi_fault_define(void)
 							   check_fault, assign_fault, NULL);
 }
 
-/* Sleep at a point, if set. */
+/* Sleep at a point, which is set. */
 void
-emogi_fault_sleep(EmogiFaultPoint point)
+emogi_fault_sleep_now(EmogiFaultPoint point)
 {
 	int			us = emogi_faults.sleep_us[point];
 	TimestampTz end;
 
-	if (us == 0)
-		return;
 	end = GetCurrentTimestamp() + (emogi_faults.random_sleeps ? random() % us : us);
 	pgstat_report_wait_start(WAIT_EVENT_PG_SLEEP);	/* visible to tests in pg_stat_activity */
 	for (TimestampTz now = GetCurrentTimestamp(); now < end; now = GetCurrentTimestamp())

@@ -113,7 +113,15 @@ typedef struct EmogiFaults
 extern EmogiFaults emogi_faults;
 
 extern void emogi_fault_define(void);
-extern void emogi_fault_sleep(EmogiFaultPoint point);
+extern void emogi_fault_sleep_now(EmogiFaultPoint point);
 extern bool emogi_fault_allocation(void);
+
+/* Sleep at a point, if set. */
+static inline void
+emogi_fault_sleep(EmogiFaultPoint point)
+{
+	if (emogi_faults.sleep_us[point] != 0)
+		emogi_fault_sleep_now(point);
+}
 
 #endif							/* EMOGI_FAULT_H */

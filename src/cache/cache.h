@@ -5,7 +5,7 @@
  *   cached graph still equals what a snapshot sees. It builds on transaction_snapshot.c (what a
  *   snapshot sees of other transactions) and tables.c (the tracked tables).
  * - cache.c: the entries: their life cycle, memory and eviction.
- * - cache_key.c compares entries' keys; cache_find.c finds entries by the objects they were built
+ * - cache_find.c finds entries by the objects they were built
  *   from.
  * - cache_labels.c: the component labels of a cached graph.
  * - cache_keep.c: the graphs that are exempt from eviction.
@@ -60,7 +60,6 @@ extern void emogi_tables_release(int table);
 extern void emogi_tables_untrack(Oid database, Oid relid);
 extern uint32 emogi_tables_ntracked(void);
 extern int	emogi_tables_references(Oid database, Oid relid);
-extern Oid	emogi_tables_relid(int table);
 
 /* ---- recent_writers.c: which transactions have changed which tables ---- */
 
@@ -229,7 +228,7 @@ typedef struct EmogiCached
 	bool		packed;			/* its memory is a small allocation; otherwise whole extents */
 	bool		kept;			/* READY, and exempt from eviction: see cache_keep.c */
 	/*
-	 * it has constants that no other call has requested yet: see ../acquire/cache_lookup_values.c.
+	 * it has constants that no other call has requested yet: see ../acquire/cache_lookup_make.c.
 	 * Owned by its builder until it is READY
 	 */
 	bool		asked_once;
@@ -399,10 +398,26 @@ emogi_cache_unlock(void)
 	LWLockRelease(emogi_shared->cache_lock);
 }
 
-/* ---- cache_key.c: keys of graphs ---- */
+/* ---- keys of graphs ---- */
 
-extern bool emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b);
-extern uint64 emogi_cache_fingerprint_prefix(const EmogiGraphKey *key);
+/* Check whether two graphs are of the same table, or of the same query. */
+static inline bool
+emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
+{
+	return a->database == b->database && a->of_query == b->of_query &&
+		(a->of_query ? memcmp(a->fingerprint, b->fingerprint, sizeof a->fingerprint) == 0 :
+		 a->relid == b->relid);
+}
+
+/* Get the first bytes of a fingerprint. */
+static inline uint64
+emogi_cache_fingerprint_prefix(const EmogiGraphKey *key)
+{
+	uint64		start;
+
+	memcpy(&start, key->fingerprint, sizeof start);
+	return start;
+}
 
 /* ---- cache_contraction.c: the contraction hierarchies of graphs ---- */
 

@@ -6,7 +6,7 @@
 
 #include "miscadmin.h"
 
-#include "cache/cache.h"
+#include "cache/tables.h"
 #include "cache/change_tracker.h"
 
 /* Check whether this table is a leaf of a graph. */

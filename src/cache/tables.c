@@ -296,10 +296,3 @@ emogi_tables_references(Oid database, Oid relid)
 
 	return table != NULL ? table->references : 0;
 }
-
-/* Get the table of an entry that has a reference. */
-Oid
-emogi_tables_relid(int table)
-{
-	return emogi_tables->tables[table].relid;
-}

@@ -1,5 +1,5 @@
 /*
- * tables.h: the tracked tables, for recent_writers.c; see tables.c
+ * tables.h: the tracked tables, for recent_writers.c, and their OIDs; see tables.c
  */
 #ifndef EMOGI_TABLES_H
 #define EMOGI_TABLES_H
@@ -63,5 +63,12 @@ extern void emogi_tables_free_idle(void);
 
 /* May a table of this database be tracked? Needs no lock. */
 extern bool emogi_tables_may_have(Oid relid);
+
+/* Get the table of an entry that has a reference. */
+static inline Oid
+emogi_tables_relid(int table)
+{
+	return emogi_tables->tables[table].relid;
+}
 
 #endif							/* EMOGI_TABLES_H */

@@ -37,7 +37,7 @@
  */
 #define EMOGI_MAX_FINISHED 8
 
-#define EMOGI_TOKENS_AT_ONCE 32
+#define EMOGI_TOKENS_AT_ONCE 128
 
 static EmogiCall *calls = NULL;	/* the latest first */
 
@@ -265,7 +265,10 @@ describe_caller(EmogiCallRecord *run, const char *name, const EmogiSource *sourc
 	caller->database = MyDatabaseId;
 	copy_text(caller->function, sizeof caller->function, name);
 	copy_text(caller->source, sizeof caller->source, source->graph->text);
-	emogi_query_id_of_source(source, &run->relid, &run->query, &text);
+	text = source->graph->text;
+	run->relid = source->relid;
+	if (!OidIsValid(source->relid))
+		run->query = emogi_query_id_of_text(text, &text);
 	copy_text(run->text, sizeof run->text, text);
 }
 

@@ -58,15 +58,19 @@ emogi_slot_free(EmogiSlot *slot)
 {
 	int			index = (int) (slot - emogi_shared->slots);
 
-	emogi_dictionaries_release(slot->dictionary);
-	emogi_dictionaries_release(slot->old_dictionary);
+	if (slot->dictionary >= 0)
+		emogi_dictionaries_release(slot->dictionary);
+	if (slot->old_dictionary >= 0)
+		emogi_dictionaries_release(slot->old_dictionary);
 	emogi_arena_free_owner(EMOGI_OWNER_EDGES(index));
 	emogi_arena_free_owner(EMOGI_OWNER_KEYS(index));
 	emogi_arena_free_owner(EMOGI_OWNER(index));
-	emogi_change_tracker_release(slot);
+	if (slot->held_tracker >= 0)
+		emogi_change_tracker_release(slot);
 	if (slot->base_graph >= 0)
 		emogi_cache_unpin(slot->base_graph);
-	emogi_cache_labels_release(slot->graph, slot->labels_read);
+	if (slot->labels_read != EMOGI_LABELS_UNREAD)
+		emogi_cache_labels_release(slot->graph, slot->labels_read);
 	if (slot->graph >= 0)
 		emogi_cache_unpin(slot->graph);
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);

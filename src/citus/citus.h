@@ -1,8 +1,7 @@
 /*
  * citus.h: metadata of Citus tables.
  *
- * catalogs.c      reads the catalogs of Citus (catalogs.h)
- * citus_tables.c  which tables are Citus tables
+ * catalogs.c      reads the catalogs of Citus (catalogs.h), and tells which tables are in them
  * shards.c        where their rows are
  * citus_conninfo.c         the options with which Citus connects to a node
  *
@@ -15,8 +14,9 @@
 #include "nodes/pg_list.h"
 #include "utils/snapshot.h"
 
-/* ---- citus_tables.c ---- */
+/* ---- catalogs.c ---- */
 
+extern bool emogi_citus_may_have_tables(void);
 extern bool emogi_citus_is_table(Oid relid);
 extern bool emogi_citus_is_catalog(Oid relid);
 extern bool emogi_citus_is_shard(Oid relid);

@@ -31,6 +31,21 @@ struct EmogiRowFilter
 
 /* ---- the plan ---- */
 
+/* Make conditions ready for evaluation, with constants folded. Raises the errors of that. */
+static List *
+make_ready(const List *conditions)
+{
+	List	   *quals = NIL;
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+		quals = list_concat(quals, make_ands_implicit((Expr *)
+							eval_const_expressions(NULL, copyObject(lfirst(cell)))));
+	convert_saop_to_hashed_saop((Node *) quals);
+	fix_opfuncids((Node *) quals);
+	return quals;
+}
+
 /*
  * Get the condition that selects the edges among a source's rows, with constants folded. Raises the
  * errors of the folded expressions, as planning the query does.
@@ -39,15 +54,20 @@ EmogiRowFilterPlan
 emogi_row_filter_plan(const EmogiSource *source)
 {
 	EmogiRowFilterPlan plan = {source->relid};
-	ListCell   *cell;
+	EmogiReadyQuals *ready;
+	MemoryContext old;
 
 	if (source->filter == NULL)
 		return plan;
-	foreach(cell, source->filter->quals)
-		plan.quals = list_concat(plan.quals, make_ands_implicit((Expr *)
-								 eval_const_expressions(NULL, copyObject(lfirst(cell)))));
-	convert_saop_to_hashed_saop((Node *) plan.quals);
-	fix_opfuncids((Node *) plan.quals);
+	ready = source->filter->ready;
+	if (!ready->are_made)
+	{
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(ready));
+		ready->quals = make_ready(source->filter->quals);
+		MemoryContextSwitchTo(old);
+		ready->are_made = true;
+	}
+	plan.quals = ready->quals;
 	return plan;
 }
 

@@ -177,9 +177,18 @@ extern Datum emogi_task_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorith
 /* ---- task_request.c ---- */
 
 extern bool emogi_task_has_communities(const EmogiTask *task);
-extern bool emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph);
 extern void emogi_task_cancel_chained(EmogiCall *call, const EmogiTask *task,
 									  const EmogiGraph *graph);
+
+/* Can values of a task's answer be out of range? Degree sums only if weights are doubles. */
+static inline bool
+emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
+{
+	if (task->query.algorithm == EMOGI_DEGREE && graph->weight_type != EMOGI_WEIGHT_F64)
+		return false;
+	return (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0;
+}
+
 extern bool emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
 							 EmogiResult *result);
 extern void emogi_task_batch(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,

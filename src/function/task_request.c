@@ -282,15 +282,6 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task,
 	return request;
 }
 
-/* Can values of a task's answer be out of range? Degree sums only if weights are doubles. */
-bool
-emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
-{
-	if (task->query.algorithm == EMOGI_DEGREE && graph->weight_type != EMOGI_WEIGHT_F64)
-		return false;
-	return (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0;
-}
-
 /*
  * Can an engine aggregate the answer? The CPU engine aggregates only BFS levels, which it counts as
  * it assigns them; other aggregates are left to the reader of the rows. Values that may diverge

@@ -202,7 +202,8 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch 
 		request.chained = &chained;
 	emogi_acquire(call, source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	if (!task->query.is_weighted || source->guess.is_taken)
+	if ((source->guess.column != NULL || (source->is_query && source->wants_weight)) &&
+		(!task->query.is_weighted || source->guess.is_taken))
 		emogi_weight_guess_report(source);
 	if (search != NULL && search->is_answered)
 		return call;

@@ -7,6 +7,7 @@
 #include "catalog/pg_inherits.h"
 #include "utils/snapmgr.h"
 
+#include "citus/citus.h"
 #include "graph_source/graph_source.h"
 
 #define KIND_ADDRESS(name) &emogi_graph_source_##name,
@@ -30,6 +31,28 @@ find_relation_kind(EmogiGraphSource *source, List *relids, bool may_connect)
 	source->tables = source->elsewhere = NIL;
 	source->kind = &emogi_graph_source_text;
 	return false;
+}
+
+/*
+ * Find the kind of a relation as find_relation_kind does, or know it from an earlier call. Without
+ * Citus, whether rows are in a heap is told by what invalidates known sources.
+ */
+static bool
+know_relation_kind(EmogiGraphSource *source, List *relids)
+{
+	bool		found;
+
+	if (list_length(relids) == 1 && emogi_known_sources_is_heap(source->source))
+	{
+		source->kind = &emogi_graph_source_heaps;
+		source->tables = relids;
+		return true;
+	}
+	found = find_relation_kind(source, relids, true);
+	if (found && source->kind == &emogi_graph_source_heaps && list_length(relids) == 1 &&
+		equal(source->tables, relids) && !emogi_citus_may_have_tables())
+		emogi_known_sources_note_heap(source->source);
+	return found;
 }
 
 /* Find the kind of a query by its analysis. */
@@ -78,7 +101,7 @@ open_relation(EmogiSource *resolved, EmogiGraphSource *source)
 		emogi_snapshot_push();
 		if (emogi_snapshot_sees(resolved, &relids))
 		{
-			source->has_snapshot = find_relation_kind(source, relids, true);
+			source->has_snapshot = know_relation_kind(source, relids);
 			if (!source->has_snapshot)
 				PopActiveSnapshot();
 			return source->has_snapshot;

@@ -131,7 +131,17 @@ typedef struct EmogiSearchIndexes
 	EmogiSearchIndex *by_dst;	/* [nleaves], from dst to src; NULL = a heap has none */
 } EmogiSearchIndexes;
 
-extern bool emogi_index_search_supports(const EmogiSource *source);
+/*
+ * Can a source's keys be searched by index? Not if a key has several spellings, because the one
+ * that is returned depends on all rows.
+ */
+static inline bool
+emogi_index_search_supports(const EmogiSource *source)
+{
+	return !source->is_query && source->reverse == 0 && source->key.class != EMOGI_KEY_COMPARED &&
+		source->key.nparts == 0;
+}
+
 extern bool emogi_index_search_open(const EmogiSource *source, List *heaps,
 									const EmogiIndexSearch *search, EmogiSearchIndexes *indexes);
 extern void emogi_index_search_close(EmogiSearchIndexes *indexes);

@@ -36,17 +36,6 @@
 #include "edges/row_filter.h"
 #include "index_search/index_search.h"
 
-/*
- * Can a source's keys be searched by index? Not if a key has several spellings, because the one
- * that is returned depends on all rows.
- */
-bool
-emogi_index_search_supports(const EmogiSource *source)
-{
-	return !source->is_query && source->reverse == 0 && source->key.class != EMOGI_KEY_COMPARED &&
-		source->key.nparts == 0;
-}
-
 /* What an index must provide. */
 typedef struct IndexRequest
 {

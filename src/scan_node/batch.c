@@ -27,8 +27,8 @@ compute_for_row(EmogiBatchState *batch, int input)
 {
 	NullableDatum datum;
 
-	datum.value = ExecEvalExprSwitchContext(batch->scan.inputs[input].state,
-											batch->scan.css.ss.ps.ps_ExprContext, &datum.isnull);
+	datum.value = emogi_input_evaluate(&batch->scan.inputs[input], batch->scan.css.ss.ps.ps_ExprContext,
+									   &datum.isnull);
 	return datum;
 }
 

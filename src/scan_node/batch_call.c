@@ -191,10 +191,12 @@ give_back_slot(EmogiBatchState *batch)
 static NullableDatum
 compute(EmogiBatchState *batch, int input)
 {
+	const EmogiInput *given = &batch->scan.inputs[input];
 	NullableDatum datum;
 
-	datum.value = ExecEvalExpr(batch->scan.inputs[input].state,
-							   batch->scan.css.ss.ps.ps_ExprContext, &datum.isnull);
+	if (given->constant != NULL)
+		return (NullableDatum) {given->constant->constvalue, given->constant->constisnull};
+	datum.value = ExecEvalExpr(given->state, batch->scan.css.ss.ps.ps_ExprContext, &datum.isnull);
 	return datum;
 }
 

@@ -44,7 +44,8 @@ init_input(EmogiScan *scan, Expr *expression)
 	EmogiInput *input = &scan->inputs[scan->ninputs++];
 
 	input->expression = expression;
-	input->state = ExecInitExpr(expression, (PlanState *) scan);
+	input->constant = IsA(expression, Const) ? (const Const *) expression : NULL;
+	input->state = input->constant == NULL ? ExecInitExpr(expression, (PlanState *) scan) : NULL;
 	input->type = exprType((Node *) expression);
 	get_typlenbyval(input->type, &input->length, &input->by_value);
 }

@@ -254,7 +254,7 @@ compute_inputs(EmogiScan *scan)
 
 		if (is_looked_up(scan, i))
 			continue;
-		values[i].value = ExecEvalExprSwitchContext(input->state, context, &values[i].isnull);
+		values[i].value = emogi_input_evaluate(input, context, &values[i].isnull);
 		same = same && values[i].isnull == input->value.isnull &&
 			(values[i].isnull || datumIsEqual(values[i].value, input->value.value, input->by_value,
 											  input->length));
@@ -424,7 +424,10 @@ run(EmogiScan *scan)
 	task.table = &table;
 	task.is_shared = scan->is_shared && !scan->tries_local_search;
 	task.members = emogi_inputs_looks_up_members(scan) ? &scan->members : NULL;
-	emogi_summary_init(scan, &task);
+	scan->summary = NULL;
+	/* a summary could not answer what is looked up later */
+	if (scan->summarize != NULL && !scan->looks_up)
+		emogi_summary_init(scan, &task);
 	pgstat_init_function_usage(scan->fcinfo, &usage);
 	scan->call = execute_call(scan, &task);
 	pgstat_end_function_usage(&usage, true);
@@ -438,7 +441,8 @@ run(EmogiScan *scan)
 	if (scan->call != NULL)
 	{
 		emogi_inputs_find_values(scan);
-		emogi_scan_add_to_total(scan, scan->call);
+		if (scan->css.ss.ps.state->es_instrument != 0)	/* EXPLAIN shows them */
+			emogi_scan_add_to_total(scan, scan->call);
 		keep_rows(scan);
 	}
 	MemoryContextSwitchTo(old);
@@ -466,8 +470,8 @@ emogi_scan_run(EmogiScan *scan)
 	{
 		NullableDatum operand;
 
-		operand.value = ExecEvalExprSwitchContext(scan->inputs[scan->vertex_input].state, context,
-												  &operand.isnull);
+		operand.value = emogi_input_evaluate(&scan->inputs[scan->vertex_input], context,
+											 &operand.isnull);
 		emogi_inputs_look_up(scan, operand);
 	}
 	scan->changed = false;

@@ -7,6 +7,7 @@
 #ifndef EMOGI_SCAN_H
 #define EMOGI_SCAN_H
 
+#include "executor/executor.h"
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 #include "utils/resowner.h"
@@ -20,7 +21,8 @@
 typedef struct EmogiInput
 {
 	Expr	   *expression;
-	ExprState  *state;
+	const Const *constant;		/* the expression, or NULL */
+	ExprState  *state;			/* NULL = it is constant */
 	Oid			type;
 	int16		length;
 	bool		by_value;
@@ -165,5 +167,15 @@ extern uint64 emogi_shared_rows_next(EmogiScan *scan);
 
 /* explain.c */
 extern void emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es);
+
+/* Evaluate an input in the per-row memory of a context. */
+static inline Datum
+emogi_input_evaluate(const EmogiInput *input, ExprContext *context, bool *isnull)
+{
+	if (input->constant == NULL)
+		return ExecEvalExprSwitchContext(input->state, context, isnull);
+	*isnull = input->constant->constisnull;
+	return input->constant->constvalue;
+}
 
 #endif							/* EMOGI_SCAN_H */

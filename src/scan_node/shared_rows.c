@@ -316,8 +316,6 @@ emogi_shared_rows_end(CustomScanState *node)
 {
 	EmogiScan  *scan = (EmogiScan *) node;
 
-	if (scan->share == NULL)
-		return;
 	if (IsParallelWorker())
 		end_worker(scan);
 	else

@@ -223,10 +223,18 @@ begin_scan(CustomScanState *node, EState *estate, int eflags)
 	scan->follows_members = scan->top == NULL && emogi_inputs_looks_up_members(scan);
 }
 
+/* End sharing with parallel workers, if there is any. */
+static void
+end_sharing(CustomScanState *node)
+{
+	if (((EmogiScan *) node)->share != NULL)
+		emogi_shared_rows_end(node);
+}
+
 static void
 end_scan(CustomScanState *node)
 {
-	emogi_shared_rows_end(node);
+	end_sharing(node);
 	emogi_scan_end(node);
 }
 
@@ -240,7 +248,7 @@ static const CustomExecMethods exec_methods = {
 	.InitializeDSMCustomScan = emogi_shared_rows_begin,
 	.ReInitializeDSMCustomScan = emogi_shared_rows_begin,
 	.InitializeWorkerCustomScan = emogi_shared_rows_attach,
-	.ShutdownCustomScan = emogi_shared_rows_end,
+	.ShutdownCustomScan = end_sharing,
 	.ExplainCustomScan = emogi_explain_scan
 };
 

@@ -57,15 +57,11 @@ describe(void *arg, EmogiCall *call, EmogiKeyIO *form)
 }
 
 /*
- * Have a task's run request what the node needs. Not if vertices are looked up later, because a
- * summary could not answer that.
+ * Have a task's run request what the node needs.
  */
 void
 emogi_summary_init(EmogiScan *scan, EmogiTask *task)
 {
-	scan->summary = NULL;
-	if (scan->summarize == NULL || scan->looks_up)
-		return;
 	task->summarize = describe;
 	task->summarize_arg = scan;
 }

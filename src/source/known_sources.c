@@ -5,14 +5,11 @@
  * same: it names the same relation, which has the same columns. The relation is locked, and
  * privileges are checked, on every call.
  *
- * A resolved argument also tells which snapshots see the relation as it was resolved, so that the
- * catalogs need not be read under each. If they have not changed since, these are all snapshots
- * that see as ended every transaction that had ended when the relation was found to be visible;
- * within the same transaction, not those of earlier commands. A comparison of transaction ids with
- * those of an entry needs no epoch: long before 2^31 transactions, a vacuum changes the relation's
- * entry in pg_class.
+ * A resolved argument also tells which snapshots see the relation as it was resolved (seen_by.c), so
+ * that the catalogs need not be read under each.
  *
- * Not kept are queries, relations with children, and types that can be altered without a change of
+ * A relation with a condition is kept as the text of its query (analysis/known_analyses.c keeps what
+ * that means). Not kept are texts of queries, relations with children, and types that can be altered without a change of
  * the relation.
  */
 #include "postgres.h"
@@ -32,19 +29,6 @@
 
 #define KNOWN_SOURCES 8
 #define MAX_TEXT_BYTES 1024
-#define MAX_RUNNING 64
-
-/* Transactions that had ended when a relation was found to be visible. */
-typedef struct SeenBy
-{
-	bool		is_known;
-	bool		with_names;		/* edge names are visible, too */
-	TransactionId xmax;
-	uint32		nrunning;
-	TransactionId running[MAX_RUNNING]; /* [nrunning] */
-	TransactionId own;			/* the transaction that has looked; invalid = none was assigned */
-	CommandId	command;		/* of that transaction */
-} SeenBy;
 
 typedef struct KnownSource
 {
@@ -55,7 +39,10 @@ typedef struct KnownSource
 	Oid			userid;
 	uint64		nchanges;		/* of the catalogs */
 	EmogiSource source;
-	SeenBy		seen_by;
+	Oid			locked;			/* its relation, also that of a condition */
+	EmogiSeenBy	seen_by;
+	bool		is_heap;		/* its rows are in the heap itself */
+	bool		seen_with_names;	/* edge names are visible, too */
 } KnownSource;
 
 static KnownSource known_sources[KNOWN_SOURCES];
@@ -81,6 +68,27 @@ is_valid(const KnownSource *known, const EmogiGraphArgument *graph, bool wants_w
 		strcmp(known->search_path, namespace_search_path) == 0;
 }
 
+/* Find the entry of a graph argument in the same catalogs; NULL if there is none. */
+static const KnownSource *
+find(const EmogiGraphArgument *graph, bool wants_weight, uint64 nchanges)
+{
+	for (int i = 0; i < KNOWN_SOURCES; i++)
+		if (is_valid(&known_sources[i], graph, wants_weight, nchanges))
+			return &known_sources[i];
+	return NULL;
+}
+
+/* Copy the source of an entry, which may be replaced during a call. */
+static void
+copy_source(const KnownSource *known, const EmogiGraphArgument *graph, EmogiSource *source)
+{
+	*source = known->source;
+	source->name = copyObject(known->source.name);
+	source->query = known->source.query != NULL ? pstrdup(known->source.query) : NULL;
+	source->graph = graph;
+	source->known = (int) (known - known_sources) + 1;
+}
+
 /*
  * Get the source of a graph argument that was resolved before, with its relation locked; return
  * false if it must be resolved. The caller has accepted invalidations.
@@ -89,31 +97,34 @@ bool
 emogi_known_sources_find(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
 	const uint64 nchanges = emogi_catalog_changes_count();
+	const KnownSource *known = find(graph, wants_weight, nchanges);
+	Oid			relid;
+	bool		was_locked;
 
-	for (int i = 0; i < KNOWN_SOURCES; i++)
+	if (known == NULL)
+		return false;
+	relid = known->locked;
+	was_locked = emogi_compat_holds_lock(relid, AccessShareLock);
+	LockRelationOid(relid, AccessShareLock);
+	if (emogi_catalog_changes_count() != nchanges)
 	{
-		const KnownSource *known = &known_sources[i];
-		Oid			relid;
-		bool		was_locked;
-
-		if (!is_valid(known, graph, wants_weight, nchanges))
-			continue;
-		relid = known->source.relid;
-		was_locked = emogi_compat_holds_lock(relid, AccessShareLock);
-		LockRelationOid(relid, AccessShareLock);
-		if (emogi_catalog_changes_count() != nchanges)
-		{
-			UnlockRelationOid(relid, AccessShareLock);
-			return false;
-		}
-		*source = known->source;
-		source->name = copyObject(known->source.name);
-		source->graph = graph;
-		source->was_locked = was_locked;
-		source->known = i + 1;
-		return true;
+		UnlockRelationOid(relid, AccessShareLock);
+		return false;
 	}
-	return false;
+	copy_source(known, graph, source);
+	source->was_locked = was_locked;
+	return true;
+}
+
+/* Get the source of a graph argument that was resolved before, without locks, for the planner. */
+bool
+emogi_known_sources_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+{
+	const KnownSource *known = find(graph, wants_weight, emogi_catalog_changes_count());
+
+	if (known != NULL)
+		copy_source(known, graph, source);
+	return known != NULL;
 }
 
 /* Can a resolved source be kept? */
@@ -123,7 +134,7 @@ may_keep(const EmogiSource *source, Relation rel)
 	const EmogiGraphArgument *graph = source->graph;
 	const char *text = graph->is_relation ? graph->columns : graph->text;
 
-	return !source->is_query && source->guess.column == NULL && source->key.definition == 0 &&
+	return source->guess.column == NULL && source->key.definition == 0 &&
 		!rel->rd_rel->relhassubclass && (text == NULL || strlen(text) <= MAX_TEXT_BYTES) &&
 		strlen(namespace_search_path) <= MAX_TEXT_BYTES;
 }
@@ -154,7 +165,9 @@ emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges)
 	known->nchanges = nchanges;
 	known->source = *source;
 	known->source.name = copyObject(source->name);
+	known->source.query = source->query != NULL ? pstrdup(source->query) : NULL;
 	known->source.graph = NULL;
+	known->locked = RelationGetRelid(rel);
 	MemoryContextSwitchTo(old);
 	known->context = context;
 	source->known = (int) (known - known_sources) + 1;
@@ -171,36 +184,6 @@ entry_of(const EmogiSource *source)
 		known : NULL;
 }
 
-/* Does a snapshot see this transaction, which is running, as one that had ended? */
-static bool
-had_ended(const SeenBy *seen_by, TransactionId xid)
-{
-	if (!TransactionIdPrecedes(xid, seen_by->xmax))
-		return false;
-	for (uint32 i = 0; i < seen_by->nrunning; i++)
-		if (seen_by->running[i] == xid)
-			return false;
-	return true;
-}
-
-/*
- * Does a snapshot see as ended all transactions that had ended? Subtransactions end with the
- * transactions that the snapshot lists.
- */
-static bool
-contains(Snapshot snapshot, const SeenBy *seen_by)
-{
-	if (snapshot->snapshot_type != SNAPSHOT_MVCC || snapshot->takenDuringRecovery ||
-		TransactionIdPrecedes(snapshot->xmax, seen_by->xmax))
-		return false;
-	if (!TransactionIdPrecedes(snapshot->xmin, seen_by->xmax))
-		return true;
-	for (uint32 i = 0; i < snapshot->xcnt; i++)
-		if (had_ended(seen_by, snapshot->xip[i]))
-			return false;
-	return true;
-}
-
 /*
  * Is it known that the active snapshot sees the relation of a source as it was resolved, and that
  * the relation has no children?
@@ -209,13 +192,9 @@ bool
 emogi_known_sources_are_seen(const EmogiSource *source)
 {
 	const KnownSource *known = entry_of(source);
-	const Snapshot snapshot = GetActiveSnapshot();
-	const SeenBy *seen_by = known != NULL ? &known->seen_by : NULL;
 
-	return seen_by != NULL && seen_by->is_known &&
-		(seen_by->with_names || !source->graph->reads_names) && contains(snapshot, seen_by) &&
-		(!TransactionIdIsValid(seen_by->own) || seen_by->own != GetTopTransactionIdIfAny() ||
-		 snapshot->curcid >= seen_by->command);
+	return known != NULL && (known->seen_with_names || !source->graph->reads_names) &&
+		emogi_seen_by_active(&known->seen_by);
 }
 
 /* Note that the active snapshot sees the relation of a source, which has no children. */
@@ -223,21 +202,28 @@ void
 emogi_known_sources_note_seen(const EmogiSource *source)
 {
 	KnownSource *known = entry_of(source);
-	Snapshot	now;
-	SeenBy	   *seen_by;
 
-	if (known == NULL || RecoveryInProgress())
+	if (known == NULL)
 		return;
-	/* as new as what the catalog caches have */
-	now = GetNonHistoricCatalogSnapshot(InvalidOid);
-	if (now->xcnt > MAX_RUNNING || now->takenDuringRecovery)
-		return;
-	seen_by = &known->seen_by;
-	seen_by->with_names = source->graph->reads_names;
-	seen_by->xmax = now->xmax;
-	seen_by->nrunning = now->xcnt;
-	memcpy(seen_by->running, now->xip, now->xcnt * sizeof(TransactionId));
-	seen_by->own = GetTopTransactionIdIfAny();
-	seen_by->command = GetCurrentCommandId(false);
-	seen_by->is_known = true;
+	emogi_seen_by_note(&known->seen_by);
+	known->seen_with_names = source->graph->reads_names;
+}
+
+/* Is it known that all rows of a source are in its own heap, which is read here? */
+bool
+emogi_known_sources_is_heap(const EmogiSource *source)
+{
+	const KnownSource *known = entry_of(source);
+
+	return known != NULL && known->is_heap;
+}
+
+/* Note that all rows of a source are in its own heap. */
+void
+emogi_known_sources_note_heap(const EmogiSource *source)
+{
+	KnownSource *known = entry_of(source);
+
+	if (known != NULL)
+		known->is_heap = true;
 }

@@ -11,7 +11,11 @@
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
 
+#include "utils/memutils.h"
+
 #include "source/source.h"
+
+#define MAX_LAST_BYTES 1024
 
 /* Can a character be part of a word? Letters of all languages can. */
 static bool
@@ -153,19 +157,47 @@ without_constants(const char *text)
 	return bare;
 }
 
-/*
- * Get the identity of a source in call statistics: the relation named by the graph argument, or the
- * hash of a query's text without constants; and the text to show: the argument as given, or that
- * text.
- */
-void
-emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query, const char **text)
+/* The last query, in TopMemoryContext; calls are often of the same. */
+static struct
 {
-	*relid = source->relid;
-	*query = 0;
-	*text = source->graph->text;
-	if (OidIsValid(source->relid))
+	char	   *text;			/* NULL = none */
+	char	   *bare;
+	uint64		id;
+}			last;
+
+/* Remember a query if its text is short. */
+static void
+remember(const char *text, const char *bare, uint64 id)
+{
+	if (strlen(text) > MAX_LAST_BYTES)
 		return;
-	*text = without_constants(source->graph->text);
-	*query = hash_bytes_extended((const unsigned char *) *text, (int) strlen(*text), 0);
+	if (last.text != NULL)
+	{
+		pfree(last.text);
+		pfree(last.bare);
+	}
+	last.text = NULL;
+	last.bare = MemoryContextStrdup(TopMemoryContext, bare);
+	last.id = id;
+	last.text = MemoryContextStrdup(TopMemoryContext, text);
+}
+
+/*
+ * Get the identity of a query in call statistics: the hash of its text without constants; and that
+ * text, valid until the next call.
+ */
+uint64
+emogi_query_id_of_text(const char *text, const char **bare)
+{
+	uint64		id;
+
+	if (last.text != NULL && strcmp(last.text, text) == 0)
+	{
+		*bare = last.bare;
+		return last.id;
+	}
+	*bare = without_constants(text);
+	id = hash_bytes_extended((const unsigned char *) *bare, (int) strlen(*bare), 0);
+	remember(text, *bare, id);
+	return id;
 }

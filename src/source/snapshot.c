@@ -71,8 +71,8 @@ static ExecutorEnd_hook_type previous_executor_end_hook = NULL;
 /* ---- statements ---- */
 
 /* Is the snapshot kept, whatever the catalogs say? */
-static bool
-is_kept(void)
+bool
+emogi_snapshot_is_kept(void)
 {
 	return IsolationUsesXactSnapshot() || emogi_faults.no_snapshot_rule;
 }
@@ -135,7 +135,7 @@ emogi_snapshot_push(void)
 {
 	Statement  *statement;
 
-	if (is_kept())
+	if (emogi_snapshot_is_kept())
 	{
 		PushActiveSnapshot(GetActiveSnapshot());
 		return;
@@ -148,7 +148,7 @@ emogi_snapshot_push(void)
 void
 emogi_snapshot_mark_used(void)
 {
-	if (!is_kept())
+	if (!emogi_snapshot_is_kept())
 		current_statement()->answered = true;
 }
 
@@ -289,7 +289,7 @@ emogi_snapshot_sees(const EmogiSource *source, List **relids)
 	bool		childless = false;
 	List	   *names;
 
-	if (is_kept())
+	if (emogi_snapshot_is_kept())
 	{
 		*relids = find_all_inheritors(source->relid, AccessShareLock, NULL);
 		return true;
@@ -396,7 +396,7 @@ emogi_snapshot_find_unseen(List *relids, List *named)
 	Snapshot	snapshot = GetActiveSnapshot();
 	ListCell   *cell;
 
-	if (is_kept())
+	if (emogi_snapshot_is_kept())
 		return InvalidOid;
 	foreach(cell, relids)
 		if (!sees_planned(lfirst_oid(cell), relids, named, snapshot))
@@ -478,7 +478,7 @@ prepare(const char *query, int nargs, Oid *types, int cursor_options)
 										  CURSOR_OPT_GENERIC_PLAN);
 		if (reading.plan == NULL)
 			elog(ERROR, "could not prepare a query: %s", SPI_result_code_string(SPI_result));
-		if (is_kept())
+		if (emogi_snapshot_is_kept())
 		{
 			check_shards(linitial(SPI_plan_get_plan_sources(reading.plan)));
 			return reading;
@@ -528,7 +528,7 @@ emogi_snapshot_check(const EmogiPreparedQuery *reading)
 	int			generation;
 	Oid			unseen;
 
-	if (is_kept() || source->generation == reading->generation)
+	if (emogi_snapshot_is_kept() || source->generation == reading->generation)
 		return;
 	unseen = find_unseen(reading->plan, &generation);
 	if (OidIsValid(unseen))

@@ -464,6 +464,7 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	if (condition != NULL)
 	{
 		use_condition(rel, condition, columns == NIL, source);
+		emogi_known_sources_keep(source, rel, nchanges);
 		relation_close(rel, NoLock);
 		return;
 	}

@@ -6,6 +6,7 @@
  * locks, with the columns that make an edge, or a query.
  *
  * known_sources.c        keeps what was resolved, for later calls of the session
+ * seen_by.c              knows which snapshots see the catalogs so
  * source_peek.c          does the same for the planner, without locks or errors
  * default_columns.c      finds the columns of a relation if none were named
  * graph_grammar.c        parses the forms of the text
@@ -60,6 +61,13 @@ typedef struct EmogiWeightGuess
 /* Maximum number of columns that conditions may read. With more, changes are not tracked. */
 #define EMOGI_FILTER_MAX_COLUMNS 16
 
+/* Conditions that are ready for evaluation, made when they are first needed. */
+typedef struct EmogiReadyQuals
+{
+	bool		are_made;
+	List	   *quals;			/* Expr *, in the memory of this struct */
+} EmogiReadyQuals;
+
 /*
  * Conditions on the rows of a relation: a row is an edge if all of them are true. Made by
  * analysis/table_filter.c.
@@ -73,6 +81,7 @@ typedef struct EmogiFilter
 	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns]: the columns that the conditions
 													 * read, ascending */
 	bool		may_share_work;	/* parallel workers may evaluate the conditions */
+	EmogiReadyQuals *ready;		/* made by edges/row_filter.c */
 	const struct EmogiQueryAnalysis *analysis;	/* analysis that they come from */
 } EmogiFilter;
 
@@ -127,8 +136,7 @@ typedef struct EmogiEdgeColumns
 
 extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight,
 								 EmogiSource *source);
-extern void emogi_query_id_of_source(const EmogiSource *source, Oid *relid, uint64 *query,
-									 const char **text);
+extern uint64 emogi_query_id_of_text(const char *text, const char **bare);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_keys_are_current(const EmogiSource *source);
 extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
@@ -143,9 +151,14 @@ extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
 extern bool emogi_known_sources_find(const EmogiGraphArgument *graph, bool wants_weight,
 									 EmogiSource *source);
+extern bool emogi_known_sources_peek(const EmogiGraphArgument *graph, bool wants_weight,
+									 EmogiSource *source);
 extern void emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges);
 extern bool emogi_known_sources_are_seen(const EmogiSource *source);
 extern void emogi_known_sources_note_seen(const EmogiSource *source);
+extern bool emogi_known_sources_is_heap(const EmogiSource *source);
+extern void emogi_known_sources_note_heap(const EmogiSource *source);
+
 /* ---- source_peek.c: for the planner ---- */
 
 extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight,
@@ -281,6 +294,24 @@ extern bool emogi_access_check(Relation rel, const EmogiSource *source);
 extern bool emogi_access_may_select(const EmogiSource *source);
 extern bool emogi_access_peek(const EmogiSource *source);
 
+/* ---- seen_by.c: the snapshots that see the catalogs as one was found to ---- */
+
+#define EMOGI_SEEN_BY_MAX_RUNNING 64
+
+/* Transactions that had ended when a snapshot was found to see the newest catalogs. */
+typedef struct EmogiSeenBy
+{
+	bool		is_known;
+	TransactionId xmax;
+	uint32		nrunning;
+	TransactionId running[EMOGI_SEEN_BY_MAX_RUNNING];	/* [nrunning] */
+	TransactionId own;			/* the transaction that has looked; invalid = none was assigned */
+	CommandId	command;		/* of that transaction */
+} EmogiSeenBy;
+
+extern bool emogi_seen_by_active(const EmogiSeenBy *seen_by);
+extern void emogi_seen_by_note(EmogiSeenBy *seen_by);
+
 /* ---- snapshot.c: the snapshot that a call reads under ---- */
 
 /* A query prepared for reading. */
@@ -292,6 +323,7 @@ typedef struct EmogiPreparedQuery
 
 extern void emogi_snapshot_init(void);
 extern void emogi_snapshot_refuse_worker(void);
+extern bool emogi_snapshot_is_kept(void);
 extern void emogi_snapshot_push(void);
 extern void emogi_snapshot_mark_used(void);
 extern void emogi_snapshot_renew(Oid relid);

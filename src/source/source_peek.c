@@ -114,6 +114,8 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 	List	   *columns;
 	const char *condition;
 
+	if (emogi_known_sources_peek(graph, wants_weight, source))
+		return !source->is_query && emogi_access_peek(source);
 	memset(source, 0, sizeof *source);
 	if (!find_relation(graph, &source->relid, &columns, &condition) || condition != NULL ||
 		get_rel_relkind(source->relid) == '\0')
@@ -137,6 +139,11 @@ emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
 	EmogiSource relation = {0};
 
 	*source = (EmogiSource) {.is_query = true,.graph = graph,.query = graph->text};
+	if (emogi_known_sources_peek(graph, false, &relation))
+	{
+		source->query = relation.query;
+		return relation.is_query;
+	}
 	if (emogi_source_is_query(graph))
 		return true;
 	if (!find_relation(graph, &relation.relid, &columns, &condition) ||
