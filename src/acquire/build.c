@@ -154,7 +154,8 @@ make_graph(EmogiCall *call, const EmogiEdges *edges, EmogiBuilt *built)
 	{
 		emogi_call_phase_since(call, EMOGI_PHASE_CSR, reply->keys_done_ms);
 		built->graph = reply->graph;
-		emogi_arena_free(reply->scratch, reply->scratch_bytes);
+		if (reply->scratch != NULL)
+			emogi_arena_free(reply->scratch, reply->scratch_bytes);
 	}
 	else
 	{

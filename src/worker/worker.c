@@ -422,10 +422,10 @@ answer_build(EmogiSlot *slot, const EmogiReply *reply)
 /*
  * After the CSR of a graph, start the query that is chained to its build. Return false if there is
  * none, or if the backend must request it: because a GPU runs it, because its turn has not come, or
- * because its memory is not at hand.
+ * because its memory is not at hand. The scratch memory of the CSR is freed first, for its result.
  */
 static bool
-start_chained(const EmogiWork *work)
+start_chained(EmogiWork *work)
 {
 	EmogiWork  *next;
 
@@ -437,8 +437,12 @@ start_chained(const EmogiWork *work)
 	*next = *work;
 	next->request.kind = EMOGI_REQUEST_RUN;
 	next->request.graph = next->reply.graph;
-	if (emogi_threads_uses_gpu(&next->request) || is_long(&next->request) ||
-		!emogi_csr_memory_alloc_result(next))
+	if (emogi_threads_uses_gpu(&next->request) || is_long(&next->request))
+		return false;
+	if (work->reply.scratch != NULL)
+		emogi_arena_free(work->reply.scratch, work->reply.scratch_bytes);
+	work->reply.scratch = next->reply.scratch = NULL;
+	if (!emogi_csr_memory_alloc_result(next))
 		return false;
 	next->reply.result = next->request.result;
 	next->slot->control.phase = EMOGI_PHASE_RUN;
