@@ -461,7 +461,7 @@ compare_neighbors(const EmogiGraph *graph, uint64_t npaths)
 		uint64_t	nsame = 0;
 		bool		same = true;
 		EmogiYen *rankings[4];
-		EmogiYenFoundPath paths[4] = {{1}};
+		EmogiYenFoundPath paths[4] = {{.length = 1}};
 
 		while (graph->forward.offsets[source + 1] <= e)
 			source++;
