@@ -6,6 +6,8 @@ from pathlib import Path
 
 from docutils import nodes
 from pygments.lexers.sql import PsqlRegexLexer
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -16,23 +18,24 @@ release = version = re.search(r"default_version = '(.*)'", (ROOT / 'emogi.contro
 
 # ---------------------------------------------------------------------------------------------------- navigation
 
-# The groups of the navigation. A pattern adds the pages that no other entry of any group names, in the order of their names, so a
-# new page of docs/ appears without an entry, and one that is gone leaves none.
+# The groups of the navigation. A pattern adds the pages of a folder that no entry names, in alphabetical order; '*'
+# adds those of all folders without a pattern. A new page of docs/ needs no entry; the entry of a missing page is skipped.
 GROUPS = {
     'Start': ['index', 'docs/adoption', 'docs/packages', 'docs/from-pgrouting', 'CHANGELOG'],
     'Tutorials': ['docs/tutorials/*'],
-    'Using': ['docs/graph-argument', 'docs/keys-and-queries', 'docs/in-a-query', 'docs/python', 'docs/pictures', 'docs/graphrag',
-              'docs/property-graphs', 'docs/*'],
+    'Using': ['docs/graph-argument', 'docs/keys-and-queries', 'docs/in-a-query', 'docs/python', 'docs/pictures',
+              'docs/graphrag', 'docs/property-graphs', 'docs/*'],
     'Reference': ['docs/functions', 'docs/settings-and-engines', 'docs/views', 'docs/errors-and-troubleshooting'],
     'Operations': ['docs/in-production', 'docs/cache-and-memory', 'docs/live-graphs', 'docs/servers'],
-    'Inside': ['docs/design/index', 'docs/benchmarks', 'docs/the-papers', 'CONTRIBUTING', 'docs/testing', 'docs/releasing',
-               '*'],
+    'Inside': ['docs/design/index', 'docs/benchmarks', 'docs/the-papers', 'CONTRIBUTING', 'docs/testing',
+               'docs/releasing', '*'],
 }
 
 # Pages below another page.
 BELOW = {
-    'docs/functions': ['docs/functions/' + name for name in
-                       ('traversal', 'paths', 'components', 'communities', 'centrality', 'acyclic', 'similarity', 'simulations', '*')],
+    'docs/functions': ['docs/functions/traversal', 'docs/functions/paths', 'docs/functions/components',
+                       'docs/functions/communities', 'docs/functions/centrality', 'docs/functions/acyclic',
+                       'docs/functions/similarity', 'docs/functions/simulations', 'docs/functions/*'],
     'docs/design/index': ['docs/design/calls', 'docs/design/*'],
     'docs/benchmarks': ['bench/RESULTS', 'bench/*'],
 }
@@ -40,40 +43,38 @@ BELOW = {
 # Titles in the navigation that are not those of the pages.
 TITLES = {'index': 'Overview', 'docs/adoption': 'On your size', 'bench/index': 'Running benchmarks'}
 
+NAMED = {entry for entries in [*GROUPS.values(), *BELOW.values()] for entry in entries}
 
-def pages_of(entries, pages):
-    """Return the pages that the entries of a group stand for."""
-    named = {entry for group in [*GROUPS.values(), *BELOW.values(), BELOW] for entry in group}
-    found = []
-    for entry in entries:
-        folder = os.path.dirname(entry)
-        if entry == '*':
-            taken = {os.path.dirname(name) for name in named if name.endswith('/*')}
-            found += [page for page in pages if page not in named and os.path.dirname(page) not in taken]
-        elif entry.endswith('*'):
-            found += [page for page in pages if page not in named and os.path.dirname(page) == folder]
-        elif entry in pages:
-            found.append(entry)
-    return found
+
+def stands_for(entry, page):
+    """Return whether an entry of the navigation stands for a page."""
+    if not entry.endswith('*'):
+        return entry == page
+    folder = os.path.dirname(page) + '/*'
+    return page not in NAMED and entry == (folder if folder in NAMED else '*')
+
+
+def contents(page, caption, entries, pages):
+    """Return a hidden table of contents, to be put at the end of a page."""
+    lines = ['', '', '```{toctree}', ':hidden:'] + [f':caption: {caption}'] * (caption is not None)
+    for each in [found for entry in entries for found in pages if stands_for(entry, found)]:
+        name = 'self' if each == page else f'/{each}'
+        lines.append(f'{TITLES[each]} <{name}>' if each in TITLES else name)
+    return '\n'.join([*lines, '```', ''])
 
 
 def navigation(page, pages):
-    """Return the hidden tables of contents that the navigation is made of, to be put at the end of a page."""
-    groups = GROUPS if page == 'index' else {'': BELOW[page]} if page in BELOW else {}
-    text = ''
-    for caption, entries in groups.items():
-        options = [':hidden:'] + [f':caption: {caption}'] * (caption != '')
-        names = ['self' if each == page else f'/{each}' for each in pages_of(entries, pages)]
-        listed = [f'{TITLES[each]} <{name}>' if each in TITLES else name for each, name in zip(pages_of(entries, pages), names)]
-        text += '\n'.join(['', '', '```{toctree}', *options, *listed, '```', ''])
-    return text
+    """Return the tables of contents of a page, of which the navigation is made."""
+    if page == 'index':
+        return ''.join(contents(page, *group, pages) for group in GROUPS.items())
+    return contents(page, None, BELOW[page], pages) if page in BELOW else ''
 
 
 # --------------------------------------------------------------------------------------------------------- links
 
 LINK = re.compile(r'(?<!!)\[((?:[^][]|\[[^][]*\])*)\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)')
-REPOSITORY = json.loads((ROOT / 'META.json').read_text()).get('resources', {}).get('repository', {})
-REPOSITORY = REPOSITORY.get('web') or re.sub(r'\.git$', '', REPOSITORY.get('url', ''))
+RESOURCES = json.loads((ROOT / 'META.json').read_text()).get('resources', {}).get('repository', {})
+REPOSITORY = RESOURCES.get('web') or RESOURCES.get('url', '').removesuffix('.git')
 
 
 def change_links(page, text):
@@ -105,10 +106,28 @@ def keep_anchors(document):
             section['ids'] = [slug] + [name for name in section['ids'] if name != slug]
 
 
+def index_name(node, name):
+    """Have the search lead to the section of a node when somebody looks for a name."""
+    while not isinstance(node, nodes.section):
+        node = node.parent
+    node.insert(1, addnodes.index(entries=[('single', name, node['ids'][0], 'main', None)]))
+
+
+def index_names(document, page):
+    """Index functions by their sections, without prefix: "shortest path"; and settings by the tables of their page."""
+    for section in list(document.findall(nodes.section)):
+        if section.get('slug', '').startswith('emogi_'):
+            index_name(section, section['slug'][len('emogi_'):].replace('_', ' '))
+    for row in list(document.findall(nodes.row)) if page == 'docs/settings-and-engines' else []:
+        for setting in row[0].findall(nodes.literal):
+            if setting.astext().startswith('emogi.'):
+                index_name(row, setting.astext())
+
+
 # ---------------------------------------------------------------------------------------------------------- code
 
-SQL = re.compile(r'\s*(?:ALTER|BEGIN|CALL|CREATE|DROP|EXPLAIN|GRANT|INSERT|SELECT|SET|SHOW|UPDATE|WITH)\b|\s*emogi_\w+\(')
-SHELL = re.compile(r'\s*(?:\$ |\./|apt|cd|createdb|curl|docker|make|pip3?|pgxn|psql|sudo|systemctl)\b')
+SQL = re.compile(r'\s*((ALTER|BEGIN|CALL|CREATE|DROP|EXPLAIN|GRANT|INSERT|SELECT|SET|SHOW|UPDATE|WITH)\b|emogi_\w+\()')
+SHELL = re.compile(r'\s*(\./|(apt|cd|createdb|curl|docker|make|packaging|pip3?|pgxn|psql|sudo|systemctl)\b)')
 
 
 def name_languages(document):
@@ -119,15 +138,21 @@ def name_languages(document):
             block['language'] = 'sql' if SQL.match(text) else 'sh' if SHELL.match(text) else 'text'
 
 
-def change_document(app, document):
-    keep_anchors(document)
-    name_languages(document)
+class ChangeDocument(SphinxTransform):
+    """All changes of a page that has been parsed, before Sphinx collects its anchors and index entries."""
+
+    default_priority = 800
+
+    def apply(self):
+        keep_anchors(self.document)
+        index_names(self.document, self.env.docname)
+        name_languages(self.document)
 
 
 def setup(app):
     app.add_lexer('sql', PsqlRegexLexer)
     app.connect('source-read', read_source)
-    app.connect('doctree-read', change_document, priority=100)
+    app.add_transform(ChangeDocument)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}
 
 
@@ -141,7 +166,8 @@ myst_linkify_fuzzy_links = False
 myst_disable_syntax = ['myst_block_break', 'myst_line_comment', 'myst_role', 'myst_target']
 smartquotes = False
 highlight_language = 'text'
-suppress_warnings = ['misc.highlighting_failure']     # languages are guessed
+# Languages are guessed, and a page may skip a level of headings.
+suppress_warnings = ['misc.highlighting_failure', 'myst.header']
 pygments_style = 'friendly'
 pygments_dark_style = 'github-dark'
 
