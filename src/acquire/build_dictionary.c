@@ -291,8 +291,9 @@ make_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 		if (!emogi_call_make_room(0))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("too many graphs whose vertices are no integers are in use"),
-					 errdetail("There may be %d of them.", EMOGI_MAX_DICTIONARIES)));
+					 errmsg("too many graphs with non-integer vertices are in use"),
+					 errdetail("At most %d of them can be in use at the same time.",
+							   EMOGI_MAX_DICTIONARIES)));
 	memory = emogi_dictionaries_alloc(slot, bytes);
 	scratch = emogi_call_alloc_any(call, scratch_bytes);
 	request->kind = EMOGI_REQUEST_DICTIONARY;

@@ -30,9 +30,9 @@ static const char *
 list_hint(EmogiAlgorithm algorithm)
 {
 	if (algorithm == EMOGI_SIMILARITY)
-		return "Give a smaller top_k.";
-	return algorithm == EMOGI_DISTANCE_MATRIX ? "Give fewer sources, or fewer targets." :
-		"Give fewer sources, or shorter or fewer walks.";
+		return "Lower top_k.";
+	return algorithm == EMOGI_DISTANCE_MATRIX ? "Pass fewer sources, or fewer targets." :
+		"Request fewer sources, or shorter or fewer walks.";
 }
 
 /* Raise 53200 for a list that is larger than emogi.max_memory. */
@@ -122,8 +122,8 @@ report_start_sum(const char *what, double value)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("start values %s %g", what, value),
-			 errhint("Ranks are personalized by start values of 0 and more, of which one at least "
-					 "is above 0.")));
+			 errhint("Start values of emogi_pagerank must be 0 or more, and at least one must be "
+					 "greater than 0.")));
 }
 
 /* Raise 22023: no vertex of the graph has a start value. */
@@ -133,10 +133,10 @@ report_no_start(const EmogiTask *task)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("no vertex of graph \"%s\" has a start value", task->graph.text),
-			 errdetail("The query of start values returns no row, or only vertices that the graph "
-					   "does not have, or NULLs."),
-			 errhint("A vertex is in the graph if an edge begins or ends there. Ranks are "
-					 "personalized by one such vertex at least.")));
+			 errdetail("The query of start values returns no rows, or only NULLs and vertices that "
+					   "are not in the graph."),
+			 errhint("A vertex is in the graph if an edge begins or ends there. Select a start "
+					 "value for at least one such vertex.")));
 }
 
 /* Normalize start values to a sum of 1. Raises 22023. */
@@ -152,8 +152,8 @@ normalize_start(const EmogiTask *task, const EmogiGraph *graph, double *values)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid start value %g of vertex %s", values[v],
 							emogi_vertices_text(task, graph, v)),
-					 errhint("Start values of emogi_pagerank must be 0 or more: random jumps go "
-							 "there in their proportions.")));
+					 errhint("Start values of emogi_pagerank must be 0 or more: the probability of "
+							 "a random jump to a vertex is proportional to them.")));
 		sum += values[v];
 	}
 	if (isinf(sum))

@@ -101,7 +101,7 @@ foreach my $wrong ('follows', 'shop:', 'shop: ', ': follows', 'shop: follows,', 
 {
 	my ($state, $message) = sqlstate($node, "ALTER SYSTEM SET emogi.prewarm = '$wrong'");
 	is($state, '22023', "'$wrong' is refused");
-	like($message, qr/DETAIL:.*is no entry of the form database: table/, '... and named');
+	like($message, qr/DETAIL:.*is not an entry of the form database: table/, '... and named');
 }
 is((sqlstate($node, "SET emogi.prewarm = 'shop: follows'"))[0], '55P02', 'not for sessions');
 
