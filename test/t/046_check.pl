@@ -41,7 +41,7 @@ sub is_told
 	is($reader->ask("SELECT ok, differs, cache FROM $check"), "f|$expected|hit", $name);
 	my $logged = substr(slurp_file($node->logfile), $log);
 	like($logged, qr/WARNING:  the cached graph of "edges" differs from its table/, '... it is in the log');
-	like($logged, qr/DETAIL:  \Q$expected\E\.\n.*HINT:  Drop .*emogi_evict/, '... with what differs, and what to do');
+	like($logged, qr/DETAIL:  \Q$expected\E\.\n.*HINT:  Evict .*emogi_evict/, '... with what differs, and what to do');
 	$reader->ask('SELECT emogi_evict()');
 	is($reader->ask("SELECT ok, differs, cache FROM $check"), 't||built', '... and the next is right');
 }
