@@ -290,8 +290,8 @@ take_arrays(Path *path, const PathMethod *method, const uint32_t *sources, uint6
 	TRY(take_array(memory, &limit, SAMPLES, "weights", error));
 	TRY(take_persistent(path->run, &path->plan, &path->queue, error));
 	TRY(take_array(memory, &path->piles.item, 2 * (uint64_t) path->plan.capacity,
-				   "vertices that wait", error));
-	TRY(take_array(memory, &path->piles.state, 1, "state of the pile", error));
+				   "delayed vertices", error));
+	TRY(take_array(memory, &path->piles.state, 1, "state of the delayed queue", error));
 	path->persistent_rule = path->rule;
 	path->persistent_rule.min_entries = method->set_limits != NULL ? 0 :
 		PERSISTENT_BUCKET_MIN_EDGES;

@@ -110,8 +110,8 @@ add_batch(Run *run, Searches *searches, EmogiResult *result, EmogiError *error)
 	TRY(emogi_run_fetch(run, &has_many, searches->brandes.has_many, sizeof has_many, error));
 	if (has_many != 0)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "there are more shortest paths than the GPU counts", "%g or more",
-								 MAX_PATHS);
+								 "there are more shortest paths than the GPU can count",
+								 "%g or more", MAX_PATHS);
 	for (uint32_t level = searches->nlevels - 1; level > 0; level--)
 		TRY(do_level<true>(run, searches, level, level + 1 < searches->nlevels ? level + 1 : level,
 						   error));
@@ -191,7 +191,7 @@ use_levels(Run *run, void *with, uint64_t i, const int32_t *level, uint32_t nlev
 
 	if (nlevels > MAX_LEVELS)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "the graph has more levels than the GPU counts paths over",
+								 "the graph has too many levels for counting paths on the GPU",
 								 "%u levels, at most %d", nlevels, MAX_LEVELS);
 	if (place == 0)
 	{

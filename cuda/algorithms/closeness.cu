@@ -170,14 +170,13 @@ check_depth(const Closeness *closeness, bool is_first, uint32_t level, uint64_t 
 	if (closeness->all->are_samples && is_first && level == EMOGI_CLOSENESS_FEW_HOPS &&
 		emogi_closeness_is_per_thread(closeness->run->nvertices, nsources, nreached))
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "searches from samples so far from each other are faster on the "
-								 "CPU",
+								 "searches from samples this far apart are faster on the CPU",
 								 "in %u hops %llu of them reach %llu vertices each", level,
 								 (unsigned long long) nsources,
 								 (unsigned long long) (nreached / nsources));
 	if (level > MIN_LEVELS + closeness->graph->forward.nedges / LEVEL_ENTRIES)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "searches so deep for so few edges are faster on the CPU",
+								 "searches this deep over so few edges are faster on the CPU",
 								 "%u hops or more", level);
 	return EMOGI_OK;
 }

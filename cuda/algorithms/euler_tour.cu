@@ -228,7 +228,7 @@ emogi_euler_tour_open(Run *run, EulerTour *tour, EmogiError *error)
 
 	if (n > MAX_VERTICES)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "the graph has more vertices than the GPU makes trees of",
+								 "the graph has too many vertices for Euler tours on the GPU",
 								 "%llu vertices", (unsigned long long) n);
 	TRY(take_array(&run->memory, &tour->node, 3 * n + max_parts(n), "tours", error));
 	TRY(take_array(&run->memory, &tour->start,

@@ -491,7 +491,8 @@ peel_all(Run *run, const Peeling *peeling, EmogiResult *result, EmogiError *erro
 		TRY(emogi_run_fetch(run, progress, peeling->nlevels, sizeof progress, error));
 		if (progress[1] != 0)
 			return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-									 "the graph is peeled along chains too long for the GPU",
+									 "the graph has chains that are too long for peeling on the "
+									 "GPU",
 									 "%d vertices or more", MAX_STEPS);
 		run->control->done = run->nvertices - nleft;
 		run->control->level = result->nlevels = progress[0];

@@ -192,8 +192,8 @@ take_arrays(Run *run, const EmogiQuery *query, Modularity *modularity, EmogiErro
 		modularity->bits++;
 	if (modularity->bits > 32)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "numbers of communities have 32 bits on the GPU", "%llu vertices",
-								 (unsigned long long) n);
+								 "the graph has too many vertices for communities on the GPU",
+								 "%llu vertices", (unsigned long long) n);
 	TRY(take_array(&run->memory, &modularity->value, n, "communities", error));
 	TRY(take_array(&run->memory, &modularity->community, 2 * n, "numbers of communities", error));
 	TRY(take_array(&run->memory, &modularity->strength, 2 * n + 2, "sums of weights", error));

@@ -94,7 +94,7 @@ take_half(Powers *powers, Half *half, EmogiError *error)
 		return EMOGI_OK;
 	}
 	TRY(take_array(&run->memory, &outline, emogi_edge_chunks_index_words(nedges, run->nwords),
-				   "outline of lists", error));
+				   "index of lists", error));
 	half->outline = emogi_edge_chunks_lay_out_index(outline, nedges, run->nwords);
 	return EMOGI_OK;
 }

@@ -447,7 +447,8 @@ emogi_propagation_blocking_start(Run *run, PropagationBlocks *bins, const double
 
 	if (teleport != NULL)
 	{
-		TRY(take_array(&run->memory, &ordered, run->nvertices, "proportions of leaps by label",
+		TRY(take_array(&run->memory, &ordered, run->nvertices,
+					   "teleport probabilities by degree order",
 					   error));
 		CUDA_LAUNCH(bins_order_teleport_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins,
 					teleport, ordered);

@@ -295,8 +295,9 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	TRY(emogi_run_place(run, graph, query, 0, &kernel, 1, sizeof(Target), error));
 	if (query->placement == EMOGI_PLACEMENT_AUTO && run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "walks are for the CPU where a graph does not fit into device "
-								 "memory", "%s", "emogi_random_walk");
+								 "the graph does not fit into device memory, where walks on the "
+								 "GPU read it",
+								 "%s", "emogi_random_walk");
 	TRY(make_walks(run, &walks, nwalks, part, result, error));
 	TRY(emogi_run_read(run, &counters, error));
 	emogi_run_account(run, counters, result);

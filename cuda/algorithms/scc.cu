@@ -453,9 +453,11 @@ take_arrays(Run *run, Components *components, EmogiError *error)
 
 	components->nvertices = run->nvertices;
 	TRY(take_array(&run->memory, &components->component, run->nvertices, "components", error));
-	TRY(take_array(&run->memory, &components->from, run->nvertices, "least vertices that lead here",
+	TRY(take_array(&run->memory, &components->from, run->nvertices,
+				   "smallest vertices that reach each",
 				   error));
-	TRY(take_array(&run->memory, &components->to, run->nvertices, "least vertices that are led to",
+	TRY(take_array(&run->memory, &components->to, run->nvertices,
+				   "smallest vertices reached by each",
 				   error));
 	TRY(take_array(&run->memory, &components->class_of, run->nvertices, "classes", error));
 	TRY(take_array(&run->memory, &bitmaps, 4 * run->nwords, "bitmaps of vertices", error));

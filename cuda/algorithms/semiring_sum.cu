@@ -146,7 +146,7 @@ take_rank_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *quer
 		TRY(take_array(memory, &field->degrees.counted, run->nvertices, "degrees", error));
 	if (query->teleport == NULL)
 		return EMOGI_OK;
-	TRY(take_array(memory, &teleport, run->nvertices, "proportions of leaps", error));
+	TRY(take_array(memory, &teleport, run->nvertices, "teleport probabilities", error));
 	field->teleport = teleport;
 	return emogi_run_send(run, teleport, query->teleport, run->nvertices * sizeof *teleport, error);
 }
@@ -170,7 +170,7 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
 	TRY(take_array(memory, &field->carry, count_chunks(nedges), "sums of chunks", error));
 	TRY(take_array(memory, &outline, emogi_edge_chunks_index_words(nedges, run->nwords),
-				   "outline of lists", error));
+				   "index of lists", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
 	gather->sweep.outline = emogi_edge_chunks_lay_out_index(outline, nedges, run->nwords);
@@ -291,8 +291,9 @@ static EmogiStatus
 reject_strengths(EmogiError *error)
 {
 	return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-							 "the weights of the edges of a vertex sum to what ranks cannot be "
-							 "divided by", "%s", "");
+							 "the sum of the weights of the edges of a vertex is out of range for "
+							 "ranks",
+							 "%s", "");
 }
 
 /*

@@ -15,7 +15,7 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 
 	TRY(take_array(&run->memory, &helper->source, run->nvertices, "values", error));
 	TRY(take_array(&run->memory, &outline,
-				   emogi_edge_chunks_index_words(sweep->nedges, run->nwords), "outline of lists",
+				   emogi_edge_chunks_index_words(sweep->nedges, run->nwords), "index of lists",
 				   error));
 	helper->outline = emogi_edge_chunks_lay_out_index(outline, sweep->nedges, run->nwords);
 	return take_array(&run->memory, &helper->piece, PEER_MAX_PIECES, "pieces of lists", error);

@@ -35,8 +35,7 @@ take_arrays(Run *run, const EmogiQuery *query, TopSimilar *top, uint32_t **all, 
 
 	*top = TopSimilar{n, query->measure, query->cutoff, (uint32_t) query->top_k};
 	if (query->top_k > MAX_BEST)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "more vertices are to be found for each than the GPU keeps",
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "top_k is larger than the GPU supports",
 								 "%lld, at most %d", (long long) query->top_k, MAX_BEST);
 	TRY(take_array(&run->memory, &top->size, n, "sizes of sets", error));
 	TRY(take_array(&run->memory, &top->order, TABLES * n, "order of vertices", error));
@@ -62,7 +61,7 @@ take_counts(Run *run, TopSimilar *top, uint64_t nmany, int *nblocks, EmogiError 
 		max = nmany;
 	*nblocks = max > 0 ? (int) max : 1;
 	TRY(take_array(&run->memory, &top->counts, *nblocks * run->nvertices,
-				   "counts of shared neighbours", error));
+				   "counts of shared neighbors", error));
 	TRY(take_array(&run->memory, &top->touched, *nblocks * run->nvertices, "vertices counted",
 				   error));
 	CUDA_TRY(cudaMemsetAsync(top->counts, 0, *nblocks * run->nvertices * sizeof *top->counts,

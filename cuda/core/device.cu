@@ -89,7 +89,7 @@ check_helpers(const EmogiEngineState *state, EmogiError *error)
 		const cudaError_t code = cudaStreamQuery(state->helper[i]->stream);
 
 		if (code != cudaSuccess && code != cudaErrorNotReady)
-			return emogi_cuda_fail(error, code, "waiting for a GPU that helps");
+			return emogi_cuda_fail(error, code, "waiting for a helping GPU");
 	}
 	return EMOGI_OK;
 }

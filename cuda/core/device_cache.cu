@@ -105,9 +105,9 @@ emogi_device_cache_begin_derived(EmogiEngineState *state, uint64_t old_id, const
 
 	if (old_id == 0 || old->id != old_id || graph->id == 0 || graph->id == old_id ||
 		old->unread == EMOGI_MAX_UNREAD)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the old graph is not kept on the GPU, "
-								 "or no run has been on it for long", "id %llu",
-								 (unsigned long long) old_id);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "the old graph is not cached on the GPU, or was not used recently",
+								 "id %llu", (unsigned long long) old_id);
 	unread = old->unread + 1;
 	old->last_run = residents->run + 1;	/* protect it from eviction */
 	TRY(emogi_device_cache_begin(state, graph, error));

@@ -302,12 +302,13 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 								 emogi_algorithm_row(query->algorithm)->name);
 	if (query->algorithm == EMOGI_PAGERANK && (query->teleport != NULL || query->is_weighted) &&
 		algorithm != algorithms[query->algorithm])
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "the papers have no kernels for ranks "
-								 "with weights or proportions of leaps", "%s", "emogi_pagerank");
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "the papers' systems have no kernels for ranks with weights or "
+								 "teleport probabilities",
+								 "%s", "emogi_pagerank");
 	if (query->algorithm == EMOGI_LEIDEN && query->max_cluster_size > 0)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "there are no kernels that divide communities", "%s",
-								 "emogi_leiden");
+								 "there are no kernels for max_cluster_size", "%s", "emogi_leiden");
 	if (query->algorithm == EMOGI_MODULARITY &&
 		(graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64))
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "there are no kernels for the "

@@ -441,7 +441,7 @@ derive_all(CopyPlan *plan, EmogiError *error)
 	add_side(plan, 1, &old->backward, &graph->backward);
 	if (plan->narrays == 0)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "no array of the old graph is kept on the GPU", "%s", "");
+								 "no array of the old graph is cached on the GPU", "%s", "");
 	TRY(make_arrays(plan, error));
 	for (int i = plan->narrays - 1; i >= 0; i--)
 		emogi_device_cache_keep(plan->state, &plan->memory, plan->arrays[i].array, EMOGI_COPY_WHOLE,

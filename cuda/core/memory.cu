@@ -175,7 +175,7 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 								 "limit %d", EMOGI_MAX_BLOCKS_HELD);
 	if (!fails && !emogi_memory_make_room(state, wanted))
 		return emogi_device_fail(error, EMOGI_NO_MEMORY,
-								 "the run needs more device memory than it may take",
+								 "the run exceeds its limit of device memory",
 								 "%s: %llu bytes above the %llu taken, cap %llu", what,
 								 (unsigned long long) wanted,
 								 (unsigned long long) state->taken_bytes,
@@ -194,7 +194,7 @@ emogi_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, const char *
 								 (unsigned long long) wanted,
 								 (unsigned long long) state->taken_bytes, cudaGetErrorString(code));
 	if (code != cudaSuccess)
-		return emogi_cuda_fail(error, code, "taking device memory");
+		return emogi_cuda_fail(error, code, "allocating device memory");
 	memory->block[memory->nblocks] = *out;
 	memory->elsewhere_bytes[memory->nblocks] = 0;
 	memory->bytes[memory->nblocks++] = wanted;

@@ -58,7 +58,8 @@ load_module(void)
 				 why != NULL ? why : "its path is unknown");
 	}
 	else if (module->abi != EMOGI_ENGINE_ABI)
-		snprintf(papers.reason, sizeof papers.reason, "it is of another build than emogi_cuda.so");
+		snprintf(papers.reason, sizeof papers.reason,
+				 "emogi_papers.so and emogi_cuda.so are from different builds");
 	else
 		papers.module = module;
 }
@@ -69,7 +70,8 @@ emogi_papers_choose(int device, const EmogiQuery *query, RunAlgorithm *algorithm
 {
 	(void) pthread_once(&papers.once, load_module);
 	if (papers.module == NULL)
-		return emogi_device_fail(error, EMOGI_UNSUPPORTED, "emogi_papers.so, which has the papers' "
-								 "systems, could not be loaded", "%s", papers.reason);
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "could not load emogi_papers.so, which has the papers' systems",
+								 "%s", papers.reason);
 	return papers.module->choose(device, query, algorithm, error);
 }

@@ -162,7 +162,7 @@ merge_parts(Run *run, Csr *forward, uint8_t *ways, Csr *backward, DegreeDag *dag
 	TRY(take_array(&run->memory, &csr->offsets, run->nvertices + 1, "offsets of edges", error));
 	TRY(take_array(&run->memory, &csr->targets, csr->nedges, "edges", error));
 	if (to != NULL)
-		TRY(take_array(&run->memory, to, csr->nedges, "ways of edges", error));
+		TRY(take_array(&run->memory, to, csr->nedges, "directions of edges", error));
 	CUDA_LAUNCH(dag_offsets_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
 				forward->offsets, backward->offsets, run->nvertices, csr->offsets);
 	TRY(emogi_run_begin_step(run, error));

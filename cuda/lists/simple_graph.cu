@@ -70,7 +70,7 @@ emogi_simple_graph_entries_open(Run *run, const Lists<Target> &lists, Entries *e
 
 	*entries = Entries{lists, {}, NULL, NULL, placed ? run->nblocks : run->full_blocks};
 	TRY(take_array(&run->memory, &entries->memory,
-				   emogi_edge_chunks_index_words(lists.nedges, run->nwords), "outline of lists",
+				   emogi_edge_chunks_index_words(lists.nedges, run->nwords), "index of lists",
 				   error));
 	TRY(take_array(&run->memory, &entries->vertex, run->nvertices, "lists by rank", error));
 	entries->outline = emogi_edge_chunks_lay_out_index(entries->memory, lists.nedges, run->nwords);
@@ -148,7 +148,7 @@ emogi_edge_filter_make(Run *run, const Entries *entries, const Selection *select
 	CUDA_TRY(cudaMemsetAsync(csr->targets + count, 0, (room - count) * sizeof(Target),
 							 run->state->stream));
 	if (ways != NULL)
-		TRY(take_array(&run->memory, ways, count, "ways of edges", error));
+		TRY(take_array(&run->memory, ways, count, "directions of edges", error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(select_write_kernel, entries->nblocks, BLOCK_THREADS, run->state->stream,
 				entries->lists, entries->outline.nchunks, *selection, both != NULL ? *both :

@@ -46,7 +46,7 @@ make_room(const Run *run, uint64_t bytes, EmogiError *error)
 		if (!emogi_device_cache_evict(run->state))
 			return emogi_device_fail(error, EMOGI_NO_MEMORY, "the graph's edges are more managed "
 									 "memory than the GPU has free", "%llu bytes of edges, %llu "
-									 "with what must stay free, %llu left",
+									 "with the reserve, %llu left",
 									 (unsigned long long) bytes, (unsigned long long) needed,
 									 (unsigned long long) left);
 	}
@@ -170,7 +170,7 @@ emogi_papers_place_managed(Sweeps *sweeps, const EmogiGraph *graph, const EmogiQ
 									run->state->device));
 	if (!concurrent)
 		return emogi_device_fail(error, EMOGI_BAD_INPUT,
-								 "this machine does not page managed memory to the GPU",
+								 "the GPU does not support concurrent access to managed memory",
 								 "concurrent managed access is 0");
 	TRY(place_offsets(sweeps, graph, query, wants, arrays, &narrays, error));
 	for (int i = 0; i < narrays; i++)

@@ -62,9 +62,9 @@ run_mapping(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiRes
 	if (query->placement == EMOGI_PLACEMENT_STAGED &&
 		query->papers.mapping == EMOGI_MAPPING_DEGREE_CUT)
 		return emogi_device_fail(error, EMOGI_BAD_INPUT,
-								 "staged placement does not go with the degree_cut mapping",
-								 "degree_cut cuts lists where they stand, staged placement brings "
-								 "them elsewhere");
+								 "staged placement does not support the degree_cut mapping",
+								 "degree_cut splits lists in place, but staged placement copies "
+								 "them");
 	if (query->papers.mapping == EMOGI_MAPPING_AUTO)
 		asked.papers.mapping = EMOGI_MAPPING_ALIGNED;
 	status = algorithms[query->algorithm] (&sweeps, run, graph, &asked, result, error);
@@ -97,8 +97,8 @@ choose(int device, const EmogiQuery *query, RunAlgorithm *algorithm, EmogiError 
 								 (int) mapping);
 	if (wide && !can_widen(query))
 		return emogi_device_fail(error, EMOGI_BAD_INPUT,
-								 "ids of 8 bytes are there for bfs, best paths and cc by thread, "
-								 "warp and " "aligned in host and device placement alone",
+								 "8-byte ids are supported only for bfs, best paths and cc, by "
+								 "mappings thread, warp and aligned, in placements host and device",
 								 "algorithm %d, mapping %d, placement %d", (int) query->algorithm,
 								 (int) mapping, (int) query->placement);
 	if (algorithms[query->algorithm] == NULL)

@@ -194,9 +194,8 @@ take_transit(Build *build, uint64_t room, EmogiError *error)
 	memset(transit, 0, sizeof *transit);
 	transit->room = room;
 	if (room > UINT32_MAX)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY,
-								 "a shard has too many entries to be sorted", "%llu",
-								 (unsigned long long) room);
+		return emogi_device_fail(error, EMOGI_NO_MEMORY, "a shard has too many entries to sort",
+								 "%llu", (unsigned long long) room);
 	CUDA_TRY(emogi_shards_sort(transit, room, 0, 64, build->run->state->stream, &key, &index));
 	TRY(take_array(&build->run->memory, &block, lay_out_transit(build, NULL), "pieces of shards",
 				   error));

@@ -104,7 +104,8 @@ take_buffers(Staged *staged, EmogiError *error)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY,
 								 "too little device memory is left for edge buffers",
 								 "%d buffers of %llu bytes or more, %llu bytes left, of which %llu "
-								 "must stay free", STAGED_BUFFERS, (unsigned long long) min_bytes,
+								 "are reserved",
+								 STAGED_BUFFERS, (unsigned long long) min_bytes,
 								 (unsigned long long) left, (unsigned long long) headroom);
 	return emogi_memory_take(&run->memory, (void **) &staged->buffer,
 							 STAGED_BUFFERS * staged->buffer_entries * entry_bytes, "edge buffers",
@@ -147,7 +148,7 @@ make_staged(Sweeps *sweeps, const EmogiGraph *graph, unsigned wants, EmogiError 
 
 	if (staged == NULL)
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory",
-								 "what stages edges, %zu bytes", sizeof *staged);
+								 "state of staged edges, %zu bytes", sizeof *staged);
 	sweeps->staged = staged;
 	staged->run = run;
 	staged->nallocations = 1;
@@ -157,7 +158,8 @@ make_staged(Sweeps *sweeps, const EmogiGraph *graph, unsigned wants, EmogiError 
 	staged->weight_bytes = sweeps->bytes.weight;
 	staged->pool = may_allocate(staged) ? emogi_staged_gather_open(nthreads) : NULL;
 	if (staged->pool == NULL)
-		return emogi_device_fail(error, EMOGI_NO_MEMORY, "no threads to gather edges with",
+		return emogi_device_fail(error, EMOGI_NO_MEMORY,
+								 "could not start threads that gather edges",
 								 "%d threads", (int) nthreads);
 	return EMOGI_OK;
 }

@@ -371,7 +371,7 @@ emogi_peer_memory_take(DeviceMemory *memory, void **out, uint64_t bytes, double 
 		return emogi_device_fail(error, EMOGI_NO_MEMORY, "out of memory on the GPUs",
 								 "%s: %llu bytes of several GPUs' memory: %s", what,
 								 (unsigned long long) bytes, cudaGetErrorName(code));
-	return emogi_cuda_fail(error, code, "taking memory of several GPUs");
+	return emogi_cuda_fail(error, code, "allocating memory of several GPUs");
 }
 
 /* Wait for the copies over the links of the array's GPUs. */

@@ -168,7 +168,7 @@ explain_registration(const EmogiGraph *graph, cudaError_t code, EmogiError *erro
 								 (unsigned long long) limit.rlim_cur);
 	if (code == cudaErrorNotSupported || code == cudaErrorNotPermitted)
 		return emogi_device_fail(error, EMOGI_BAD_INPUT,
-								 "this machine does not let the GPU read host memory in place",
+								 "the GPU cannot read host memory in place on this machine",
 								 "cudaHostRegister of %llu bytes: %s",
 								 (unsigned long long) graph->memory_bytes, name);
 	return emogi_cuda_fail(error, code, "cudaHostRegister");

@@ -184,8 +184,8 @@ fail_for_room(EmogiPlacement placement, uint64_t missing_bytes, uint64_t left_by
 {
 	return emogi_device_fail(error, EMOGI_NO_MEMORY,
 							 placement == EMOGI_PLACEMENT_PEER ? "the graph does not fit in the "
-							 "device memory that may be taken, with that of other free GPUs" :
-							 "the graph does not fit in the device memory that may be taken",
+							 "available memory of this GPU and other idle GPUs" :
+							 "the graph does not fit in the available device memory",
 							 "%llu bytes needed, %llu left%s", (unsigned long long) missing_bytes,
 							 (unsigned long long) left_bytes,
 							 placement == EMOGI_PLACEMENT_PEER ? " on the first" : "");

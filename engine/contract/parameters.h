@@ -45,7 +45,7 @@ typedef enum EmogiParameterType
 /* p and q of random walks are in 1e-100 .. 1e100, so that products of them stay finite. */
 #define EMOGI_PARAMETERS(PARAMETER) \
 	PARAMETER(MAX_DEPTH, max_depth, INT, max_depth, 0, INFINITY, -1, \
-			  "Use NULL for no bound, 0 for the source alone.") \
+			  "Use NULL for no limit, 0 for the source only.") \
 	PARAMETER(MAX_DISTANCE, max_distance, FLOAT8, max_distance, 0, INFINITY, NAN, NULL) \
 	PARAMETER(DAMPING, damping, FLOAT8, damping, 0, 1, NAN, NULL) \
 	PARAMETER(ALPHA, alpha, FLOAT8, alpha, 0, DBL_MAX, NAN, NULL) \
@@ -58,13 +58,13 @@ typedef enum EmogiParameterType
 	PARAMETER(RESOLUTION, resolution, FLOAT8, resolution, 0, DBL_MAX, NAN, NULL) \
 	PARAMETER(THETA, theta, FLOAT8, theta, 0, INFINITY, NAN, NULL) \
 	PARAMETER(MAX_CLUSTER_SIZE, max_cluster_size, INT, max_cluster_size, 1, INFINITY, 0, \
-			  "Use NULL for no bound, 1 or more else.") \
+			  "Use NULL for no limit, or 1 or more.") \
 	PARAMETER(MAX_LEVELS, max_levels, INT, max_levels, 1, INFINITY, 0, \
-			  "Use NULL for no bound, 1 or more else.") \
+			  "Use NULL for no limit, or 1 or more.") \
 	PARAMETER(SEED, seed, BIGINT, seed, -INFINITY, INFINITY, NAN, NULL) \
 	PARAMETER(NORMALIZED, normalized, BOOLEAN, normalized, 0, 1, NAN, NULL) \
 	PARAMETER(LENGTH, length, INT, length, 0, INT32_MAX, NAN, \
-			  "Use 0 for the source alone, 1 or more steps else.") \
+			  "Use 0 for the source only, or 1 or more steps.") \
 	PARAMETER(WALKS, walks, INT, walks, 1, INT32_MAX, NAN, "Use 1 or more, from each source.") \
 	PARAMETER(RETURN, p, FLOAT8, return_parameter, 1e-100, 1e100, NAN, NULL) \
 	PARAMETER(IN_OUT, q, FLOAT8, in_out_parameter, 1e-100, 1e100, NAN, NULL) \

@@ -71,8 +71,7 @@ emogi_hits_total_is_fine(double total, EmogiResult *result, EmogiError *error)
 	result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
 	error->detail[0] = '\0';
 	snprintf(error->message, sizeof error->message,
-			 "the weights of edges add up to %g, beyond what hubs and authorities can be "
-			 "divided by", total);
+			 "the sum of the weights, %g, is out of range for hubs and authorities", total);
 	return false;
 }
 
@@ -118,7 +117,7 @@ emogi_eigenvector_squares_are_fine(double squares, EmogiResult *result, EmogiErr
 	result->refusal.kind = EMOGI_WEIGHTS_OUT_OF_RANGE;
 	error->detail[0] = '\0';
 	snprintf(error->message, sizeof error->message,
-			 "the weights of edges add up to numbers whose squares, %g together, are out of range",
+			 "the sum of the squares of weighted degrees, %g, is out of range",
 			 squares);
 	return false;
 }

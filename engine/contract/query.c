@@ -131,13 +131,13 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "start values are needed");
 	if (emogi_query_needs_backward(query) && graph->backward.offsets == NULL &&
 		graph->nvertices > 0)
-		return refuse(error, "the lists against the edges are needed, too");
+		return refuse(error, "the graph's transpose is needed");
 	if (query->algorithm == EMOGI_SIMILARITY)
 		status = check_similarity(graph, query, error);
 	if (status != EMOGI_OK)
 		return status;
 	if (emogi_query_length(graph, query) == UINT64_MAX)
-		return refuse(error, "the answer would be too long");
+		return refuse(error, "the result would have too many rows");
 	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
 		status = check_vertices(graph, query->sources, query->nsources, "source", error);
 	if (status == EMOGI_OK &&

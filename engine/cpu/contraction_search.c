@@ -378,7 +378,7 @@ end_job(const EmogiJob *job, uint64_t nmet, EmogiError *error)
 {
 	if (job->status == EMOGI_NO_MEMORY)
 	{
-		snprintf(error->message, sizeof error->message, "out of memory while searching a path");
+		snprintf(error->message, sizeof error->message, "out of memory while searching for a path");
 		snprintf(error->detail, sizeof error->detail, "%llu vertices met",
 				 (unsigned long long) nmet);
 	}

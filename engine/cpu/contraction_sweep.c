@@ -259,7 +259,7 @@ emogi_contraction_sweep(const EmogiContraction *made, const EmogiGraph *graph, b
 	*nscanned = rows.nscanned;
 	if (rows.job.status == EMOGI_NO_MEMORY)
 	{
-		snprintf(error->message, sizeof error->message, "out of memory while searching distances");
+		snprintf(error->message, sizeof error->message, "out of memory while computing distances");
 		snprintf(error->detail, sizeof error->detail, "%llu vertices",
 				 (unsigned long long) made->nvertices);
 	}

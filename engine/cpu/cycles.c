@@ -242,7 +242,7 @@ end_job(EmogiCycles *cycles)
 	if (cycles->job.status == EMOGI_NO_MEMORY)
 	{
 		snprintf(cycles->error->message, sizeof cycles->error->message,
-				 "out of memory while searching cycles");
+				 "out of memory while searching for cycles");
 		snprintf(cycles->error->detail, sizeof cycles->error->detail,
 				 "%llu bytes in use; %llu are allowed", (unsigned long long) cycles->bytes,
 				 (unsigned long long) cycles->max_bytes);
@@ -283,7 +283,7 @@ emogi_cycles_begin(const EmogiGraph *graph, const EmogiOverlay *overlay, uint32_
 	*cycles = made;
 	if (made == NULL)
 	{
-		snprintf(error->message, sizeof error->message, "out of memory while searching cycles");
+		snprintf(error->message, sizeof error->message, "out of memory while searching for cycles");
 		return EMOGI_NO_MEMORY;
 	}
 	*made = (EmogiCycles) {.job = {.control = control},.error = error,.graph = graph,

@@ -157,8 +157,8 @@ sum_weights(void *arg, int thread, int nthreads)
 			if (!emogi_rank_strength_is_valid(sum))
 			{
 				snprintf(ranking->run.error->message, sizeof ranking->run.error->message,
-						 "the weights of the edges of a vertex sum to %g, "
-						 "beyond what ranks can be divided by", sum);
+						 "the sum of the weights of the edges of a vertex, %g, is out of range for "
+						 "ranks", sum);
 				__atomic_store_n(&ranking->run.result->refusal.kind, EMOGI_WEIGHTS_OUT_OF_RANGE,
 								 __ATOMIC_RELAXED);
 				emogi_job_fail(&ranking->run.job, EMOGI_BAD_INPUT);

@@ -573,7 +573,8 @@ emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *overlay, u
 	answer->vertices_settled = search.nsettled;
 	if (search.job.status == EMOGI_NO_MEMORY)
 	{
-		snprintf(error->message, sizeof(error->message), "out of memory while searching a path");
+		snprintf(error->message, sizeof(error->message), "out of memory while searching for a "
+														 "path");
 		snprintf(error->detail, sizeof(error->detail), "%llu vertices met",
 				 (unsigned long long) search.nnodes);
 	}

@@ -275,7 +275,7 @@ emogi_coo_pack(EmogiPool *pool, const EmogiEdges *edges, EmogiCoo *coo, EmogiMis
 	coo->used = 0;
 	if (edges->nedges > coo->room)
 	{
-		*error = (EmogiError) {.message = "too little room for the edges of a graph"};
+		*error = (EmogiError) {.message = "too little memory for the edges of a graph"};
 		return EMOGI_BAD_INPUT;
 	}
 	emogi_job_phase(&pack.job, EMOGI_PHASE_CSR, edges->nedges);

@@ -193,7 +193,7 @@ report_missing(const EmogiMerge *merge, const EmogiMergeSide *side, uint64_t i, 
 	const long long dst = side->swapped ? source : target;
 
 	snprintf(error->message, sizeof(error->message),
-			 "graph does not have an edge that is to go: %lld to %lld", src, dst);
+			 "graph does not have the edge to be removed: %lld to %lld", src, dst);
 	if (merge->type == EMOGI_WEIGHT_NONE)
 		snprintf(error->detail, sizeof(error->detail), "%lld times",
 				 -(long long) side->entries[i].times);

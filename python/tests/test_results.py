@@ -183,7 +183,7 @@ def test_columns_of_a_result(db):
     result = db.graph("follows").bfs(1)
     assert result[["level"]].keys() == ["level"] and len(result[["level"]]) == len(result)
     for wrong in ("node", 0, ["vertex", "node"]):
-        with pytest.raises(KeyError, match="but vertex, level"):
+        with pytest.raises(KeyError, match="columns are vertex, level"):
             result[wrong]
 
 

@@ -19,7 +19,7 @@
 #include "cache/change_tracker.h"
 
 #define EMOGI_NOT_TRACKED \
-	"a writer of one of its tables was at work before that was tracked, or there is no room"
+	"a transaction that changed one of its tables began before tracking did, or the cache is full"
 
 /* What an acquisition works on. */
 typedef struct Acquisition
@@ -96,8 +96,8 @@ build_shared(Acquisition *acquisition)
 		slot->graph = -1;
 		acquisition->view->graph = built.graph;
 		note_origin(call, acquisition->view, EMOGI_GRAPH_PRIVATE,
-					"its plan read something else than was expected, or a function was "
-					"replaced, a type altered or a name led elsewhere meanwhile");
+					"its plan differs from its analysis, or an object that it uses was replaced or "
+					"altered during the call");
 		return false;
 	}
 	emogi_cache_lookup_publish(call, &built.graph, built.weight_misfits,

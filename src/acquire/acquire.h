@@ -107,7 +107,7 @@ extern void emogi_index_search_cost_record_build(const EmogiSource *source);
 /* ---- not_cacheable.c: why a graph is private to its call ---- */
 
 /* HINT for graphs that a later call may be able to share. */
-#define EMOGI_NOT_CACHEABLE_NOW "Call it again when they have ended."
+#define EMOGI_NOT_CACHEABLE_NOW "Call the function again when they have ended."
 
 extern void emogi_not_cacheable_report(const EmogiGraphSource *rows, const char *why);
 

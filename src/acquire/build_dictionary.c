@@ -308,8 +308,9 @@ begin_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 		if (!emogi_call_make_room(0))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("too many graphs whose vertices are no integers are in use"),
-					 errdetail("There may be %d of them.", EMOGI_MAX_DICTIONARIES)));
+					 errmsg("too many graphs with non-integer vertices are in use"),
+					 errdetail("At most %d of them can be in use at the same time.",
+							   EMOGI_MAX_DICTIONARIES)));
 	input.memory = emogi_dictionaries_alloc(slot, emogi_dictionary_bytes(slot->key_table,
 																		 fixed_length));
 	input.scratch = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index),

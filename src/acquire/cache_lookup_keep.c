@@ -51,10 +51,10 @@ emogi_cache_lookup_log_not_kept(const EmogiCached *published, const EmogiKeptTot
 {
 	ereport(LOG,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("the graph of relation %u of database %u is not kept any longer",
+			 errmsg("the graph of relation %u of database %u is no longer kept in the cache",
 					published->key.relid, published->key.database),
-			 errdetail("With it %u graphs of %u tables would be kept, %llu bytes; half of "
-					   "emogi.max_memory are %llu.",
+			 errdetail("With it, %u graphs of %u tables would be kept, %llu bytes; the limit is "
+					   "half of emogi.max_memory, %llu bytes.",
 					   together->ngraphs, together->nleaves, (unsigned long long) together->bytes,
 					   (unsigned long long) emogi_arena_budget_bytes() / 2)));
 }
@@ -65,14 +65,14 @@ report_limit(const EmogiKeptTotals *together)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("too much would be kept in the cache"),
-			 errdetail("With this one, %u graphs of %u tables would be kept, %llu bytes. At most "
-					   "half of emogi.max_memory may be, %llu bytes, and half of the %u graphs "
+			 errmsg("kept graphs would take too much of the cache"),
+			 errdetail("With this one, %u graphs of %u tables would be kept, %llu bytes. The "
+					   "limits are half of emogi.max_memory, %llu bytes, and half of the %u graphs "
 					   "that can be cached.",
 					   together->ngraphs, together->nleaves, (unsigned long long) together->bytes,
 					   (unsigned long long) emogi_arena_budget_bytes() / 2,
 					   emogi_cache_max_graphs()),
-			 errhint("Let others go with emogi_prewarm(..., keep => false), or raise "
+			 errhint("Release others with emogi_prewarm(..., keep => false), or raise "
 					 "emogi.max_memory (%dMB now) and restart the server.",
 					 emogi_max_memory_mb)));
 }

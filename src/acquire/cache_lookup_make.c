@@ -189,8 +189,7 @@ emogi_cache_lookup_refusal(const EmogiCacheLookup *lookup)
 		return "the transaction is SERIALIZABLE";
 	if (lookup->own)
 		return "this transaction has changed a table that it reads";
-	return "the snapshot is of a kind that is not compared, "
-		"or sees too many transactions as running";
+	return "the snapshot cannot be compared, or has too many transactions in progress";
 }
 
 /*

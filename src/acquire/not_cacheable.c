@@ -27,21 +27,23 @@ reason_of_relation(const EmogiSource *source)
 {
 	const char *name = get_rel_name(source->relid);
 	char		kind = get_rel_relkind(source->relid);
-	Reason		reason = {.hint = "Have its rows in a table or a materialized view."};
+	Reason		reason = {.hint = "Store its rows in a table or a materialized view."};
 
 	if (kind == RELKIND_VIEW)
-		reason.detail = psprintf("\"%s\" is a view: each call asks it for its rows.", name);
+		reason.detail = psprintf("\"%s\" is a view whose query each call runs.", name);
 	else if (kind == RELKIND_FOREIGN_TABLE)
-		reason.detail = psprintf("\"%s\" is a foreign table: its writers are not known here.",
+		reason.detail = psprintf("\"%s\" is a foreign table, whose changes cannot be tracked from "
+								 "this server.",
 								 name);
 	else if (emogi_citus_is_table(source->relid))
-		reason.detail = psprintf("\"%s\" is a Citus table: its writers are not known here.", name);
+		reason.detail = psprintf("\"%s\" is a Citus table, whose changes cannot be tracked from "
+								 "this server.", name);
 	else if (check_enable_rls(source->relid, InvalidOid, true) == RLS_ENABLED)
 		reason = (Reason) {psprintf("Row security of \"%s\" applies to the current user.", name),
-		"Call it as a role that sees all rows, or name a materialized view."};
+		"Call the function as a role that sees all rows, or use a materialized view."};
 	else
-		reason.detail = psprintf("\"%s\", or one of its partitions or children, is no plain table "
-								 "of stored columns.", name);
+		reason.detail = psprintf("\"%s\", or one of its partitions or children, is not a plain "
+								 "table with stored columns.", name);
 	return reason;
 }
 
@@ -58,15 +60,15 @@ is_not_cacheable(Oid relid, Reason *reason)
 	if (is_temporary)
 		*reason = (Reason) {psprintf("\"%s\" is a temporary table, which other sessions cannot "
 									 "read.", name),
-		"Have the rows in a table that is not temporary."};
+		"Store the rows in a table that is not temporary."};
 	else if (is_catalog)
 		*reason =
-			(Reason) {psprintf("\"%s\" is a system catalog, whose changes are not followed.", name),
-		"Have its rows in a table or a materialized view."};
+			(Reason) {psprintf("\"%s\" is a system catalog, whose changes are not tracked.", name),
+		"Store its rows in a table or a materialized view."};
 	else if (emogi_recent_writers_changed_by_me(relid))
 		*reason = (Reason) {psprintf("The current transaction has changed \"%s\", or holds a lock "
 									 "to do so.", name),
-		"Call it again after COMMIT."};
+		"Call the function again after COMMIT."};
 	else
 		return false;
 	return true;
@@ -91,25 +93,26 @@ find_reason(const EmogiGraphSource *rows, const char *why)
 	if (!emogi_enable_cache)
 		return (Reason) {"emogi.enable_cache is off.", "Set emogi.enable_cache to on."};
 	if (IsolationIsSerializable())
-		return (Reason) {"The reads of a SERIALIZABLE transaction are its own.",
-						 "Call it at another isolation level."};
+		return (Reason) {"SERIALIZABLE transactions do not use the cache.",
+						 "Use another isolation level."};
 	if (why != NULL)
 		return (Reason) {psprintf("Its %s is not shared: %s.",
 								  reads_query(source) ? "query" : "graph", why),
-						 "Have its rows in a table or a materialized view."};
+						 "Store its rows in a table or a materialized view."};
 	if (rows->kind != &emogi_graph_source_heaps)
 		return reason_of_relation(source);
 	if (base_tables == NIL)
-		return (Reason) {"It has no partition.", "Call it when there are rows."};
+		return (Reason) {"The table has no partitions.", "Attach a partition first."};
 	if (list_length(base_tables) > EMOGI_MAX_BASE_TABLES)
-		return (Reason) {psprintf("It has %d partitions or children; %d may be cached.",
+		return (Reason) {psprintf("The table has %d partitions or children; at most %d can be "
+								  "cached.",
 								  list_length(base_tables), EMOGI_MAX_BASE_TABLES),
 			"Name one of its partitions."};
 	foreach(cell, base_tables)
 		if (is_not_cacheable(lfirst_oid(cell), &reason))
 			return reason;
-	return (Reason) {"Transactions in progress have changed it or are about to, or graphs that are "
-					 "in use or kept take all room in the cache.",
+	return (Reason) {"Transactions in progress have changed it or hold locks to do so, or graphs "
+					 "that are in use or kept occupy the whole cache.",
 		EMOGI_NOT_CACHEABLE_NOW};
 }
 

@@ -48,12 +48,11 @@ check_table(Relation rel, EmogiAnalysisState *state)
 		/* another session's temporary child of a table: plans skip it, too */
 		return false;
 	if (RelationUsesLocalBuffers(rel))
-		return emogi_cacheability_refuse(state, "\"%s\" is a temporary table, which no other "
-											   "session has", name);
+		return emogi_cacheability_refuse(state, "\"%s\" is a temporary table, which other sessions "
+												"cannot read", name);
 	if (IsCatalogRelation(rel) || kind == RELKIND_TOASTVALUE)
-		return emogi_cacheability_refuse(state, "\"%s\" is a system catalog, whose writers leave "
-												"no "
-											   "trace", name);
+		return emogi_cacheability_refuse(state, "\"%s\" is a system catalog, whose changes are not "
+												"tracked", name);
 	if (kind == RELKIND_FOREIGN_TABLE || emogi_citus_is_table(RelationGetRelid(rel)))
 		return emogi_cacheability_refuse(state, "%s",
 										 emogi_cacheability_elsewhere(RelationGetRelid(rel)));

@@ -40,7 +40,8 @@ emogi_cacheability_refuse(EmogiAnalysisState *state, const char *format,...)
 const char *
 emogi_cacheability_elsewhere(Oid relid)
 {
-	return psprintf("%s \"%s\" is changed elsewhere, unseen from here; use a materialized view",
+	return psprintf("changes of %s \"%s\" cannot be tracked from this server; use a materialized "
+					"view",
 					get_rel_relkind(relid) == RELKIND_FOREIGN_TABLE ?
 					"foreign table" : "Citus table", get_rel_name(relid));
 }
@@ -117,7 +118,7 @@ check_relation(const RangeTblEntry *entry, EmogiAnalysisState *state)
 		return emogi_cacheability_refuse(state, "sequence \"%s\" is changed outside transactions",
 										 name);
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
-		return emogi_cacheability_refuse(state, "\"%s\" is neither table nor materialized view",
+		return emogi_cacheability_refuse(state, "\"%s\" is neither a table nor a materialized view",
 										 name);
 	if (entry->inh && !emogi_faults.analysis[EMOGI_ANALYSIS_CHILDREN])
 		state->analysis->roots = list_append_unique_oid(state->analysis->roots, entry->relid);
@@ -139,7 +140,8 @@ check_entry(const RangeTblEntry *entry, EmogiAnalysisState *state)
 	if (entry->rtekind == RTE_TABLEFUNC)
 		return emogi_cacheability_refuse(state, "XMLTABLE and JSON_TABLE depend on settings");
 	if (entry->rtekind == RTE_NAMEDTUPLESTORE)
-		return emogi_cacheability_refuse(state, "the rows of a trigger are seen by it alone");
+		return emogi_cacheability_refuse(state, "transition tables are visible only to their "
+												"trigger");
 	if (!emogi_compat_reads_nothing(entry->rtekind))
 		return emogi_cacheability_refuse(state, "it reads an unsupported kind of relation");
 	return false;
@@ -316,8 +318,8 @@ refuse_kind(const Node *node, EmogiAnalysisState *state)
 	switch (nodeTag(node))
 	{
 		case T_SQLValueFunction:
-			return emogi_cacheability_refuse(state, "what depends on time or user stands where it "
-												   "cannot be evaluated in advance");
+			return emogi_cacheability_refuse(state, "an expression that depends on the time or the "
+													"user cannot be evaluated in advance");
 		case T_NextValueExpr:
 			return emogi_cacheability_refuse(state, "nextval changes a sequence");
 		case T_CoerceToDomain:

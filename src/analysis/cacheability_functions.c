@@ -160,8 +160,7 @@ check_label(Oid function, Form_pg_proc proc, EmogiAnalysisState *state)
 											   "depend on more than its arguments", name);
 	if (!is_builtin(function) || !depends_on_settings_only(proc))
 		return emogi_cacheability_refuse(state, "function %s is STABLE and takes values of rows: "
-												"it "
-											   "may depend on more than them%s", name,
+												"it may depend on other data as well%s", name,
 								  is_builtin(function) ? "" : "; if it depends on its arguments "
 															  "only, declare it IMMUTABLE");
 	state->has_settings = true;
@@ -257,8 +256,8 @@ check_body(Oid function, HeapTuple row, EmogiAnalysisState *state)
 	if (is_polymorphic(proc))
 		return emogi_cacheability_refuse(state, "function %s takes arguments of any type", name);
 	if (state->depth == MAX_DEPTH)
-		return emogi_cacheability_refuse(state, "function %s calls functions in SQL more than %d "
-											   "deep", name, MAX_DEPTH);
+		return emogi_cacheability_refuse(state, "function %s nests SQL functions more than %d "
+												"levels deep", name, MAX_DEPTH);
 	queries = analyse_body(function, row, state);
 	if (list_length(queries) != 1)
 		return emogi_cacheability_refuse(state, "function %s is more than one SELECT", name);

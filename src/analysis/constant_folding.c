@@ -169,7 +169,7 @@ evaluate_safely(Node *node, EmogiAnalysisState *state)
 	if (ends_call(error))
 		ReThrowError(error);
 	(void) emogi_cacheability_refuse(state,
-									 "a part of it that is one value cannot be evaluated: %s",
+									 "an expression without columns cannot be evaluated: %s",
 									 error->message);
 	FreeErrorData(error);
 	return NULL;

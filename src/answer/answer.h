@@ -143,6 +143,7 @@ extern bool emogi_answer_requires_gpu(void);
 extern bool emogi_answer_may_use_gpu(void);
 extern bool emogi_answer_is_local_enabled(void);
 extern bool emogi_answer_is_index_enabled(void);
+extern bool emogi_answer_runs_in_backend(uint64 nedges);
 extern int	emogi_answer_batch_sources(uint64 nvertices, int64 max_depth, int nsources,
 									   uint64 max_bytes);
 extern bool emogi_answer_can_batch_sums(void);

@@ -66,6 +66,13 @@ emogi_answer_is_index_enabled(void)
 	return emogi_enable_index_search && is_left_to_emogi();
 }
 
+/* Is a run of the CPU engine on so few edges over before a request to the worker would be? */
+bool
+emogi_answer_runs_in_backend(uint64 nedges)
+{
+	return nedges <= EMOGI_COST_LOCAL_MAX_EDGES;
+}
+
 /*
  * Get the number of sources, at most nsources, from which one request searches if its answer may
  * take max_bytes; 0 = each source needs a request, because a GPU is required, or because so few of

@@ -67,13 +67,13 @@ report_full(uint64 needed, uint64 used)
 					   (unsigned long long) needed, (unsigned long long) used_bytes,
 					   (unsigned long long) others_bytes,
 					   (unsigned long long) emogi_arena_budget_bytes(),
-					   kept > 0 ? psprintf(" Graphs that are kept have %llu.",
+					   kept > 0 ? psprintf(" Kept graphs use %llu bytes.",
 										   (unsigned long long) kept) : ""),
 			 errhint("Raise emogi.max_memory (%dMB now) and restart the server, or select fewer "
 					 "edges%s%s.", emogi_max_memory_mb,
 					 others_bytes > 0 ? ", or call again when fewer calls are in progress" : "",
 					 kept > 0 ?
-					 ", or have kept graphs make room: emogi_prewarm(..., keep => false)" : "")));
+					 ", or release kept graphs with emogi_prewarm(..., keep => false)" : "")));
 }
 
 /* Raise the error that the system's pool of huge pages has been exhausted by other processes. */
@@ -138,7 +138,8 @@ allocate(EmogiOwner owner, Size bytes, bool any_content)
 			report_full(bytes, emogi_arena->budget - emogi_extents_free());
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("no contiguous %zu bytes are left in the shared memory of emogi", bytes),
+				 errmsg("could not allocate %zu contiguous bytes in the shared memory of emogi",
+						bytes),
 				 errhint("Raise emogi.max_memory (%dMB now) and restart the server.",
 						 emogi_max_memory_mb)));
 	}

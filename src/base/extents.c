@@ -168,7 +168,7 @@ punch(uint64 first, uint64 count)
 {
 	if (fallocate(arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				  (off_t) (first * EMOGI_EXTENT_BYTES), (off_t) (count * EMOGI_EXTENT_BYTES)) != 0)
-		elog(LOG, "emogi could not give memory back to the kernel: %m");
+		elog(LOG, "could not return memory of emogi to the kernel: %m");
 }
 
 /*

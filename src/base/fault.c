@@ -203,7 +203,7 @@ check_fault(char **text, void **extra, GucSource source)
 	{
 		if (!read_fault(&faults, lfirst(cell)))
 		{
-			GUC_check_errdetail("Item \"%s\" is not known.", (char *) lfirst(cell));
+			GUC_check_errdetail("Unrecognized item \"%s\".", (char *) lfirst(cell));
 			return false;
 		}
 	}
@@ -225,7 +225,7 @@ void
 emogi_fault_define(void)
 {
 	DefineCustomStringVariable("emogi.fault",
-							   "Makes things fail, for tests of emogi.",
+							   "Injects faults, for tests of emogi.",
 							   NULL,
 							   &fault_text, "",
 							   PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,

@@ -47,38 +47,37 @@ void
 emogi_limits_define(void)
 {
 	DefineCustomIntVariable("emogi.session_calls",
-							"Calls of one session at once that have an engine's slot or shared "
-							"memory.",
-							"0 means no limit. Superusers have none.",
+							"Sets the maximum number of concurrent calls per session.",
+							"0 disables the limit. Superusers are exempt.",
 							&session_calls, 64, 0, EMOGI_NACCOUNTS,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_calls",
-							"Calls of all sessions of a role at once that have an engine's slot or "
-							"shared memory.",
-							"0 means no limit. Superusers have none.",
+							"Sets the maximum number of concurrent calls per role.",
+							"0 disables the limit. Superusers are exempt.",
 							&role_calls, EMOGI_NHELD_RESULTS / 2, 0, EMOGI_NACCOUNTS,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_slots",
-							"Calls of all sessions of a role that are in progress at once; further "
-							"ones wait.",
-							"0 means no limit. Superusers have none.",
+							"Sets the maximum number of calls per role that use the engine at the "
+							"same time; further calls wait.",
+							"0 disables the limit. Superusers are exempt.",
 							&role_slots, EMOGI_NSLOTS / 4 * 3, 0, EMOGI_NSLOTS,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.session_memory",
-							"Memory that the calls of one session may take.",
-							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers "
-							"have none.",
+							"Sets the maximum shared memory of the calls of a session.",
+							"-1 means three quarters of emogi.max_memory; 0 disables the limit. "
+							"Superusers are exempt.",
 							&session_memory_mb, -1, -1, INT_MAX / 2,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_memory",
-							"Memory that the calls of all sessions of a role may take.",
-							"-1 means three quarters of emogi.max_memory, 0 no limit. Superusers "
-							"have none.",
+							"Sets the maximum shared memory of the calls of a role.",
+							"-1 means three quarters of emogi.max_memory; 0 disables the limit. "
+							"Superusers are exempt.",
 							&role_memory_mb, -1, -1, INT_MAX / 2,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.max_server_connections",
-							"Connections to each server that emogi.server_connections may ask for.",
-							"Superusers may ask for 64.",
+							"Sets the maximum of emogi.server_connections for roles that are not "
+							"superusers.",
+							"Superusers can use 64.",
 							&max_server_connections, 16, 1, 64,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 }
@@ -323,8 +322,8 @@ report_calls(const char *whose, const char *what, const char *setting, int limit
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-			 errmsg("too many emogi calls of this %s at once", whose),
-			 errdetail("It has %d %s, as many as %s allows.", limit, what, setting),
+			 errmsg("too many concurrent emogi calls of this %s", whose),
+			 errdetail("It has %d %s, the maximum that %s allows.", limit, what, setting),
 			 errhint("Close cursors over emogi's functions, or have a superuser raise %s.",
 					 setting)));
 }

@@ -49,22 +49,22 @@ void
 emogi_papers_define(void)
 {
 	DefineCustomEnumVariable("emogi.papers_mapping",
-							 "How the threads of a GPU take edges.",
-							 "auto takes emogi's own kernels; the others work as the systems that "
-							 "it is compared with. Answers are the same, but for the rounding of "
-							 "sums.",
+							 "Selects the assignment of edges to the threads of a GPU.",
+							 "auto uses emogi's own kernels; the others work like the systems of "
+							 "the papers. Answers are the same, except for the rounding of sums.",
 							 &mapping, EMOGI_MAPPING_AUTO, mapping_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.papers_prefetch",
-							 "Brings all edges to the GPU before the run, with placement managed.",
-							 "off leaves it to the driver to move pages as the run reads them. "
-							 "Answers are the same.",
+							 "Copies all edges to the GPU before the run, with placement managed.",
+							 "Otherwise the driver moves pages when the run reads them. Answers "
+							 "are the same.",
 							 &prefetch, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.papers_asynchronous",
-							 "Iterates on the lists that were brought until nothing changes there, "
-							 "with placement staged.",
-							 "off goes over them once. Sums ignore it. Answers are the same.",
+							 "Iterates on the copied edges until nothing changes, with placement "
+							 "staged.",
+							 "Otherwise copied edges are processed once. Sums ignore this setting. "
+							 "Answers are the same.",
 							 &asynchronous, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 }

@@ -158,8 +158,8 @@ check_devices(char **newval, void **extra, GucSource source)
 
 	if (read_devices(*newval, &set))
 		return true;
-	GUC_check_errdetail("It is \"all\", or the numbers of GPUs, from 0 to %d and each once, with "
-						"commas in between.", EMOGI_MAX_DEVICES - 1);
+	GUC_check_errdetail("The value must be \"all\" or a comma-separated list of distinct GPU "
+						"numbers from 0 to %d.", EMOGI_MAX_DEVICES - 1);
 	return false;
 }
 
@@ -180,11 +180,11 @@ warn_of_max_memory(void)
 
 	if ((uint64) emogi_max_memory_mb > there_mb)
 		ereport(WARNING,
-				(errmsg("emogi.max_memory is more than the memory that this server may use"),
+				(errmsg("emogi.max_memory exceeds the memory available to the server"),
 				 errdetail("emogi.max_memory is %dMB; the machine, or the control group, has "
 						   "%lluMB.",
 						   emogi_max_memory_mb, (unsigned long long) there_mb),
-				 errhint("Lower emogi.max_memory, or graphs may take more memory than there is.")));
+				 errhint("Lower emogi.max_memory; otherwise graphs can exhaust the memory.")));
 }
 
 /*
@@ -195,13 +195,13 @@ static void
 define_huge_pages(void)
 {
 	DefineCustomEnumVariable("emogi.huge_pages",
-							 "Use of the system's huge pages for graphs and results.",
-							 "on does not start the server without as many as emogi.max_memory "
-							 "needs; try takes ordinary pages then.",
+							 "Enables the use of huge pages for graphs and results.",
+							 "If there are too few for emogi.max_memory, the server does not start "
+							 "with on, and uses ordinary pages with try.",
 							 &emogi_huge_pages, EMOGI_HUGE_PAGES_OFF, huge_pages_options,
 							 PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.huge_pages_status",
-							 "Shows whether graphs and results are in the system's huge pages.",
+							 "Shows whether graphs and results are in huge pages.",
 							 NULL,
 							 &emogi_huge_pages_status, false,
 							 PGC_INTERNAL, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL, NULL,
@@ -213,13 +213,13 @@ static void
 define_statistics(void)
 {
 	DefineCustomIntVariable("emogi.runs_max",
-							"Number of calls that emogi_runs keeps, the last ones.",
+							"Sets the number of calls listed in emogi_runs.",
 							NULL,
 							&emogi_runs_entries, 256, 16, 100000,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.stat_max",
-							"Number of rows that emogi_stat_graphs keeps.",
-							"When there are more the least used go.",
+							"Sets the maximum number of rows of emogi_stat_graphs.",
+							"The least used rows are evicted.",
 							&emogi_stat_max, 5000, 100, EMOGI_MAX_STAT_ENTRIES,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 }
@@ -229,23 +229,23 @@ void
 emogi_settings_define(void)
 {
 	DefineCustomEnumVariable("emogi.engine",
-							 "Engine that runs traversals.",
-							 "auto takes a GPU when there is one and the graph is large enough for "
-							 "it; cuda raises an error when there is none.",
+							 "Selects the engine that runs traversals.",
+							 "auto uses a GPU if there is one and the graph is large enough; cuda "
+							 "raises an error if there is none.",
 							 &emogi_engine, EMOGI_ENGINE_AUTO, engine_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomEnumVariable("emogi.placement",
-							 "Memory from which a GPU reads edges.",
+							 "Selects the memory from which a GPU reads edges.",
 							 "host reads them in place over the link; device copies them to the "
-							 "GPU first; hybrid copies some neighbours of each vertex; peer copies "
-							 "what one GPU cannot hold to others; managed has the driver move "
+							 "GPU first; hybrid copies some neighbors of each vertex; peer copies "
+							 "what does not fit on one GPU to others; managed lets the driver move "
 							 "pages; staged copies the lists of each iteration; auto copies what "
 							 "fits.",
 							 &emogi_placement, EMOGI_PLACEMENT_AUTO, placement_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_cache",
-							 "Shares the graphs of tables between calls and sessions.",
-							 "off builds one for each call. Answers are the same.",
+							 "Enables the cache of graphs, which sessions share.",
+							 "Otherwise each call builds its graph. Answers are the same.",
 							 &emogi_enable_cache, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_incremental",
@@ -257,8 +257,8 @@ emogi_settings_define(void)
 	DefineCustomIntVariable("emogi.max_staleness",
 							"Sets the maximum age of a cached graph that is used without checking "
 							"for changes.",
-							"0: answers are what the snapshot sees. Not in transactions of "
-							"REPEATABLE READ or that have changed the table.",
+							"0 requires exact answers. Ignored in REPEATABLE READ and in "
+							"transactions that have changed the table.",
 							&emogi_max_staleness_ms, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_MS | GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.incremental_min_size",
@@ -268,36 +268,33 @@ emogi_settings_define(void)
 							&emogi_incremental_min_size_kb, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_scan",
-							 "Streams the rows of functions in FROM.",
-							 "off has PostgreSQL collect all rows before the first is used. "
-							 "Answers are the same.",
+							 "Enables scans of functions in FROM, which stream their rows.",
+							 "Otherwise PostgreSQL materializes the rows. Answers are the same.",
 							 &emogi_enable_scan, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_batch",
-							 "Searches from many outer rows of a LATERAL join at once.",
-							 "off has a run for each row. Answers are the same.",
+							 "Enables multi-source searches from the outer rows of a LATERAL join.",
+							 "Otherwise each row is searched separately. Answers are the same.",
 							 &emogi_enable_batch, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_aggregates",
-							 "Computes aggregates of a function's rows where its result lies.",
-							 "off has PostgreSQL compute them of the rows. Answers are the same.",
+							 "Enables pushdown of aggregates into functions in FROM.",
+							 "Otherwise PostgreSQL aggregates the rows. Answers are the same.",
 							 &emogi_enable_aggregates, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_topk",
-							 "Picks the first rows of a function in an order where its result "
-							 "lies.",
-							 "off has PostgreSQL sort the rows. Answers are the same.",
+							 "Enables pushdown of ORDER BY with LIMIT into functions in FROM.",
+							 "Otherwise PostgreSQL sorts the rows. Answers are the same.",
 							 &emogi_enable_topk, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_join_lookup",
-							 "Has the outer rows of a join look their vertices up in a function's "
-							 "result.",
-							 "off leaves joins to PostgreSQL. Answers are the same.",
+							 "Enables joins that look up vertices in the result of a function.",
+							 "Otherwise PostgreSQL joins the rows. Answers are the same.",
 							 &emogi_enable_join_lookup, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_local_search",
 							 "Enables searches in the backend if they reach few vertices.",
-							 "Otherwise the engine makes all searches, on graphs without an "
+							 "Otherwise the engine runs all searches, on graphs without an "
 							 "overlay. Answers are the same.",
 							 &emogi_enable_local_search, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
@@ -310,8 +307,8 @@ emogi_settings_define(void)
 	DefineCustomIntVariable("emogi.contraction_min_calls",
 							"Sets the number of distant path searches after which a graph's "
 							"contraction hierarchy is built.",
-							"-1 = when the searches have taken as long as building it is expected "
-							"to take.",
+							"-1 builds it in the background when the searches have taken as long "
+							"as its build is expected to take.",
 							&emogi_contraction_min_calls, -1, -1, INT_MAX,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_index_search",
@@ -327,41 +324,42 @@ emogi_settings_define(void)
 							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.notice_missing_source",
 							 "Raises a notice when a source is not a vertex of the graph.",
-							 "off gives no rows and says nothing. It is raised once a statement.",
+							 "Raised once per statement. Otherwise such a source only returns no "
+							 "rows.",
 							 &emogi_notice_missing_source, false,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.build_workers",
-							"Parallel workers that may help to scan a table.",
+							"Sets the maximum number of parallel workers that scan a table.",
 							"-1 means max_parallel_workers_per_gather.",
 							&emogi_build_workers, -1, -1, 1024,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.server_connections",
-							"Connections to each server by which foreign tables of postgres_fdw "
-							"are read.",
-							"0 has postgres_fdw read them. Answers are the same.",
+							"Sets the number of connections of a call to each server of foreign or "
+							"Citus tables.",
+							"0 leaves reading to postgres_fdw and Citus. Answers are the same.",
 							&emogi_server_connections, 4, 0, 64,
 							PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.max_memory",
-							"Memory that all graphs and results together may take.",
-							"The default is half of the machine's memory, or of the control "
-							"group's.",
+							"Sets the memory budget of all graphs and results.",
+							"The default is half of the memory of the machine or of its control "
+							"group.",
 							&emogi_max_memory_mb, default_max_memory_mb(), 16, INT_MAX / 2,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
 	define_huge_pages();
 	DefineCustomStringVariable("emogi.devices",
-							   "GPUs that are used.",
-							   "\"all\", or their numbers, as emogi_devices has them, with commas "
-							   "in between.",
+							   "Sets the GPUs to use.",
+							   "\"all\", or a comma-separated list of their numbers in "
+							   "emogi_devices.",
 							   &devices, "all",
 							   PGC_POSTMASTER, 0, check_devices, assign_devices, NULL);
 	DefineCustomIntVariable("emogi.device_memory",
-							"Memory that may be taken on each GPU.",
-							"0 means all that is free.",
+							"Sets the maximum memory used on each GPU.",
+							"0 means all free memory.",
 							&emogi_device_memory_mb, 0, 0, INT_MAX,
 							PGC_POSTMASTER, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.cpu_threads",
-							"Threads of the engine worker.",
-							"0 means one for each processor.",
+							"Sets the number of threads of the CPU engine.",
+							"0 means one per processor.",
 							&emogi_cpu_threads, 0, 0, 1024,
 							PGC_POSTMASTER, 0, NULL, NULL, NULL);
 	if (emogi_cpu_threads == 0)

@@ -102,10 +102,10 @@ refuse_newer(const char *version)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the SQL of emogi is of version %s, and the library that the server has loaded "
-					"of %s", version, EMOGI_VERSION),
-			 errhint("Restart the server, so that it loads the library that is installed. If it "
-					 "says so again, install emogi %s and restart.",
+			 errmsg("the SQL of emogi is of version %s, but the server has loaded the library of "
+					"version %s", version, EMOGI_VERSION),
+			 errhint("Restart the server to load the library that is installed. If the error "
+					 "persists, install emogi %s and restart.",
 					 version)));
 }
 
@@ -155,8 +155,8 @@ emogi_sql_version_require(void)
 		refuse_newer(version);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the SQL of emogi in this database is of version %s, and the library that the "
-					"server has loaded of %s", version, EMOGI_VERSION),
+			 errmsg("the SQL of emogi in this database is of version %s, but the server has loaded "
+					"the library of version %s", version, EMOGI_VERSION),
 			 errhint("Run ALTER EXTENSION emogi UPDATE in this database, as a superuser.")));
 }
 

@@ -78,7 +78,7 @@ emogi_tables_shmem_startup(bool found)
 	dlist_init(&emogi_tables->idle);
 	dlist_init(&emogi_tables->stamped);
 	if (!pg_strong_random(emogi_tables->epoch, sizeof emogi_tables->epoch))
-		elog(ERROR, "no random number could be had");
+		elog(ERROR, "could not generate a random number");
 	for (uint32 i = 0; i < EMOGI_FILTER_SIZE; i++)
 		pg_atomic_init_u32(&filter[i], 0);
 	for (uint32 i = 0; i < max_tables(); i++)

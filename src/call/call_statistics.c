@@ -364,8 +364,8 @@ load_entries(void)
 	{
 		empty_table();
 		ereport(LOG,
-				(errmsg("the statistics of emogi in file \"%s\" are not whole or of another "
-						"version: they begin anew", EMOGI_STAT_FILE)));
+				(errmsg("ignoring incomplete or incompatible statistics of emogi in file \"%s\"",
+						EMOGI_STAT_FILE)));
 	}
 	FreeFile(file);
 	if (unlink(EMOGI_STAT_FILE) != 0)

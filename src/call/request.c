@@ -46,9 +46,9 @@ emogi_request_require_engine(void)
 	if (!IsUnderPostmaster)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("emogi does not compute in single-user mode"),
-				 errhint("There are no background workers in single-user mode. Start the server to "
-						 "call functions of emogi.")));
+				 errmsg("emogi's functions cannot be called in single-user mode"),
+				 errhint("Single-user mode has no background workers. Start the server to call the "
+						 "functions.")));
 	if (!emogi_answer_requires_gpu())
 		return;
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
@@ -58,7 +58,7 @@ emogi_request_require_engine(void)
 	if (absent)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("emogi.engine is cuda, but there is no GPU to use"),
+				 errmsg("emogi.engine is cuda, but no GPU can be used"),
 				 errdetail("%s.", reason),
 				 errhint("Set emogi.engine to auto or cpu.")));
 }
@@ -211,7 +211,7 @@ report_failure(const EmogiReply *reply)
 			ereport(ERROR,
 					(errcode(ERRCODE_SYSTEM_ERROR),
 					 errmsg("the engine worker of emogi was stopped during this call"),
-					 errhint("Call again: the worker starts anew by itself.")));
+					 errhint("Call the function again. The worker restarts automatically.")));
 			break;
 		case EMOGI_NO_MEMORY:
 			code = ERRCODE_OUT_OF_MEMORY;

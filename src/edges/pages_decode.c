@@ -165,8 +165,8 @@ weight_of_numeric(Datum datum)
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("a numeric weight is out of range for type double precision"),
 				 errdetail("It begins with %.20s and has %d characters.", text, (int) strlen(text)),
-				 errhint("Weights are read as double precision, from 1e-307 to 1e308. "
-						 "Select others, or scale them in a query.")));
+				 errhint("Weights are read as double precision, from 1e-307 to 1e308. Leave out "
+						 "such rows, or scale the weights, with a query.")));
 	return value;
 }
 

@@ -52,7 +52,7 @@ emogi_sink_refuse_caller(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("_emogi_sink is for the use of emogi itself")));
+			 errmsg("_emogi_sink is for internal use by emogi only")));
 }
 
 /*
@@ -118,9 +118,9 @@ emogi_sink_next_chunk(EmogiSink *sink)
 		ereport(ERROR,
 				(errcode(ERRCODE_OUT_OF_MEMORY),
 				 errmsg("out of memory"),
-				 errdetail("The system has no memory for %zu more bytes of edges.",
+				 errdetail("The system could not provide %zu more bytes for edges.",
 						   EMOGI_CHUNK_BYTES),
-				 errhint("Lower emogi.max_memory below the memory that the system can give.")));
+				 errhint("Lower emogi.max_memory to the memory that the system can provide.")));
 	chunk->nedges = 0;
 	chunk->min_key = PG_INT64_MAX;
 	chunk->max_key = PG_INT64_MIN;
@@ -172,8 +172,9 @@ emogi_sink_refuse_null_weight(const char *src, const char *dst)
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("the weight of the edge from %s to %s is NULL", src, dst),
 			 errhint("Leave such edges out, or give them a weight, with a query: 'SELECT src, dst, "
-					 "coalesce(weight, 1) FROM edges', or coalesce(reverse_cost, -1) AS "
-					 "reverse_cost: no edge that way.")));
+					 "coalesce(weight, 1) FROM edges'. A negative reverse_cost, "
+					 "coalesce(reverse_cost, -1), means that there is no edge in that "
+					 "direction.")));
 }
 
 /* Write a column with an alias, unless it already has that name. */
@@ -199,9 +200,9 @@ emogi_sink_refuse_null_direction(const char *src, const char *dst, const char *l
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("the weight of the edge from %s to %s is NULL", back ? dst : src,
 					back ? src : dst),
-			 errdetail("It is \"%s\" of the row from %s to %s.", lacking, src, dst),
-			 errhint("A negative cost says that there is no edge that way: give such rows one, or "
-					 "use a query with %s, %s.",
+			 errdetail("Column \"%s\" of the row from %s to %s is NULL.", lacking, src, dst),
+			 errhint("A negative cost means that there is no edge in that direction. Store one in "
+					 "such rows, or use a query with %s, %s.",
 					 back ? kept : filled, back ? filled : kept)));
 }
 

@@ -97,7 +97,7 @@ static char *
 start_argument(FunctionCallInfo fcinfo, int n)
 {
 	return values_argument(fcinfo, n, EMOGI_START_QUERY,
-						   "Give a query that returns a vertex and its value: 'SELECT vertex, "
+						   "Pass a query that returns a vertex and its value: 'SELECT vertex, "
 						   "value FROM start'.");
 }
 
@@ -130,9 +130,9 @@ emogi_arguments_direction(FunctionCallInfo fcinfo, int n, EmogiDirection default
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid direction: \"%s\"", name),
-				 name[0] == '{' ? errhint("If lists of vertices are meant, they need their type: "
-						 "ARRAY[...]::bigint[], $2::text[].") :
-				 errhint("Use 'out' (edges as stored), 'in' (against them) or 'both'.")));
+				 name[0] == '{' ? errhint("To pass arrays of vertices, cast them: "
+										  "ARRAY[...]::bigint[], $2::text[].") :
+				 errhint("Use 'out' (edges as stored), 'in' (reversed) or 'both'.")));
 	return direction;
 }
 
@@ -327,7 +327,7 @@ emogi_arguments_pairs(FunctionCallInfo fcinfo, int n, EmogiTask *task)
 {
 	note_result_type(fcinfo, task);
 	task->pairs = values_argument(fcinfo, n, EMOGI_PAIRS_QUERY,
-								  "Give a query that returns a source and a target: 'SELECT a, b "
+								  "Pass a query that returns a source and a target: 'SELECT a, b "
 								  "FROM trips'.");
 }
 
@@ -358,7 +358,7 @@ read_argument(FunctionCallInfo fcinfo, int n, const EmogiParameter *parameter, E
 			break;
 		case EMOGI_COMMUNITIES:
 			task->start = values_argument(fcinfo, n, EMOGI_COMMUNITIES_QUERY,
-										  "Give a query that returns a vertex and its community: "
+										  "Pass a query that returns a vertex and its community: "
 										  "'SELECT vertex, community FROM communities'.");
 			break;
 		case EMOGI_MEASURE:

@@ -58,8 +58,8 @@ require_ok(const SearchState *state, EmogiStatus status)
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("%s", state->error.message),
 			 state->error.detail[0] != '\0' ? errdetail_internal("%s", state->error.detail) : 0,
-			 errhint("Make max_length smaller, or raise emogi.max_memory, emogi.session_memory or "
-					 "emogi.role_memory, whichever allows least.")));
+			 errhint("Lower max_length, or raise the lowest of emogi.max_memory, "
+					 "emogi.session_memory and emogi.role_memory.")));
 }
 
 /* Find at most `count` cycles; return whether there are more. */
@@ -100,9 +100,9 @@ find_source(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph
 	if (task->nkeys != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cycles are searched through one vertex, not %llu",
+				 errmsg("emogi_cycles takes one source, not %llu",
 						(unsigned long long) task->nkeys),
-				 errhint("Give one source; for several use LATERAL.")));
+				 errhint("For several sources, call the function in LATERAL.")));
 	if (emogi_local_search_has_vertex(graph, overlay, task->keys[0]))
 		return emogi_overlay_vertex(graph, overlay, task->keys[0]);
 	emogi_vertices_notice_end("source", task->form, graph, task->sources.datums[0],
@@ -116,9 +116,9 @@ warn_of_more(uint64 count)
 {
 	ereport(WARNING,
 			(errmsg("there are more than %llu cycles", (unsigned long long) count),
-			 errdetail("Those after the first max_cycles, %llu, are left out.",
+			 errdetail("Only the first max_cycles, %llu, are returned.",
 					   (unsigned long long) count),
-			 errhint("Make max_cycles larger, or max_length smaller.")));
+			 errhint("Raise max_cycles, or lower max_length.")));
 }
 
 /*
@@ -142,9 +142,9 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	emogi_arguments_begin(fcinfo, EMOGI_SSSP, &task);
 	emogi_arguments_source(fcinfo, &task);
 	max_length = (uint64) emogi_arguments_count(fcinfo, 2, MAX_LENGTH, "max_length",
-												"Use 1 or more edges, or leave it out for 6.");
+												"Use 1 or more edges. The default is 6.");
 	max_cycles = (uint64) emogi_arguments_count(fcinfo, 3, MAX_CYCLES, "max_cycles",
-												"Use 1 or more, or leave it out for 1000.");
+												"Use 1 or more. The default is 1000.");
 	task.direction = emogi_arguments_direction(fcinfo, 4, EMOGI_OUT);
 	task.with_backward = true;
 	task.collects = EMOGI_COLLECTS_CYCLES;

@@ -52,7 +52,7 @@ check_right(Oid relid, AttrNumber attnum)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for column \"%s\" of relation \"%s\"",
 					get_attname(relid, attnum, false), get_rel_name(relid)),
-			 errdetail("It has the names of edges."),
+			 errdetail("The column holds the names of edges."),
 			 errhint("%s", WITHOUT_NAMES)));
 }
 
@@ -96,11 +96,11 @@ fits(const EmogiNamedRows *rows, Oid type)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the names of edges, %s, have type %s, and those of vertices are given as %s",
+			 errmsg("edge names in column %s have type %s, but vertices are passed as %s",
 					rows->edge + strlen("r."), format_type_be(rows->edge_type),
 					format_type_be(type)),
-			 errhint("Give vertices as text, and names of any type come as text; or call the "
-					 "function in FROM, and leave \"edge\" out of the SELECT.")));
+			 errhint("Pass vertices as text, so that names are returned as text, or call the "
+					 "function in FROM and leave \"edge\" out of the SELECT.")));
 	return false;
 }
 
@@ -322,12 +322,13 @@ check_all_found(uint64 nfound, uint64 count)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("names were found for %llu of %llu edges of a path",
 						(unsigned long long) nfound, (unsigned long long) count),
-				 may_be_stale ? errdetail("The graph may be older than the rows are, as "
+				 may_be_stale ? errdetail("The graph may be older than the rows, as "
 										  "emogi.max_staleness allows.") :
-				 errdetail("The query of the graph gives other rows each time it is run."),
+				 errdetail("The graph query may return other rows each time it runs."),
 				 may_be_stale ? errhint("Set emogi.max_staleness to 0, or call the function in "
 										"FROM and leave \"edge\" out of the SELECT.") :
-				 errhint("Have it read a table, or leave the column of names out of it.")));
+				 errhint("Read the edges from a table, or leave the column of names out of the "
+						 "query.")));
 }
 
 /* Prepare the query for the names of steps, inside SPI. */

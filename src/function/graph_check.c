@@ -99,10 +99,10 @@ warn(const EmogiVerification *verification, const char *graph, const char *diffe
 	ereport(WARNING,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 verification->is_cached ?
-			 errmsg("the cached graph of \"%s\" is not what the table holds", graph) :
-			 errmsg("the graph that was built of \"%s\" is not what the table holds", graph),
+			 errmsg("the cached graph of \"%s\" differs from its table", graph) :
+			 errmsg("the graph built from \"%s\" differs from its table", graph),
 			 errdetail("%s.", difference),
-			 errhint("Drop the graphs of the table with emogi_evict(), and report this.")));
+			 errhint("Evict the graphs of the table with emogi_evict(), and report this.")));
 }
 
 /* Build the result row. */

@@ -80,8 +80,8 @@ make_room(Pairs *pairs, uint64 more)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the query returns more than %llu pairs",
 						(unsigned long long) emogi_pair_query_max()),
-				 errhint("Ask for fewer pairs at a time, or raise emogi.max_memory, "
-						 "emogi.session_memory or emogi.role_memory, whichever allows least.")));
+				 errhint("Request fewer pairs at a time, or raise the lowest of emogi.max_memory, "
+						 "emogi.session_memory and emogi.role_memory.")));
 	if (pairs->graph != NULL)
 		pairs->items = enlarge(pairs, pairs->items, room, sizeof *pairs->items);
 	else

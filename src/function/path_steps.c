@@ -61,8 +61,8 @@ require_steps(uint64 count)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("paths or cycles have more than %llu steps",
 						(unsigned long long) max_steps),
-				 errhint("Ask for fewer at a time, or raise emogi.max_memory, emogi.session_memory "
-						 "or emogi.role_memory, whichever allows least.")));
+				 errhint("Request fewer at a time, or raise the lowest of emogi.max_memory, "
+						 "emogi.session_memory and emogi.role_memory.")));
 }
 
 /*

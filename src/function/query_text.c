@@ -37,7 +37,7 @@ put_values(FunctionCallInfo fcinfo, const Datum *values, const Oid *types, const
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the query must not be NULL"),
-				 errhint("Give a query and its values: emogi_query('SELECT src, dst FROM edges "
+				 errhint("Pass a query and its values: emogi_query('SELECT src, dst FROM edges "
 						 "WHERE kind = $1', 'road').")));
 	for (int i = 0; i < nvalues; i++)
 		params[i] = (EmogiParamValue) {.value = values[i],.type = types != NULL ? types[i] :
@@ -80,7 +80,7 @@ emogi_with_vertices(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the %s must not be NULL", PG_ARGISNULL(0) ? "graph" : "vertices"),
-				 errhint("Give a graph and its vertices: emogi_with_vertices('edges', "
+				 errhint("Pass a graph and its vertices: emogi_with_vertices('edges', "
 						 "'person(id)').")));
 	return CStringGetTextDatum(emogi_with_vertices_add(text_to_cstring(PG_GETARG_TEXT_PP(0)),
 													   text_to_cstring(PG_GETARG_TEXT_PP(1))));

@@ -50,8 +50,8 @@ require_ok(EmogiStatus status, const EmogiError *error)
 			(errcode(ERRCODE_OUT_OF_MEMORY),
 			 errmsg("%s", error->message),
 			 error->detail[0] != '\0' ? errdetail_internal("%s", error->detail) : 0,
-			 errhint("Ask for fewer paths, or raise emogi.max_memory, emogi.session_memory or "
-					 "emogi.role_memory, whichever allows least.")));
+			 errhint("Request fewer paths, or raise the lowest of emogi.max_memory, "
+					 "emogi.session_memory and emogi.role_memory.")));
 }
 
 /*
@@ -175,9 +175,9 @@ find_and_put(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool only_s
 	if (has_more)
 		ereport(WARNING,
 				(errmsg("there are more than %llu shortest paths", (unsigned long long) count),
-				 errdetail("Those after the first max_paths, %llu, are left out.",
+				 errdetail("Only the first max_paths, %llu, are returned.",
 						   (unsigned long long) count),
-				 errhint("Make max_paths larger.")));
+				 errhint("Raise max_paths.")));
 }
 
 /* Read the arguments except the number of paths: graph, source, target, (number), direction. */
@@ -206,9 +206,9 @@ emogi_k_shortest_paths(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("k must not be NULL"),
-				 errhint("Say how many paths are wanted.")));
+				 errhint("Pass the number of paths.")));
 	k = (uint64) emogi_arguments_count(fcinfo, 3, 1, "k",
-									   "Use 1 or more, the number of paths that are wanted.");
+									   "Use 1 or more paths.");
 	task.further_arguments = psprintf(", %llu", (unsigned long long) k);
 	find_and_put(fcinfo, &task, k, false);
 	return (Datum) 0;
@@ -226,7 +226,7 @@ emogi_all_shortest_paths(PG_FUNCTION_ARGS)
 	read_arguments(fcinfo, &task);
 	task.collects = EMOGI_COLLECTS_PATHS;
 	find_and_put(fcinfo, &task, (uint64) emogi_arguments_count(fcinfo, 3, MAX_PATHS, "max_paths",
-															   "Use 1 or more, or leave it out for "
+															   "Use 1 or more. The default is "
 															   "1000."), true);
 	return (Datum) 0;
 }

@@ -45,8 +45,8 @@ report_divergence(const EmogiTask *task, const EmogiResult *result)
 			 errmsg("centralities of graph \"%s\" grow without bound with alpha %g",
 					task->graph.text, task->query.alpha),
 			 errdetail("Iteration %u adds %g to one of them.", result->nlevels, result->change),
-			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph; %.3g "
-					 "is.", safe_alpha(task, &result->refusal))));
+			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph, for "
+					 "example %.3g.", safe_alpha(task, &result->refusal))));
 }
 
 /* Raise 22023 for sums over walks that have not converged after all iterations. */
@@ -62,9 +62,9 @@ report_unconverged(const EmogiTask *task, const EmogiResult *result)
 					result->nlevels == 1 ? "iteration" : "iterations"),
 			 errdetail("The last one adds %g to one of them; tolerance is %g.", result->change,
 					   task->query.tolerance),
-			 converges ? errhint("Make max_iterations larger, or alpha smaller.") :
-			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph; %.3g "
-					 "is. Or make max_iterations larger.",
+			 converges ? errhint("Raise max_iterations, or lower alpha.") :
+			 errhint("alpha must be below the inverse of the largest eigenvalue of the graph, for "
+					 "example %.3g. Alternatively, raise max_iterations.",
 					 safe_alpha(task, &result->refusal))));
 }
 
@@ -86,8 +86,8 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 					 errdetail("A cycle of " UINT64_FORMAT " %s: %s.", refusal->cycle_length,
 							   refusal->cycle_length == 1 ? "edge" : "edges",
 							   cycle_text(task, graph, refusal)),
-					 errhint("emogi_scc finds all: a cycle lies within a component of several "
-							 "vertices, or is an edge from a vertex to itself.")));
+					 errhint("To find all cycles, use emogi_scc: each lies within a component of "
+							 "several vertices, or is an edge from a vertex to itself.")));
 			break;
 		case EMOGI_DIVERGES:
 			report_divergence(task, result);
@@ -114,8 +114,8 @@ emogi_refusal_warn(const EmogiTask *task, const EmogiResult *result)
 					result->nlevels == 1 ? "iteration" : "iterations"),
 			 errdetail("The last one changed them by %g; tolerance is %g.", result->change,
 					   query->tolerance),
-			 errhint("Make max_iterations larger; with tolerance 0 so many are made and nothing is "
-					 "said.")));
+			 errhint("Raise max_iterations, or set tolerance to 0 to run exactly max_iterations "
+					 "without this warning.")));
 }
 
 /* Raise 22003 for a value that is out of range. */
@@ -124,8 +124,8 @@ report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *
 			 const EmogiResultColumn *column, uint64 v)
 {
 	const bool	iterates = emogi_algorithm_iterates(task->query.algorithm);
-	const char *hint = !iterates ? "Make the weights smaller." :
-		"Make the weights smaller, or max_iterations.";
+	const char *hint = !iterates ? "Scale the weights down." :
+		"Scale the weights down, or lower max_iterations.";
 
 	if (task->query.algorithm == EMOGI_DEGREE)
 		ereport(ERROR,
@@ -134,7 +134,7 @@ report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *
 						emogi_vertices_text(task, graph, v)),
 				 errhint("%s", hint)));
 	if (task->query.algorithm == EMOGI_KATZ)
-		hint = "Make beta smaller, or have the values normalized.";
+		hint = "Lower beta, or set normalized to true.";
 	ereport(ERROR,
 			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 			 errmsg("the value of vertex %s grew out of range in %u %s",

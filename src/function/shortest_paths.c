@@ -72,11 +72,10 @@ require_room(uint64 nsources, uint64 ntargets)
 	if (nsources > 0 && ntargets > emogi_pair_query_max() / nsources)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("there would be too many paths: from %llu sources to %llu targets",
+				 errmsg("too many paths: from %llu sources to %llu targets",
 						(unsigned long long) nsources, (unsigned long long) ntargets),
-				 errhint("Give fewer sources, or fewer targets; emogi_distance_matrix has the "
-						 "distances alone. More of them may be asked for with a larger "
-						 "emogi.max_memory.")));
+				 errhint("Pass fewer sources or fewer targets, or raise emogi.max_memory. For the "
+						 "distances alone, use emogi_distance_matrix.")));
 }
 
 /* Pair each source with each target. Raises 54000 if there are too many pairs. */

@@ -116,9 +116,9 @@ emogi_start_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *
 	if (key->nparts > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of the query is no row %s, as the vertices of the graph are",
+				 errmsg("column \"%s\" of the query is not a row %s like the vertices of the graph",
 						NameStr(attribute->attname), emogi_key_type_name(key)),
-				 errhint("Give a vertex as a row of such columns: 'SELECT ROW(...), ...'.")));
+				 errhint("Select a vertex as a row of such columns: 'SELECT ROW(...), ...'.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of the query has type %s, but the vertices of the graph are of "
@@ -175,7 +175,8 @@ emogi_start_values_read(const EmogiGraph *graph, EmogiKeyIO *form, const char *q
 {
 	const Values target = {graph, form, values, given,
 						   are_communities ? "community" : "start value",
-		are_communities ? "Of a hierarchy take one level: WHERE parent IS NULL has the last one." :
+		are_communities ? "Select one level of a hierarchy: WHERE parent IS NULL selects the last "
+						  "one." :
 		"Group the query by vertex."};
 	const EmogiKeyType *key = &form->coder.key;
 	StringInfoData sql;

@@ -31,11 +31,11 @@ list_hint(EmogiAlgorithm algorithm)
 	switch (algorithm)
 	{
 		case EMOGI_SIMILARITY:
-			return "Give a smaller top_k.";
+			return "Lower top_k.";
 		case EMOGI_DISTANCE_MATRIX:
-			return "Give fewer sources, or fewer targets.";
+			return "Pass fewer sources, or fewer targets.";
 		case EMOGI_RANDOM_WALK:
-			return "Give fewer sources, or shorter or fewer walks.";
+			return "Request fewer sources, or shorter or fewer walks.";
 		default:
 			return "Raise emogi.max_memory, or select fewer edges.";
 	}
@@ -129,8 +129,8 @@ report_start_sum(const char *what, double value)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("start values %s %g", what, value),
-			 errhint("Ranks are personalized by start values of 0 and more, of which one at least "
-					 "is above 0.")));
+			 errhint("Start values of emogi_pagerank must be 0 or more, and at least one must be "
+					 "greater than 0.")));
 }
 
 /* Raise 22023: no vertex of the graph has a start value. */
@@ -140,10 +140,10 @@ report_no_start(const EmogiTask *task)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("no vertex of graph \"%s\" has a start value", task->graph.text),
-			 errdetail("The query of start values returns no row, or only vertices that the graph "
-					   "does not have, or NULLs."),
-			 errhint("A vertex is in the graph if an edge begins or ends there. Ranks are "
-					 "personalized by one such vertex at least.")));
+			 errdetail("The query of start values returns no rows, or only NULLs and vertices that "
+					   "are not in the graph."),
+			 errhint("A vertex is in the graph if an edge begins or ends there. Select a start "
+					 "value for at least one such vertex.")));
 }
 
 /* Normalize start values to a sum of 1. Raises 22023. */
@@ -159,8 +159,8 @@ normalize_start(const EmogiTask *task, const EmogiGraph *graph, double *values)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("invalid start value %g of vertex %s", values[v],
 							emogi_vertices_text(task, graph, v)),
-					 errhint("Start values of emogi_pagerank must be 0 or more: random jumps go "
-							 "there in their proportions.")));
+					 errhint("Start values of emogi_pagerank must be 0 or more: the probability of "
+							 "a random jump to a vertex is proportional to them.")));
 		sum += values[v];
 	}
 	if (isinf(sum))
@@ -332,7 +332,7 @@ search_rows(EmogiPairSearch *search, const EmogiQuery *query, double *distance)
 static bool
 runs_in_backend(const EmogiTask *task, const EmogiGraph *graph)
 {
-	return task->is_collected && graph->forward.nedges <= EMOGI_COST_LOCAL_MAX_EDGES;
+	return task->is_collected && emogi_answer_runs_in_backend(graph->forward.nedges);
 }
 
 /* Run the slot's request, and return the result. */

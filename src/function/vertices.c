@@ -114,10 +114,10 @@ static void
 report_form(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
 	const char *type = format_type_be(overload_type(key));
-	const char *what = !task->has_sources ? "Have vertices returned as" :
-		task->last_is_target ? "Give source and target as" :
-		task->has_target_array ? "Give sources and targets as" :
-		task->source_is_array ? "Give the sources as" : "Give the source as";
+	const char *what = !task->has_sources ? "Return vertices as" :
+		task->last_is_target ? "Pass source and target as" :
+		task->has_target_array ? "Pass sources and targets as" :
+		task->source_is_array ? "Pass the sources as" : "Pass the source as";
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -325,17 +325,17 @@ static const struct
 	const char *notice;
 }			array_hints[] = {
 	[EMOGI_ARITY_MANY] = {
-		"Give several sources as an array of text: '{a,b}'::text[], or $1::text[] for a parameter.",
-	"It is taken for one vertex. Several are an array of text: '{a,b}'::text[], and $1::text[] for "
-			"a parameter."},
+		"Pass several sources as an array of text: '{a,b}'::text[], or $1::text[] for a parameter.",
+	"The text is taken as one vertex. Pass several as an array of text: '{a,b}'::text[], or "
+	"$1::text[] for a parameter."},
 	[EMOGI_ARITY_ONE] = {
-		"Give one vertex. For several, call the function in LATERAL.",
-	"It is taken for one vertex. For several, call the function in LATERAL."},
+		"Pass one vertex. For several, call the function in LATERAL.",
+	"The text is taken as one vertex. For several, call the function in LATERAL."},
 	[EMOGI_ARITY_PAIR] = {
-		"Give one source and one target. For many, use emogi_shortest_paths(graph, sources, "
-			"targets), or call the function in LATERAL.",
-	"It is taken for one vertex. For many, use emogi_shortest_paths(graph, sources, targets), or "
-			"call the function in LATERAL."}
+		"Pass one source and one target. For many, use emogi_shortest_paths(graph, sources, "
+		"targets), or call the function in LATERAL.",
+	"The text is taken as one vertex. For many, use emogi_shortest_paths(graph, sources, targets), "
+	"or call the function in LATERAL."}
 };
 
 /*

@@ -178,7 +178,7 @@ column_of(const EmogiRowCoder *coder, const RowType *row_type, int part)
 	const Datum datum = row_type->values[i];
 
 	if (row_type->nulls[i])
-		elog(ERROR, "a row with a column that is NULL is no vertex key");
+		elog(ERROR, "a row with a column that is NULL is not a vertex key");
 	if (TupleDescAttr(row_type->desc, i)->atttypid == UNKNOWNOID)
 		return CStringGetTextDatum(DatumGetCString(datum));
 	if (coder->key.parts[part].class != EMOGI_KEY_INTEGER)

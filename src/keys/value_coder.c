@@ -47,7 +47,7 @@ emogi_value_coder_refuse_length(Size length)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("vertex key of %zu bytes is too long", length),
 			 errdetail("A key may have up to %u bytes.", EMOGI_MAX_KEY_BYTES),
-			 errhint("Take a hash of it in a query: 'SELECT md5(src)::uuid, md5(dst)::uuid FROM "
+			 errhint("Hash long keys in a query: 'SELECT md5(src)::uuid, md5(dst)::uuid FROM "
 					 "edges'.")));
 }
 

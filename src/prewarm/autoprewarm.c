@@ -74,7 +74,8 @@ emogi_prewarm_start(void)
 	if (!RegisterDynamicBackgroundWorker(&worker, NULL))
 		ereport(WARNING,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("the graphs of emogi.prewarm are not loaded: no background worker is free"),
+				 errmsg("could not load the graphs of emogi.prewarm: out of background worker "
+						"slots"),
 				 errhint("Raise max_worker_processes (%d now) and restart the server.",
 						 max_worker_processes)));
 }
@@ -237,8 +238,8 @@ load_database(List *entries, const char *name)
 	}
 	if (outcome == FAILED)
 		warn_of_all(entries, name, ERRCODE_CONNECTION_FAILURE,
-					"the process that loads the graphs of the database has ended too early",
-					"The lines before say why, and what it had loaded.");
+					"the process that loads the graphs of the database exited early",
+					"See the preceding messages in the server log.");
 }
 
 /* Check whether an entry is the first one of its database. */

@@ -29,7 +29,7 @@ require_owner(const EmogiSource *source)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be superuser to keep the graph of a query"),
-				 errhint("Make it a view, which its owner may keep.")));
+				 errhint("Create a view of it, which its owner may keep.")));
 	if (!source->is_query && !emogi_compat_owns_relation(source->relid))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(source->relid)),
 					   get_rel_name(source->relid));

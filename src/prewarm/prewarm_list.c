@@ -184,7 +184,8 @@ check_setting(char **value, void **extra, GucSource source)
 
 	if (*value == NULL || read_list(*value, &entries, &wrong))
 		return true;
-	GUC_check_errdetail("\"%s\" is no entry of the form database: table(source, target, weight).",
+	GUC_check_errdetail("\"%s\" is not an entry of the form database: table(source, target, "
+						"weight).",
 						wrong);
 	GUC_check_errhint(FORM_HINT);
 	return false;
@@ -198,7 +199,7 @@ void
 emogi_prewarm_define(void)
 {
 	DefineCustomStringVariable("emogi.prewarm",
-							   "Lists the graphs that are loaded when the server starts.",
+							   "Sets the graphs that are loaded when the server starts.",
 							   "An entry is a database and a table: shop: follows, shop: "
 							   "public.roads(from_node, to_node, km).",
 							   &setting, "",

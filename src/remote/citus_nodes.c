@@ -46,7 +46,7 @@ add_options(List *options, const char *text, const char *node, const char *of)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("could not read the options of node \"%s\"", node),
-				 errdetail("%s has something that libpq does not take.", of)));
+				 errdetail("%s has an option that libpq does not accept.", of)));
 	for (PQconninfoOption *option = parsed; option->keyword != NULL; option++)
 		if (option->val != NULL && option->val[0] != '\0')
 			options = add_option(options, option->keyword, option->val);

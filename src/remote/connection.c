@@ -153,7 +153,7 @@ emogi_connection_start(EmogiRemoteConnection *connection)
 
 	connection->phase = EMOGI_REMOTE_CONNECTING;
 	if (known == NULL)
-		emogi_remote_errors_connection(connection, "There is no memory for it.");
+		emogi_remote_errors_connection(connection, "Out of memory.");
 	names[count] = "fallback_application_name";
 	values[count++] = "emogi";
 	count = add_options(known, server->options, names, values, count);
@@ -173,7 +173,7 @@ emogi_connection_start(EmogiRemoteConnection *connection)
 	if (connection->conn == NULL)
 	{
 		ReleaseExternalFD();
-		emogi_remote_errors_connection(connection, "There is no memory for it.");
+		emogi_remote_errors_connection(connection, "Out of memory.");
 	}
 	if (PQstatus(connection->conn) == CONNECTION_BAD)
 		emogi_remote_errors_connection(connection, NULL);

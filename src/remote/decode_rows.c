@@ -138,9 +138,9 @@ emogi_decode_refuse_table(const EmogiRemoteTable *table)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			 errmsg("the name \"%s.%s\" has come to lead to another table while it was read",
+			 errmsg("table \"%s.%s\" was replaced while it was read",
 					table->schema, table->relation),
-			 errhint("Call it again.")));
+			 errhint("Call the function again.")));
 }
 
 /* Let the domains of columns check NULL values. */

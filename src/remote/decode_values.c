@@ -20,7 +20,7 @@ emogi_decode_refuse_integer(const EmogiRemoteColumn *column, int64 value)
 			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 			 errmsg("value \"" INT64_FORMAT "\" is out of range for type %s", value,
 					format_type_be(column->type)),
-			 errdetail("It is of column \"%s\".", column->name)));
+			 errdetail("The value is in column \"%s\".", column->name)));
 }
 
 /* Raise 22P03 for a value of a length that is invalid for its type. */
@@ -29,7 +29,7 @@ emogi_decode_refuse_length(const EmogiRemoteColumn *column, int length)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-			 errmsg("a value of column \"%s\" has %d bytes, which its type does not have",
+			 errmsg("a value of column \"%s\" has an invalid length of %d bytes",
 					column->name, length)));
 }
 

@@ -157,8 +157,8 @@ find_column(PackedColumn *column, Relation rel, const char *name)
 				 errmsg("column \"%s\" cannot be packed", name),
 				 errdetail("It is of type %s%s.", format_type_be(attribute->atttypid),
 						   emogi_compat_is_stored(attribute) ? "" : ", and not stored"),
-				 errhint("Columns of type smallint, integer, bigint, real and double precision "
-						 "can.")));
+				 errhint("Only columns of type smallint, integer, bigint, real and double "
+						 "precision can be packed.")));
 }
 
 /* Look up the columns in an array of names. Raises 22023 if there are none or too many. */
@@ -179,7 +179,7 @@ find_columns(Packing *packing, Relation rel, ArrayType *names)
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("the name of a column is NULL")));
+					 errmsg("the name of a column must not be NULL")));
 		find_column(&packing->columns[i], rel, TextDatumGetCString(values[i]));
 	}
 }
@@ -231,7 +231,7 @@ begin(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there are no pages from " INT64_FORMAT " on, " INT64_FORMAT " of them",
 						first, npages),
-				 errhint("first_page and npages are 0 or more.")));
+				 errhint("first_page and npages must be 0 or more.")));
 	rel = packing->rel = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	RegisterExprContextCallback(info->econtext, end, PointerGetDatum(packing));
 	check_kind(rel);

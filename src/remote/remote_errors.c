@@ -42,14 +42,14 @@ static const char *
 hint_for_new(const EmogiRemoteServer *server)
 {
 	if (server->node != NULL)
-		return psprintf("See that node \"%s\" is in reach, that it has room for "
-						"emogi.server_connections more connections, and that it lets the role in, "
-						"as Citus has it: citus.node_conninfo, pg_dist_authinfo. With "
-						"emogi.server_connections = 0 Citus reads, from another copy of the shard "
-						"if there is one.", server->name);
-	return psprintf("See that the server is in reach, that it has room for "
-					"emogi.server_connections more connections, and that the options of server "
-					"\"%s\" and of its user mapping are right.", server->name);
+		return psprintf("Check that node \"%s\" is reachable, that it accepts "
+						"emogi.server_connections more connections, and that it authenticates the "
+						"role with the options of Citus (citus.node_conninfo, pg_dist_authinfo). "
+						"If emogi.server_connections is 0, Citus reads the shard, from another "
+						"placement if there is one.", server->name);
+	return psprintf("Check that the server is reachable, that it accepts emogi.server_connections "
+					"more connections, and that the options of server \"%s\" and of its user "
+					"mapping are right.", server->name);
 }
 
 /*
@@ -71,7 +71,8 @@ emogi_remote_errors_connection(EmogiRemoteConnection *connection, const char *de
 					emogi_remote_errors_kind(connection->server), table_name(connection), server),
 			 detail[0] != '\0' ? errdetail_internal("%s", detail) : 0,
 			 is_new ? errhint("%s", hint_for_new(connection->server)) :
-			 errhint("The connection was lost. Call it again when the server answers."),
+			 errhint("The connection was lost. Call the function again when the server is "
+					 "reachable."),
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
 
@@ -82,26 +83,30 @@ hint_for(int code, const EmogiRemoteServer *remote_server)
 	const char *server = remote_server->name;
 
 	if (code == ERRCODE_LOCK_NOT_AVAILABLE)
-		return psprintf("Somebody on server \"%s\" waits to change the table. Call it again.",
+		return psprintf("Another session on server \"%s\" waits for an exclusive lock on the "
+						"table. Call the function again.",
 						server);
 	switch (ERRCODE_TO_CATEGORY(code))
 	{
 		case ERRCODE_CONNECTION_EXCEPTION:
 		case ERRCODE_OPERATOR_INTERVENTION:
-			return psprintf("Server \"%s\" has ended it. Call it again when the server answers.",
+			return psprintf("Server \"%s\" terminated the connection. Call the function again when "
+							"the server is reachable.",
 							server);
 		case ERRCODE_INSUFFICIENT_RESOURCES:
-			return psprintf("Server \"%s\" has no room for it. Lower emogi.server_connections, or "
-							"raise its limits.", server);
+			return psprintf("Server \"%s\" has insufficient resources. Lower "
+							"emogi.server_connections, or raise the limits of the server.", server);
 		case ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION:
 			if (remote_server->node != NULL)
-				return psprintf("See that the role may read the shard on node \"%s\". If the shard "
-								"was moved meanwhile, call it again.", server);
-			return psprintf("See that the foreign table has the names and columns that it has on "
-							"server \"%s\", and that the role of the user mapping may read them.",
+				return psprintf("Check that the role may read the shard on node \"%s\". If the "
+								"shard was moved during the call, call the function again.",
+								server);
+			return psprintf("Check that the foreign table has the names and columns of the table "
+							"on server \"%s\", and that the role of the user mapping may read "
+							"them.",
 							server);
 		default:
-			return psprintf("Server \"%s\" has answered so.", server);
+			return psprintf("The error was raised by server \"%s\".", server);
 	}
 }
 
@@ -144,8 +149,8 @@ emogi_remote_errors_protocol(EmogiRemoteConnection *connection)
 			(errcode(ERRCODE_PROTOCOL_VIOLATION),
 			 errmsg("could not read %s \"%s\" from server \"%s\"",
 					emogi_remote_errors_kind(connection->server), table_name(connection), server),
-			 errdetail("What the server has sent is not what PostgreSQL sends."),
-			 errhint("Set emogi.server_connections to 0, to have %s read it.",
+			 errdetail("The server sent data that does not conform to PostgreSQL's protocol."),
+			 errhint("Set emogi.server_connections to 0, so that %s reads the table.",
 					 connection->server->node != NULL ? "Citus" : "postgres_fdw"),
 			 connection->sql != NULL ? errcontext("remote SQL command: %s", connection->sql) : 0));
 }
@@ -161,6 +166,6 @@ emogi_remote_errors_gone(EmogiRemoteConnection *connection)
 			 errmsg("could not read %s \"%s\" from server \"%s\"",
 					emogi_remote_errors_kind(connection->server), table_name(connection),
 					connection->server->name),
-			 errdetail("It was created or renamed during the lookup."),
-			 errhint("Call it again.")));
+			 errdetail("The table was created or renamed during the lookup."),
+			 errhint("Call the function again.")));
 }

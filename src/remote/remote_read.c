@@ -218,9 +218,9 @@ emogi_remote_open(EmogiCall *call, const EmogiSource *source, List *elsewhere)
 		ereport(ERROR,
 				(errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
 				 errmsg("reading foreign tables is nested too deeply"),
-				 errdetail("Values of their rows have functions called that read foreign tables, "
-						   "%d deep.", nreadings),
-				 errhint("Set emogi.server_connections to 0, to have postgres_fdw read them.")));
+				 errdetail("Functions called for values of foreign tables read foreign tables, %d "
+						   "levels deep.", nreadings),
+				 errhint("Set emogi.server_connections to 0, so that postgres_fdw reads them.")));
 	reading->call = call;
 	reading->context = CurrentMemoryContext;
 	reading->servers = emogi_remote_tables_describe(source, elsewhere);
@@ -286,10 +286,11 @@ why_not_kept(const EmogiRemoteServer *server, const EmogiRemoteTable *table)
 	const char *kind = emogi_remote_errors_kind(server);
 
 	if (server->stamp_schema == NULL)
-		return psprintf("server \"%s\" has no emogi to tell whether %s \"%s\" has changed",
+		return psprintf("server \"%s\" does not have the extension emogi, which detects changes of "
+						"%s \"%s\"",
 						server->name, kind, table->name);
 	if (table->stamp == NULL)
-		return psprintf("server \"%s\" does not tell whether %s \"%s\" has changed", server->name,
+		return psprintf("server \"%s\" cannot detect changes of %s \"%s\"", server->name,
 						kind, table->name);
 	if (!are_covered(table))
 		return psprintf("%s \"%s\" has columns of other types on server \"%s\"", kind, table->name,

@@ -416,9 +416,9 @@ add_nodes(const EmogiSource *source, List *in_shards, List *servers)
 	if (!emogi_citus_list_shards(in_shards, &shards))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("shards of \"%s\" have gone elsewhere",
+				 errmsg("a shard of table \"%s\" was moved during the call",
 						get_rel_name(linitial_oid(in_shards))),
-				 errhint("Call it again.")));
+				 errhint("Call the function again.")));
 	foreach(cell, shards)
 	{
 		const EmogiCitusShard *shard = lfirst(cell);

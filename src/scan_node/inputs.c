@@ -161,7 +161,7 @@ emogi_inputs_report_keys(void)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("the vertices of this graph are of another type or collation than when the "
 					"query was planned"),
-			 errhint("Prepare the query again, or use DISCARD PLANS.")));
+			 errhint("Prepare the statement again, or use DISCARD PLANS.")));
 }
 
 /* Get the pushdown of the condition that selects vertices. */

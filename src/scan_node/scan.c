@@ -81,8 +81,8 @@ check_exists(Oid root)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("a table of the graph was dropped by a query among the arguments"),
-				 errhint("Queries of start values, pairs and communities must leave the tables of "
-						 "the graph alone.")));
+				 errhint("Queries of start values, pairs and communities must not drop tables of "
+						 "the graph.")));
 }
 
 /*

@@ -33,7 +33,7 @@ how_to_name(const char *relation, const char *ends, const char *costs)
 
 	return relation != NULL ? psprintf("Name the columns: '%s(%s%s%s)'.",
 									   quote_identifier(relation), ends, comma, costs) :
-		psprintf("Select the one: 'SELECT %s%s%s FROM (...) AS q'.", ends, comma, costs);
+		psprintf("Select one of them: 'SELECT %s%s%s FROM (...) AS q'.", ends, comma, costs);
 }
 
 /* Raise 42702 if both pairs of names that could be the ends exist. */
@@ -44,7 +44,8 @@ check_ends(TupleDesc desc, const char *of, const char *relation)
 		has_column(desc, "target"))
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-				 errmsg("the ends of an edge of %s could be src and dst, or source and target", of),
+				 errmsg("the ends of an edge of %s are ambiguous: src and dst, or source and "
+						"target", of),
 				 errhint("%s", how_to_name(relation, "source, target", ""))));
 }
 
@@ -66,15 +67,15 @@ emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of,
 	if (has_cost && has_column(desc, "weight") && (wants_weight || has_reverse))
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-				 errmsg("the weight of an edge of %s could be its column weight or its column cost",
+				 errmsg("the weight of an edge of %s is ambiguous: weight or cost",
 						of),
 				 errhint("%s", how_to_name(relation, ends,
 										   has_reverse ? "cost, reverse_cost" : "cost"))));
 	if (has_reverse && !has_cost)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("%s has a column reverse_cost, but none of the name cost", of),
-				 errhint("%s To go without costs, name the ends alone.",
+				 errmsg("%s has a column reverse_cost, but no column cost", of),
+				 errhint("%s To ignore costs, name only the ends.",
 						 how_to_name(relation, ends,
 									 relation != NULL ? "cost_column, reverse_cost" :
 									 "cost_column AS cost, reverse_cost"))));

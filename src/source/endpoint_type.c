@@ -28,7 +28,7 @@ refuse_pseudo_type(const EmogiEndpoint *end, const char *of)
 					format_type_be(end->type)),
 			 has_rows ? errdetail("Only the session that created an anonymous row knows its "
 								  "columns.") :
-			 errdetail("It is a pseudo-type."),
+			 errdetail("The type is a pseudo-type."),
 			 has_rows ? errhint("Cast the rows to a composite type, after CREATE TYPE vertex AS "
 								"(...): 'SELECT ARRAY[ROW(...)::vertex], ... FROM ...'.") :
 			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.",
@@ -47,8 +47,7 @@ refuse_type(const EmogiEndpoint *end, const char *of)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of %s has type %s and cannot be a vertex key", end->name, of,
 					format_type_be(end->type)),
-			 errdetail("The type has no order: there is no default operator class of btree "
-					   "for it."),
+			 errdetail("The type has no default btree operator class."),
 			 end->in_row ? errhint("Cast it in a query: 'SELECT ROW(..., column::text), ... FROM "
 								   "...'.") :
 			 errhint("Cast it in a query: 'SELECT %s::text, ... FROM ...'.",
@@ -138,7 +137,7 @@ emogi_endpoint_type_check_count(int nsrc, int ndst, const char *of)
 				(errcode(ERRCODE_TOO_MANY_COLUMNS),
 				 errmsg("a vertex key of %s has %d columns", of, Max(nsrc, ndst)),
 				 errdetail("A key may have up to %d columns.", EMOGI_KEY_MAX_PARTS),
-				 errhint("Make one of several in a query: 'SELECT ROW(a, b || '':'' || c), ... "
+				 errhint("Combine some of them in a query: 'SELECT ROW(a, b || '':'' || c), ... "
 						 "FROM ...'.")));
 	if (nsrc != ndst)
 		ereport(ERROR,
@@ -232,8 +231,8 @@ refuse_unknown_row(const EmogiEndpoint *end, const char *of)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of %s is a row whose columns are not known", end->name, of),
-			 errdetail("They are where the query says ROW(...), with the same types in all parts "
-					   "of a UNION."),
+			 errdetail("The columns are known if the query has ROW(...), with the same types in "
+					   "all branches of a UNION."),
 			 errhint("Cast it to a composite type: 'SELECT (...)::vertex, ... FROM ...' after "
 					 "CREATE TYPE vertex AS (...).")));
 }

@@ -150,15 +150,15 @@ emogi_name_hints_report_form(const char *graph)
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("invalid graph argument: \"%s\"", graph),
 			 strcasestr(graph, " where ") != NULL ?
-			 errhint("A condition stands behind the name of the relation or its columns: "
-					 "'edges(src, dst) WHERE ...'. Give other rows as a query: 'SELECT src, dst "
-					 "FROM edges AS e WHERE ...'.") :
+			 errhint("A condition follows the name of the relation or its columns: 'edges(src, "
+					 "dst) WHERE ...'. For anything else, use a query: 'SELECT src, dst FROM edges "
+					 "AS e WHERE ...'.") :
 			 strchr(graph, '(') != NULL ?
-			 errhint("After the name, in double quotes if it is not of lower case letters, digits "
-					 "and _, stand two to five columns: 'edges(src, dst)', '\"Edges\"(src, dst, "
-					 "weight)', 'roads(source, target, cost, reverse_cost, id)'. Ends of several "
-					 "columns have parentheses of their own: 'edges((tenant, src), (tenant, "
-					 "dst))'.") :
+			 errhint("The name is followed by two to five columns: 'edges(src, dst)', "
+					 "'\"Edges\"(src, dst, weight)', 'roads(source, target, cost, reverse_cost, "
+					 "id)'. Names other than lower-case letters, digits and underscores are "
+					 "quoted. Ends of several columns have parentheses of their own: "
+					 "'edges((tenant, src), (tenant, dst))'.") :
 			 quoted != NULL ? errhint("Write the name in double quotes: '%s'.", quoted) :
 			 errhint(EMOGI_GRAPH_ARGUMENT_HINT)));
 }
@@ -182,11 +182,10 @@ emogi_name_hints_report_name(const char *graph, List *name)
 			 quoted != NULL ? errhint("Names are folded to lower case unless they are quoted: "
 									  "'%s'.", quoted) :
 			 elsewhere != NULL ?
-			 errhint("The search_path does not lead to '%s', and is empty while a dump is "
-					 "restored. Name the schema, and in what is stored write '%s'::regclass.",
+			 errhint("The schema of '%s' is not in the search_path, which is empty while a dump "
+					 "is restored. Name the schema; in stored queries, write '%s'::regclass.",
 					 elsewhere, elsewhere) :
 			 similar != NULL ? errhint("Perhaps you meant '%s'.", similar) : qualified ? 0 :
-			 errhint("The graph is looked up in the database, not among the WITH queries and "
-					 "aliases around the call. Give a query as its text: 'SELECT src, dst FROM "
-					 "...'.")));
+			 errhint("The name is looked up in the database, not among WITH queries and aliases of "
+					 "the calling query. Pass a query as text: 'SELECT src, dst FROM ...'.")));
 }

@@ -93,7 +93,7 @@ report_too_long(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("the query with its values is too long"),
-			 errdetail("Text has at most %d bytes.", EMOGI_MAX_QUERY_BYTES),
+			 errdetail("The text can have at most %d bytes.", EMOGI_MAX_QUERY_BYTES),
 			 errhint("Put large values into a table, and let the query read it.")));
 }
 
@@ -113,7 +113,7 @@ write_value(const EmogiParamValue *value, int number)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the value of $%d is of the pseudo-type %s, which has no literals", number,
 						format_type_be(value->type)),
-				 errhint("Cast it to a type that has, or pass it as text.")));
+				 errhint("Cast it to another type, or pass it as text.")));
 	if (value->isnull)
 		return NULL;
 	getTypeOutputInfo(value->type, &function, &varlena);
@@ -291,10 +291,9 @@ emogi_params_substitute(char *query, const EmogiParamValue *values, int nvalues)
 		!emogi_graph_grammar_split_where(query, &relation, &condition))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" is no query", query),
-				 errhint("Parameters are those of a query: emogi_query('SELECT src, dst FROM "
-						 "edges WHERE kind = $1', 'road'). A relation is given by its name "
-						 "alone.")));
+				 errmsg("\"%s\" is not a query", query),
+				 errhint("Pass a query and its values: emogi_query('SELECT src, dst FROM edges "
+						 "WHERE kind = $1', 'road'). A relation needs only its name.")));
 	error_context_stack = &context;
 	parameters = find_parameters(query, nvalues, &nparameters);
 	error_context_stack = context.previous;
@@ -305,7 +304,7 @@ emogi_params_substitute(char *query, const EmogiParamValue *values, int nvalues)
 				(errcode(ERRCODE_PROTOCOL_VIOLATION),
 				 errmsg("wrong number of values for the parameters of the query: %d, not %d",
 						nvalues, highest),
-				 errhint("Give one for each of $1, $2 and so on in the text.")));
+				 errhint("Pass one value for each of $1, $2 and so on in the text.")));
 	for (int i = 0; i < nvalues; i++)
 		literals[i] = make_literal(&values[i], i + 1);
 	return copy_text(query, parameters, nparameters, literals);

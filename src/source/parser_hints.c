@@ -21,8 +21,8 @@ static const struct
 	const char *hint;
 }			explained[] = {
 	{ERRCODE_INDETERMINATE_DATATYPE, "emogi_query", "$",
-		"Beside values of other types, give the type of a parameter: emogi_query('... WHERE kind = "
-		"$1 AND km < $2', $1::text, 10)."},
+		"Cast a parameter that is passed along with values of other types: emogi_query('... WHERE "
+		"kind = $1 AND km < $2', $1::text, 10)."},
 	{ERRCODE_INVALID_NAME, "emogi_", "columns",
 		"The argument \"columns\" is for a table or view as regclass. A query lists its columns "
 		"itself, 'SELECT a AS src, b AS dst FROM ...', and so does a graph as text, 'edges(a, b)'."}

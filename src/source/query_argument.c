@@ -34,7 +34,7 @@ static void
 explain_parameter(void *arg)
 {
 	if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
-		errhint("Give their values with emogi_query('SELECT src, dst FROM edges WHERE kind = $1', "
+		errhint("Pass their values with emogi_query('SELECT src, dst FROM edges WHERE kind = $1', "
 				"kind).");
 }
 
@@ -118,7 +118,7 @@ report_not_select(const char *what)
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("the %s must be one SELECT", what),
-			 errhint("Give a single SELECT, WITH ... SELECT, VALUES or TABLE.")));
+			 errhint("Use a single SELECT, WITH ... SELECT, VALUES or TABLE.")));
 }
 
 /* Raise 42601 for a relation's name, as in graph arguments, if only a query is allowed. */
@@ -252,8 +252,8 @@ check_unique(TupleDesc desc, int column)
 					(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 					 errmsg("the %s returns more than one column \"%s\"", EMOGI_GRAPH_QUERY,
 							name_of(desc, column)),
-					 errhint("Name the columns in the SELECT, and give others than the ends and "
-							 "the weight of an edge other names with AS.")));
+					 errhint("List the columns in the SELECT, and rename those that are not the "
+							 "ends or the weight of an edge with AS.")));
 }
 
 /* List the result columns, for DETAIL of an error. */
@@ -283,7 +283,7 @@ emogi_query_describe_two(const char *query, const char *what, const char *exampl
 				 errmsg("the %s returns %d column%s, but two are needed", what, (*desc)->natts,
 						(*desc)->natts == 1 ? "" : "s"),
 				 errdetail("Its columns are: %s.", column_names(*desc)),
-				 errhint("Select the two alone: '%s'.", example)));
+				 errhint("Select only the two: '%s'.", example)));
 	return length;
 }
 
@@ -326,7 +326,7 @@ report_unknown_ends(TupleDesc desc)
 			 errmsg("the %s has %d columns, but neither src and dst nor source and target",
 					EMOGI_GRAPH_QUERY, desc->natts),
 			 errdetail("Its columns are: %s.", column_names(desc)),
-			 errhint("Say which of them are the ends of an edge: 'SELECT %s AS src, %s AS dst FROM "
+			 errhint("Name the two that are the ends of an edge: 'SELECT %s AS src, %s AS dst FROM "
 					 "(...) AS q'.",
 					 dst > 0 ? quote_identifier(name_of(desc, src)) : "source_column",
 					 dst > 0 ? quote_identifier(name_of(desc, dst)) : "target_column")));
@@ -342,10 +342,10 @@ third_as_weight(TupleDesc desc, const EmogiEdgeColumns *columns)
 	if (strcmp(name_of(desc, 3), "id") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"id\" of the %s is not taken for a weight", EMOGI_GRAPH_QUERY),
-				 errhint("Where it names edges that have no weight, let it come first: 'SELECT id, "
-						 "%1$s AS src, %2$s AS dst FROM ...'. Or leave it out, or say that it is "
-						 "one: 'SELECT %1$s AS src, %2$s AS dst, id AS weight FROM ...'.",
+				 errmsg("column \"id\" of the %s is not used as a weight", EMOGI_GRAPH_QUERY),
+				 errhint("If it names edges without a weight, select it first: 'SELECT id, %1$s AS "
+						 "src, %2$s AS dst FROM ...'. If it is the weight, name it so: 'SELECT "
+						 "%1$s AS src, %2$s AS dst, id AS weight FROM ...'.",
 						 quote_identifier(name_of(desc, columns->src)),
 						 quote_identifier(name_of(desc, columns->dst)))));
 	return 3;
@@ -436,10 +436,9 @@ find_vertex(TupleDesc desc, const char *query)
 	if (vertex > 0 && emogi_weight_guess_is_from_star(query, "vertex"))
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-				 errmsg("SELECT * of a table with a column \"vertex\" does not say whether it has "
-						"vertices without edges"),
-				 errhint("Name the columns: 'SELECT src, dst FROM ...' for the edges alone, "
-						 "'SELECT src, dst, vertex FROM ...' if it has vertices.")));
+				 errmsg("SELECT * of a table with a column \"vertex\" is ambiguous"),
+				 errhint("List the columns: 'SELECT src, dst FROM ...' for the edges only, 'SELECT "
+						 "src, dst, vertex FROM ...' if the column has vertices without edges.")));
 	return vertex;
 }
 

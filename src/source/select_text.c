@@ -46,8 +46,8 @@ check_condition(const char *condition)
 		!is_expression((SelectStmt *) linitial_node(RawStmt, statements)->stmt))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("the condition on a relation is not one expression: %s", condition),
-				 errhint("Give a query: SELECT src, dst FROM edges WHERE ...")));
+				 errmsg("the condition on a relation must be one expression: \"%s\"", condition),
+				 errhint("Pass a query instead: 'SELECT src, dst FROM edges WHERE ...'.")));
 }
 
 /* Write WHERE and a condition, which may end with a comment. Raises 42601. */

@@ -163,8 +163,8 @@ report_change(Oid relid)
 			 errmsg("could not read relation \"%s\" under the snapshot of the statement's other "
 					"calls",
 					name != NULL ? name : "(dropped)"),
-			 errdetail("It, or what it consists of, was swapped, rewritten or altered after that "
-					   "snapshot was taken."),
+			 errdetail("The relation, or one that it reads, was swapped, rewritten or altered "
+					   "after that snapshot was taken."),
 			 errhint("Run the statement again.")));
 }
 
@@ -433,9 +433,9 @@ check_shards(const CachedPlanSource *source)
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("could not read Citus table \"%s\" under the snapshot of the transaction",
 						get_rel_name(unseen)),
-				 errdetail("Its shards have gone elsewhere since that was taken, where it sees no "
-						   "rows of theirs."),
-				 errhint("Begin the transaction again.")));
+				 errdetail("A shard was moved after the snapshot was taken, and the snapshot does "
+						   "not see its rows there."),
+				 errhint("Run the transaction again.")));
 }
 
 /*

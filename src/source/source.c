@@ -111,7 +111,7 @@ named_column(Relation rel, const char *name, const char *form)
 				 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel),
 						   column_names(rel)),
 				 similar != NULL ? errhint("Perhaps you meant the column %s.", similar) :
-				 errhint("Name those of both ends, for instance: '%s(%s)'.",
+				 errhint("Name the columns of both ends, for example: '%s(%s)'.",
 						 quote_identifier(RelationGetRelationName(rel)), form)));
 	return attnum;
 }
@@ -124,11 +124,11 @@ default_columns(Relation rel, EmogiSource *source)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("relation \"%s\" has neither both of src and dst nor both of source and "
+			 errmsg("relation \"%s\" has neither columns src and dst nor columns source and "
 					"target", RelationGetRelationName(rel)),
 			 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel),
 					   column_names(rel)),
-			 errhint("Name the two that hold the ends of an edge: '%s(source_column, "
+			 errhint("Name the columns of the two ends of an edge: '%s(source_column, "
 					 "target_column)'.",
 					 quote_identifier(RelationGetRelationName(rel)))));
 }
@@ -187,8 +187,8 @@ check_weight_type(Relation rel, AttrNumber attnum)
 				 errmsg("column \"%s\" of relation \"%s\" has type %s and cannot be a weight",
 						NameStr(attribute->attname), RelationGetRelationName(rel),
 						format_type_be(attribute->atttypid)),
-				 errhint("Weights are of a numeric type. To go without, name only the two keys: "
-						 "'%s(%s, %s)'.",
+				 errhint("Weights must be of a numeric type. To ignore weights, name only the "
+						 "ends: '%s(%s, %s)'.",
 						 quote_identifier(RelationGetRelationName(rel)), "source_column",
 						 "target_column")));
 }
@@ -298,11 +298,11 @@ lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("invalid list of columns: \"%s\"", graph->columns),
 				 strchr(graph->columns, ',') == NULL ?
-				 errhint("The last argument names the columns, as columns => 'from_node, "
-						 "to_node'; another is given by its name, where the function has it: "
-						 "direction => 'in'.") :
-				 errhint("Name the two ends of an edge, and what there is of a weight, that of "
-						 "the way back and a name: columns => 'from_node, to_node, km'.")));
+				 errhint("The last argument is a list of columns: columns => 'from_node, to_node'. "
+						 "Pass other arguments by name: direction => 'in'.") :
+				 errhint("List the columns of the two ends of an edge, and optionally those of its "
+						 "weight, its reverse weight and its name: columns => 'from_node, to_node, "
+						 "km'.")));
 	source->relid = graph->relid;
 }
 
@@ -395,8 +395,8 @@ check_order(Relation rel, List *columns, const EmogiSource *source)
 						 quote_identifier(linitial(list_nth(columns, i))));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"id\" of relation \"%s\" is not taken for the source of an edge, "
-					"with two columns after it that could be its ends",
+			 errmsg("column \"id\" of relation \"%s\" is ambiguous: the source of an edge, or its "
+					"name",
 					RelationGetRelationName(rel)),
 			 errhint("Name the ends first, and the name of the edge last: '%1$s(%2$s%3$s)'. If "
 					 "\"id\" is the source, turn the edges around: '%1$s(%4$s, id, %5$s)' with "

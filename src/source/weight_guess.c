@@ -309,8 +309,8 @@ report_relation(const char *relation, const char *ends, const char *column)
 	ereport(NOTICE,
 			(errmsg("relation \"%s\" has no column weight or cost: every edge has weight 1",
 					relation),
-			 errhint("To use a column as the weight, name it: '%1$s(%2$s, %3$s)'. To go without "
-					 "weights, name the ends: '%1$s(%2$s)'.",
+			 errhint("To use a column as the weight, name it: '%1$s(%2$s, %3$s)'. To ignore "
+					 "weights, name only the ends: '%1$s(%2$s)'.",
 					 quote_identifier(relation), ends, column)));
 }
 
@@ -324,7 +324,7 @@ report_query(bool is_taken, const char *name, const char *ends, const char *colu
 			 errmsg("the %s has no column weight or cost: every edge has weight 1",
 					EMOGI_GRAPH_QUERY),
 			 errhint("To use a column as the weight, select it by its name: 'SELECT %1$s, %2$s "
-					 "FROM ...'. To go without weights, select the ends: 'SELECT %1$s FROM ...'.",
+					 "FROM ...'. To ignore weights, select only the ends: 'SELECT %1$s FROM ...'.",
 					 ends, column)));
 }
 

@@ -38,9 +38,9 @@ default_column(Relation rel)
 			return names[i];
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("relation \"%s\" has neither a column vertex nor id",
+			 errmsg("relation \"%s\" has neither a column vertex nor a column id",
 					RelationGetRelationName(rel)),
-			 errhint("Name the one that holds the keys: '%s(column)'.",
+			 errhint("Name the column that holds the keys: '%s(column)'.",
 					 quote_identifier(RelationGetRelationName(rel)))));
 	return NULL;
 }
@@ -58,8 +58,8 @@ write_columns(StringInfo out, Relation rel, List *names)
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
 					 errmsg("column \"%s\" of relation \"%s\" does not exist",
 							(char *) lfirst(cell), RelationGetRelationName(rel)),
-					 errhint("Name a column of it that holds keys, of several that make one each: "
-							 "'%s(column, ...)'.",
+					 errhint("Name the column that holds the keys, or several columns that form a "
+							 "key: '%s(column, ...)'.",
 							 quote_identifier(RelationGetRelationName(rel)))));
 		appendStringInfo(out, "%s%s", foreach_current_index(cell) > 0 ? ", " : "",
 						 quote_identifier(lfirst(cell)));
@@ -111,8 +111,8 @@ write_vertices(StringInfo sql, const char *vertices)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("the %s returns %d columns, but one is needed", EMOGI_VERTEX_QUERY,
 						desc->natts),
-				 errhint("Select the key of a vertex alone; where it has several columns, as a "
-						 "row: 'SELECT ROW(tenant, id) FROM person'.")));
+				 errhint("Select only the key of a vertex. A key of several columns is a row: "
+						 "'SELECT ROW(tenant, id) FROM person'.")));
 	appendStringInfo(sql, "(%.*s\n) AS v(v)", length, query);
 }
 

@@ -27,8 +27,8 @@ sub single_user
 
 my $out = single_user(q{SELECT * FROM emogi_bfs('small', 1)}, q{SELECT * FROM emogi_shortest_path('small'::regclass, 1, 3)}, q{SELECT count(*) AS devices FROM emogi_devices},
 	q{SELECT emogi_evict()}, q{INSERT INTO small VALUES (4, 5)}, q{SELECT count(*) AS edges FROM small});
-is(() = $out =~ /ERROR: .*emogi does not compute in single-user mode/g, 2, 'a call is refused');
-like($out, qr/Start the server to call functions of emogi/, 'the hint says what to do');
+is(() = $out =~ /ERROR: .*emogi's functions cannot be called in single-user mode/g, 2, 'a call is refused');
+like($out, qr/Start the server to call the functions/, 'the hint says what to do');
 unlike($out, qr/max_worker_processes/, '... and not what does not help');
 like($out, qr/edges = "4"/, 'the rest works');
 

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = emogi_node('main', "emogi.max_memory = '64MB'");
-my $warning = qr/WARNING:  emogi\.max_memory is more than the memory that this server may use\n.*DETAIL:  emogi\.max_memory is (\d+)MB; the machine, or the control group, has (\d+)MB\./;
+my $warning = qr/WARNING:  emogi\.max_memory exceeds the memory available to the server\n.*DETAIL:  emogi\.max_memory is (\d+)MB; the machine, or the control group, has (\d+)MB\./;
 
 unlike(slurp_file($node->logfile), $warning, 'with a small emogi.max_memory no warning');
 is($node->safe_psql('postgres', q{SELECT allowed_bytes FROM emogi_estimate('small')}), 64 << 20, '... and emogi_estimate allows it');

@@ -1,4 +1,4 @@
-# emogi_check tells of a cached graph that is not what the table holds: made stale here by switching off the rule of registration, with a
+# emogi_check tells of a cached graph that differs from its table: made stale here by switching off the rule of registration, with a
 # writer that is held between its note and its commit, for so long that a loaded machine finds it held. It tells in the row, in a warning, and in the server's log.
 
 use strict;
@@ -40,8 +40,8 @@ sub is_told
 
 	is($reader->ask("SELECT ok, differs, cache FROM $check"), "f|$expected|hit", $name);
 	my $logged = substr(slurp_file($node->logfile), $log);
-	like($logged, qr/WARNING:  the cached graph of "edges" is not what the table holds/, '... it is in the log');
-	like($logged, qr/DETAIL:  \Q$expected\E\.\n.*HINT:  Drop .*emogi_evict/, '... with what differs, and what to do');
+	like($logged, qr/WARNING:  the cached graph of "edges" differs from its table/, '... it is in the log');
+	like($logged, qr/DETAIL:  \Q$expected\E\.\n.*HINT:  Evict .*emogi_evict/, '... with what differs, and what to do');
 	$reader->ask('SELECT emogi_evict()');
 	is($reader->ask("SELECT ok, differs, cache FROM $check"), 't||built', '... and the next is right');
 }

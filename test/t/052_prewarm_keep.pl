@@ -76,18 +76,18 @@ is($node->safe_psql('postgres', q{SELECT kept FROM emogi_prewarm('mid} . ($n + 1
 # What then does not fit says whose fault it is.
 ($state, $message) = sqlstate($node, q{SELECT count(*) FROM emogi_bfs('big1', 1)});
 is($state, '53200', 'a graph that would fit alone does not');
-like($message, qr/DETAIL:.*Graphs that are kept have \d+\..*HINT:.*emogi_prewarm\(\.\.\., keep => false\)/s, '... since others are kept');
+like($message, qr/DETAIL:.*Kept graphs use \d+ bytes\..*HINT:.*emogi_prewarm\(\.\.\., keep => false\)/s, '... since others are kept');
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
 ($state, $message) = sqlstate($node, q{SELECT count(*) FROM emogi_bfs('big1', 1)});
 is($state, '', 'emogi_evict() has ended that');
 
-# A version that has grown beyond half is not kept any longer, and the log says so.
+# A version that has grown beyond half is no longer kept, and the log says so.
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
 is(prewarm("mid$_", 'keep => true'), 't', "mid$_ is kept") foreach 1 .. $n;
 $node->safe_psql('postgres', 'INSERT INTO mid1 SELECT 1, i FROM generate_series(500000, 700000) i');
 is(prewarm('mid1'), 'f', 'a version beyond the half is not kept');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE kept AND source <> 'mid1'}), $n - 1, '... the others are');
-like(slurp_file($node->logfile), qr/LOG:.*the graph of relation \d+ of database \d+ is not kept any longer/, '... and the log says so');
+like(slurp_file($node->logfile), qr/LOG:.*the graph of relation \d+ of database \d+ is no longer kept in the cache/, '... and the log says so');
 region_is_empty($node, 'an empty Region at the end');
 $node->stop;
 no_crash($node);

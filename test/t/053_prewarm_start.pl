@@ -101,7 +101,7 @@ foreach my $wrong ('follows', 'shop:', 'shop: ', ': follows', 'shop: follows,', 
 {
 	my ($state, $message) = sqlstate($node, "ALTER SYSTEM SET emogi.prewarm = '$wrong'");
 	is($state, '22023', "'$wrong' is refused");
-	like($message, qr/DETAIL:.*is no entry of the form database: table/, '... and named');
+	like($message, qr/DETAIL:.*is not an entry of the form database: table/, '... and named');
 }
 is((sqlstate($node, "SET emogi.prewarm = 'shop: follows'"))[0], '55P02', 'not for sessions');
 
@@ -111,7 +111,7 @@ is(graphs(), 'Other Shop 1 ready, shop 499 ready, shop 599 ready, shop 1000 read
 is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT username) FROM emogi_runs WHERE function = 'emogi_prewarm' AND status = 'ok' AND cache = 'built'}), '6|2', 'emogi_runs shows the calls, as their owners');
 foreach my $case ([ 'x', 'nodb', 'there is no such database' ], [ 'x', 'closed', 'the database does not accept connections' ], [ 'x', 'bare', 'extension emogi does not exist' ],
 	[ 'led', 'shop', 'the graph of "led" cannot be cached' ], [ 'missing', 'shop', 'relation "missing" does not exist' ], [ 'trap', 'shop', 'the graph of "trap" cannot be cached' ],
-	[ 'hidden.away', 'shop', 'permission denied for schema hidden' ], [ 'nameless', 'shop', 'relation "nameless" has neither both of src and dst' ])
+	[ 'hidden.away', 'shop', 'permission denied for schema hidden' ], [ 'nameless', 'shop', 'relation "nameless" has neither columns src and dst' ])
 {
 	my ($entry, $database, $why) = @$case;
 	like($log, qr/WARNING:  emogi\.prewarm: the graph of "\Q$entry\E" of database "$database" is not loaded: \Q$why\E/, "the log names $entry of $database: $why");

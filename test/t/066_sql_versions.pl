@@ -74,7 +74,7 @@ sub refused
 	my ($state, $message) = sqlstate($node, $sql);
 
 	is($state, '55000', "$name: refused");
-	like($message, qr/the SQL of emogi .*is of version \Q$of\E, and the library that the server has loaded of \Q$loaded\E/, '... with both versions');
+	like($message, qr/the SQL of emogi .*is of version \Q$of\E, but the server has loaded the library of version \Q$loaded\E/, '... with both versions');
 	like($message, qr/HINT: .*\Q$hint\E/, '... and what to do');
 }
 
@@ -97,7 +97,7 @@ install_library($new);
 install_sql($new);
 answers_small($node, 'new files, old server: calls as before');
 is($node->safe_psql('postgres', 'SELECT emogi_version()'), $old, '... of the old library');
-my $restart = 'Restart the server, so that it loads the library that is installed.';
+my $restart = 'Restart the server to load the library that is installed.';
 refused($node, 'ALTER EXTENSION emogi UPDATE', $new, $old, $restart, 'ALTER EXTENSION UPDATE before the restart');
 $node->safe_psql('postgres', 'CREATE DATABASE fresh');
 my ($state, $message) = sqlstate($node, 'CREATE EXTENSION emogi', 'fresh');

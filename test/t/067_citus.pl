@@ -83,7 +83,7 @@ sub ncopies { my ($n, $from) = @_; return (copies($node[$n], $from))[1]; }
 distribute('spread', edges(40000, 1), [ 1, 2, 1, 2, 0 ]);
 same($hub, 'shards on two nodes and here', 'spread', 'SELECT * FROM spread', connections => [ 0, 1, 2, 4, 64 ]);
 like(sql('SET emogi.enable_cache = on;', "SELECT count(*) > 0 FROM emogi_degree('spread');", q{SELECT cache || ' ' || why_private FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1}),
-	qr/^t\nprivate server "[^"]+" has no emogi to tell whether shard "spread_\d+" has changed$/, 'a graph is not kept');
+	qr/^t\nprivate server "[^"]+" does not have the extension emogi, which detects changes of shard "spread_\d+"$/, 'a graph is not kept');
 like(sql('SET emogi.server_connections = 1;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('spread')"), qr/Servers: 3\n\s*Server Connections: 3\n\s*Server Ranges: 5\n/, 'EXPLAIN tells of nodes, connections and ranges');
 distribute('hollow', edges(3000, 2), [ 1, 2 ]);
 sql('CREATE TABLE oracle AS TABLE hollow; TRUNCATE hollow');
@@ -120,7 +120,7 @@ same($hub, 'a query', 'SELECT src, dst, weight FROM spread WHERE src > 5', 'SELE
 sql('CREATE VIEW seen AS SELECT * FROM spread');
 same($hub, 'a view', 'seen', 'SELECT * FROM spread', direct => 0);
 is((answer_of($hub, "SELECT emogi_prewarm('spread')"))[0], '55000', 'it cannot be kept');
-like((answer_of($hub, "SET emogi.enable_cache = on; SELECT emogi_prewarm('spread')"))[1], qr/Its graph is not shared: server "[^"]+" has no emogi to tell whether shard "spread_\d+" has changed\./, '... and why');
+like((answer_of($hub, "SET emogi.enable_cache = on; SELECT emogi_prewarm('spread')"))[1], qr/Its graph is not shared: server "[^"]+" does not have the extension emogi, which detects changes of shard "spread_\d+"\./, '... and why');
 on($_, 'CREATE EXTENSION emogi') for 1, 2;
 same($hub, 'nodes that have emogi', 'spread', 'SELECT * FROM spread');
 distribute('growing', 'SELECT 1::bigint AS src, 2::bigint AS dst, 1::float8 AS weight', [ 1 ]);
@@ -181,7 +181,7 @@ is(sql(counted('growing')), "3\nt", 'and back');
 	$caller->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 	is($caller->ask("SELECT $query"), '1', 'REPEATABLE READ');
 	sql("UPDATE pg_dist_placement SET groupid = 0 WHERE shardid = $moved");
-	like($caller->ask("SELECT $query"), qr/40001.*could not read Citus table "growing" under the snapshot of the transaction.*Begin the transaction again/s, '... a shard that has come here since');
+	like($caller->ask("SELECT $query"), qr/40001.*could not read Citus table "growing" under the snapshot of the transaction.*Run the transaction again/s, '... a shard that has come here since');
 	like($caller->ask("ROLLBACK; BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT $query"), qr/^1$/, '... and the next transaction');
 	$caller->ask('ROLLBACK');
 	sql("UPDATE pg_dist_placement SET groupid = 1 WHERE shardid = $moved");

@@ -31,7 +31,7 @@ my $tables = q{
 	CREATE FUNCTION check_components(graph text) RETURNS bool LANGUAGE plpgsql STABLE AS $$
 		BEGIN
 			IF components(graph) IS DISTINCT FROM components_anew(graph) THEN
-				RAISE WARNING 'the graph %, by its components, is not what the table holds', graph;
+				RAISE WARNING 'the graph %, by its components, differs from its table', graph;
 			END IF;
 			RETURN true;
 		END $$;
@@ -517,7 +517,7 @@ sub log_since
 	seek $log, $place, 0;
 	while (my $line = <$log>)
 	{
-		if ($line =~ /WARNING:  the .*graph.* is not what the table holds/) { push @wrong, $line }
+		if ($line =~ /WARNING:  the .*graph.* differs from its table/) { push @wrong, $line }
 		elsif ($line =~ /(?:DETAIL|STATEMENT):  / && @wrong && $wrong[-1] =~ /WARNING/ && $wrong[-1] !~ /STATEMENT/) { $wrong[-1] .= $line }
 		elsif ($line =~ /(?:ERROR|FATAL|PANIC):  / && $line !~ /$expected/) { push @errors, $line }
 		$stopped++ if $line =~ /(?:ERROR|FATAL):  (?:$canceled|$ended)/;

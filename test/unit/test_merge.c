@@ -383,7 +383,7 @@ check_refused(History *history, EmogiEdgeChange change)
 		refused.nchanges = sizeof(changes) / sizeof(changes[0]);
 		input = splice_input(&refused, 2, NULL);
 		status = emogi_merge(pools[1], &input, &graph, &control, &error);
-		CHECK(status == EMOGI_BAD_INPUT && strstr(error.message, "does not have an edge") != NULL, "%lld -> %lld, kind %d: status %d",
+		CHECK(status == EMOGI_BAD_INPUT && strstr(error.message, "does not have the edge") != NULL, "%lld -> %lld, kind %d: status %d",
 			  (long long) change.src, (long long) change.dst, kind, status);
 		changes[1].times = 1;
 		changes[1].weight = 5;

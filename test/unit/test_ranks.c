@@ -109,7 +109,7 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	free(again.memory);
 }
 
-/* Make proportions of leaps: to a few vertices, of which the first is one. */
+/* Make teleport probabilities: to a few vertices, of which the first is one. */
 static double *
 make_leap(uint64_t nvertices)
 {

@@ -179,7 +179,7 @@ tame_weights(const EmogiGraph *graph, double **weights)
 	return tame;
 }
 
-/* Ask for ranks with weights, with proportions of leaps, and with both. values: [nvertices], scratch. */
+/* Ask for ranks with weights, with teleport probabilities, and with both. values: [nvertices], scratch. */
 static void
 check_ranks(const char *name, const EmogiGraph *graph, EmogiQuery query, double *values, uint64_t seed)
 {

@@ -1,7 +1,7 @@
 """Graph algorithms in PostgreSQL with the extension emogi, as numpy, pandas or Arrow.
 
-``connect`` opens a connection, ``Connection.graph`` or ``Graph`` makes a handle of a graph, and a method of the handle calls
-the function of the extension that has its name::
+``connect`` opens a connection, and ``Connection.graph`` or ``Graph`` makes a handle of a graph. Each method of the handle calls the
+function of the extension that has its name::
 
     import emogi
 

@@ -1,4 +1,4 @@
-"""Connections that know graphs."""
+"""Connections that make handles of graphs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._result import Result
 
 
 class Connection(psycopg.Connection[Any]):
-    """A connection of psycopg that makes handles of graphs as well."""
+    """A connection of psycopg that also makes handles of graphs."""
 
     def graph(self, graph: str | sql.Composable | tuple[str, ...], **options: Any) -> Graph:
         """Make a handle of a graph. The arguments are those of ``Graph``."""
@@ -35,7 +35,7 @@ class Connection(psycopg.Connection[Any]):
 def connect(conninfo: str = "", *, autocommit: bool = True, **options: Any) -> Connection:
     """Connect to a database.
 
-    The arguments are those of ``psycopg.connect``: a connection string, and its parts by name. Each statement is a transaction of
-    its own, as a graph that has changed meanwhile is else not seen, unless ``autocommit`` is False.
+    The arguments are those of ``psycopg.connect``: a connection string, and its parts as keywords. Unless ``autocommit`` is
+    False, each statement is a transaction of its own, so that each call sees the latest state of its graph.
     """
     return Connection.connect(conninfo, autocommit=autocommit, **options)

@@ -72,7 +72,7 @@ def need_connection(connection: Any) -> None:
     """See that a connection is one of psycopg 3 that waits for its answers."""
     if not isinstance(connection, psycopg.Connection):
         kind = f"{type(connection).__module__}.{type(connection).__name__}"
-        raise TypeError(f"the first argument is a psycopg.Connection, and not {kind}: emogi.connect(...) makes one of a connection string")
+        raise TypeError(f"the first argument must be a psycopg.Connection, not {kind}; emogi.connect(...) makes one from a connection string")
 
 
 def _rows(part: Part) -> int:
@@ -170,7 +170,7 @@ def _bytes_at(data: np.ndarray, places: np.ndarray, sizes: np.ndarray) -> np.nda
 def _drop_head(block: bytearray, lengths: list[int]) -> None:
     """Drop the head of the stream, which comes before the first row or with it."""
     if not block.startswith(_SIGNATURE) or len(block) < len(_SIGNATURE) + 8:
-        raise psycopg.DataError("what was received is no COPY in binary")
+        raise psycopg.DataError("the received data is not a binary COPY")
     (extension,) = _INT4.unpack_from(block, len(_SIGNATURE) + 4)
     size = len(_SIGNATURE) + 8 + extension
     del block[:size]
@@ -182,7 +182,7 @@ def _drop_head(block: bytearray, lengths: list[int]) -> None:
 def _drop_end(block: bytearray, lengths: list[int]) -> None:
     """Drop the mark behind the last row."""
     if not lengths or lengths[-1] != len(_END) or not block.endswith(_END):
-        raise psycopg.DataError("the end of a COPY in binary is missing")
+        raise psycopg.DataError("the end of the binary COPY is missing")
     del block[-len(_END) :], lengths[-1]
 
 
@@ -283,16 +283,16 @@ def fetch(
 ) -> Result:
     """Run any SELECT and get its rows as arrays, in the order of the query.
 
-    ``query`` may call the functions of emogi or not, and has psycopg's placeholders for ``parameters``. Columns of a type that
-    has no array here come as text. Two columns of the same name are an error: name them with AS.
+    ``query`` can be any query, with or without functions of emogi, and has psycopg's placeholders for ``parameters``. Columns of
+    types without an array are returned as text. Two columns of the same name are an error: rename them with AS.
     """
     need_connection(connection)
     if isinstance(query, sql.Composable):
         query = query.as_string(connection)
     if not isinstance(query, str):
-        raise TypeError(f"a query is a str or made by psycopg.sql, and not {type(query).__name__}")
+        raise TypeError(f"a query must be a str or composed by psycopg.sql, not {type(query).__name__}")
     if parameters is not None and (isinstance(parameters, str) or not isinstance(parameters, (Sequence, Mapping))):
-        raise TypeError(f"parameters are a list or a dict, and not {type(parameters).__name__}")
+        raise TypeError(f"parameters must be a list or a dict, not {type(parameters).__name__}")
     bound = psycopg.ClientCursor(connection).mogrify(query, parameters) if parameters is not None else query
     inner = written(bound)
     try:
@@ -304,7 +304,7 @@ def fetch(
         raise
     names = [plan.name for plan in plans]
     if len(set(names)) < len(names):
-        raise psycopg.ProgrammingError("two columns of the query have the same name: give them names with AS")
+        raise psycopg.ProgrammingError("two columns of the query have the same name: rename them with AS")
     if not plans:
         raise psycopg.ProgrammingError("the query returns no columns")
     return run(connection, inner, plans, progress)

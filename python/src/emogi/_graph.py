@@ -34,17 +34,17 @@ class _Form:
 
 def _forms(function: str) -> list[_Form]:
     if function not in FUNCTIONS:
-        raise ValueError(f"there is no function {function!r} with a graph, but {', '.join(FUNCTIONS)}")
+        raise ValueError(f"no function {function!r} takes a graph; the functions are {', '.join(FUNCTIONS)}")
     return [_Form(*form) for form in FUNCTIONS[function]]
 
 
 def _identifier(name: Any) -> str:
     """Write the name of a column or of a part of a relation."""
     if not isinstance(name, str):
-        raise TypeError(f"a name is a str, and not {type(name).__name__}")
+        raise TypeError(f"a name must be a str, not {type(name).__name__}")
     # libpq would end the statement at a zero byte.
     if not name or "\0" in name:
-        raise ValueError(f"{name!r} is no name")
+        raise ValueError(f"invalid name: {name!r}")
     return sql.Identifier(name).as_string(None)
 
 
@@ -53,7 +53,7 @@ def _identifier_list(columns: str | Sequence[str]) -> str:
     if isinstance(columns, str):
         return _identifier(columns)
     if not columns:
-        raise ValueError("source and target name no column")
+        raise ValueError("source and target must name at least one column each")
     return "(" + ", ".join(map(_identifier, columns)) + ")"
 
 
@@ -87,13 +87,13 @@ def _key(value: Any) -> Any:
     """Get a vertex, or a list of them, as it is written. An error if it can be none."""
     if isinstance(value, list):
         if any(isinstance(part, list) for part in value):
-            raise TypeError("vertices are a list or an array of one dimension; a key of several columns is a tuple")
+            raise TypeError("vertices must be a list or an array of one dimension; a key of several columns is a tuple")
         return [_key(part) for part in value]
     value = _whole(value)
     if value is None or isinstance(value, (str, tuple, uuid.UUID)):
         return value
     if isinstance(value, (bool, float)) or hasattr(value, "__iter__") or hasattr(value, "__array__"):
-        raise TypeError(f"a vertex is an int, a str, a uuid.UUID or a tuple, and several are a list or an array, not {type(value).__name__} {value!r}")
+        raise TypeError(f"a vertex must be an int, a str, a uuid.UUID or a tuple, and several a list or an array, not {type(value).__name__} {value!r}")
     return value
 
 
@@ -102,7 +102,7 @@ def _key_type(value: Any) -> str | None:
     if isinstance(value, list):
         types = {_key_type(part) for part in value} - {None}
         if len(types) > 1:
-            raise TypeError(f"vertices of several types in one list: {', '.join(sorted(map(str, types)))}")
+            raise TypeError(f"the vertices of a list must have one type, not several types: {', '.join(sorted(map(str, types)))}")
         return next(iter(types), None)
     if value is None:
         return None
@@ -139,7 +139,7 @@ def _two_columns(name: str, value: Any) -> sql.Composable | None:
     kind = _key_type(left) or "bigint"
     if name == "start":
         if not all(_is_number(part) for part in right):
-            raise TypeError("the values of start are numbers")
+            raise TypeError("the values of start must be numbers")
         second = sql.SQL("{}::float8[]").format(sql.Literal([float(part) for part in right]))
     else:
         right = _key(_plain(right))
@@ -163,21 +163,21 @@ _QUERIES = {
 
 
 class Graph(Functions):
-    """A graph: which connection, and what the extension's graph argument says. It holds no edges itself.
+    """A handle of a graph: a connection and a graph argument of the extension. It holds no edges itself.
 
-    ``graph`` is a relation or a query, in any form that docs/graph-argument.md has: ``"follows"``, ``"roads(a, b, km)"``,
-    ``"SELECT src, dst FROM follows WHERE since > now() - interval '1 week'"``. Where columns are named by arguments it is the name of a
-    relation: as it is written in SQL, or a tuple, ``("social", "Follows")``, whose parts are quoted.
+    ``graph`` is a relation or a query, in any form described in docs/graph-argument.md: ``"follows"``, ``"roads(a, b, km)"``,
+    ``"SELECT src, dst FROM follows WHERE since > now() - interval '1 week'"``. If columns are passed as arguments, it is the name of a
+    relation, as written in SQL, or a tuple, ``("social", "Follows")``, whose parts are quoted.
 
-    source, target   the columns of the two ends; a sequence of names where several columns are the key together
-    weight           the column of weights; it takes ``source`` and ``target``
-    reverse_cost     the column with the cost of the way back
+    source, target   the columns of the two ends; a sequence of names if the key has several columns
+    weight           the column of weights; requires ``source`` and ``target``
+    reverse_cost     the column with the cost of the reverse edge
     edge_id          the column with the name of an edge
     parameters       values of ``$1``, ``$2`` and so on in a query
-    vertices         a relation or query of vertices that count also without an edge: ``emogi_with_vertices``
-    direction        ``"out"``, ``"in"`` or ``"both"``: for all calls that do not say one themselves
-    keys             the type of the vertices: ``"bigint"``, ``"text"`` or ``"uuid"``. None: it is asked when it is needed
-    progress         for all calls that do not say it themselves: True for a bar of tqdm, or a function that is given each ``Progress``
+    vertices         a relation or query of vertices that are in the graph even without an edge: ``emogi_with_vertices``
+    direction        ``"out"``, ``"in"`` or ``"both"``: the default of all calls
+    keys             the type of the vertices: ``"bigint"``, ``"text"`` or ``"uuid"``. None: it is looked up if needed
+    progress         the default of all calls: True for a bar of tqdm, or a function that is called with each ``Progress``
     """
 
     def __init__(
@@ -200,13 +200,13 @@ class Graph(Functions):
         if parameters is not None:
             parameters = _plain(parameters)
             if not isinstance(parameters, (list, tuple)):
-                raise TypeError(f"parameters are a list of values, and not {type(parameters).__name__}")
+                raise TypeError(f"parameters must be a list of values, not {type(parameters).__name__}")
         if vertices is not None and not isinstance(vertices, str):
-            raise TypeError(f"vertices is a str, a relation or a query, and not {type(vertices).__name__}")
+            raise TypeError(f"vertices must be a str, a relation or a query, not {type(vertices).__name__}")
         if keys is not None and keys not in _KEY_TYPES:
-            raise ValueError(f"keys is {keys!r}, and not one of {', '.join(_KEY_TYPES)}")
+            raise ValueError(f"keys must be one of {', '.join(_KEY_TYPES)}, not {keys!r}")
         if direction not in (None, "out", "in", "both"):
-            raise ValueError(f"direction is {direction!r}, and not one of out, in, both")
+            raise ValueError(f"direction must be one of out, in, both, not {direction!r}")
         self.connection = connection
         self.direction = direction
         self.progress = progress
@@ -226,24 +226,24 @@ class Graph(Functions):
         else:
             # What has a sequence of names of its own, such as a DataFrame, would else be read as the name of some table.
             raise TypeError(
-                f"graph is a str, a relation or a query, or a tuple of the parts of a name, and not {type(graph).__module__}.{type(graph).__name__}: "
-                "edges stand in a table of the database"
+                f"graph must be a str, a relation or a query, or a tuple of the parts of a name, not {type(graph).__module__}.{type(graph).__name__}: "
+                "the edges of a graph are in the database"
             )
         beside = (weight, reverse_cost, edge_id)
         if source is None and target is None:
             if beside != (None, None, None):
-                raise ValueError("weight, reverse_cost and edge_id are columns beside source and target: name these, too")
+                raise ValueError("weight, reverse_cost and edge_id require source and target")
             return text
         if source is None or target is None:
-            raise ValueError("source and target are named together")
+            raise ValueError("source and target must be given together")
         if weight is None and beside != (None, None, None):
-            raise ValueError("reverse_cost and edge_id stand behind a weight: name that, too")
+            raise ValueError("reverse_cost and edge_id require a weight")
         columns = [_identifier_list(source), _identifier_list(target)]
         columns += [_identifier(name) for name in beside if name is not None]
         if reverse_cost and not edge_id and reverse_cost != "reverse_cost":
-            raise ValueError("of four columns the last is the cost of the way back only if it is called reverse_cost: name edge_id, too")
+            raise ValueError("a reverse_cost column of another name requires edge_id")
         if edge_id == "reverse_cost" and not reverse_cost:
-            raise ValueError("a column reverse_cost in the place of edge_id would be read as the cost of the way back")
+            raise ValueError("edge_id cannot be a column reverse_cost, which is read as the cost of the reverse edge")
         return f"{text}({', '.join(columns)})"
 
     def __repr__(self) -> str:
@@ -251,7 +251,7 @@ class Graph(Functions):
 
     @property
     def schema(self) -> str:
-        """The schema that the extension is in."""
+        """The schema of the extension."""
         if self._schema is None:
             self._schema = extension_schema(self.connection)
         return self._schema
@@ -305,7 +305,7 @@ class Graph(Functions):
             needed = [name for name, type_ in form.arguments if type_.endswith("!")]
             if all(name in names for name in given) and all(name in given for name in needed):
                 return form
-        raise TypeError(f"{function} takes no such arguments together: {', '.join(given) or 'none'}")
+        raise TypeError(f"{function} does not accept these arguments together: {', '.join(given) or 'none'}")
 
     def _compose(self, function: str, arguments: Mapping[str, Any]) -> tuple[sql.Composable, _Form, str]:
         """Put a call together: the expression, its form, and the type of its vertices."""
@@ -341,7 +341,7 @@ class Graph(Functions):
         if type_ in ("integer", "bigint"):
             value = _whole(value)
         if not taken(value):
-            raise TypeError(f"{name} of {function} is {_QUERIES.get(name, said)}, and not {type(value).__name__} {value!r}")
+            raise TypeError(f"{name} of {function} must be {_QUERIES.get(name, said)}, not {type(value).__name__} {value!r}")
         return value
 
     def _typed(self, value: Any, type_: str, kind: str) -> sql.Composable:
@@ -357,7 +357,7 @@ class Graph(Functions):
         return sql.SQL("({})::{}").format(sql.Literal(value), sql.SQL(type_))
 
     def call(self, function: str, /, **arguments: Any) -> sql.Composable:
-        """Get the call of a function for SQL of your own: what stands in FROM. The names are those of the methods::
+        """Get the call of a function, for the FROM clause of SQL of your own. The names are those of the methods::
 
         emogi.fetch(connection, sql.SQL("SELECT level, count(*) FROM {} GROUP BY level ORDER BY level").format(g.call("bfs", source=1)))
         """
@@ -370,9 +370,9 @@ class Graph(Functions):
         names = list(types) if select is None else [select] if isinstance(select, str) else list(select)
         for name in names:
             if name not in types:
-                raise ValueError(f"{function} has no column {name!r}, but {', '.join(types)}")
+                raise ValueError(f"{function} has no column {name!r}; its columns are {', '.join(types)}")
         if not names or len(set(names)) < len(names):
-            raise ValueError("select names no column, or one twice")
+            raise ValueError("select must name at least one column, and no column twice")
         query = sql.SQL("SELECT {} FROM {} AS call").format(sql.SQL(", ").join(sql.Identifier("call", name) for name in names), call)
         plans = [Plan(name, types[name]) for name in names]
         return run(self.connection, query, plans, self.progress if progress is None else progress, f"emogi_{function}")

@@ -19,7 +19,7 @@ SECONDS_AT_END = 0.5
 
 @dataclass(frozen=True)
 class Progress:
-    """A row of the view emogi_progress: where a call is."""
+    """A row of the view emogi_progress: the state of a call."""
 
     function: str
     state: str
@@ -81,7 +81,7 @@ def extension_schema(connection: psycopg.Connection[Any]) -> str:
             "SELECT nspname FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace n ON n.oid = extnamespace WHERE extname = 'emogi'"
         ).fetchone()
     if row is None:
-        raise psycopg.errors.UndefinedObject("the extension emogi is not in this database: CREATE EXTENSION emogi")
+        raise psycopg.errors.UndefinedObject("extension emogi is not installed in this database: run CREATE EXTENSION emogi")
     return row[0]
 
 

@@ -1,4 +1,4 @@
-"""What a call returns: columns, which become numpy arrays, a pandas or polars DataFrame, or an Arrow table."""
+"""Results of calls: columns, which become numpy arrays, a pandas or polars DataFrame, or an Arrow table."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _OTHER_NAMES = {
 class Column:
     """One column of a result, as it was received.
 
-    ``values`` has an element for each row if the type has a fixed length; what stands there for NULL means nothing. Else it has
-    the bytes of all values one after the other, and ``offsets``, one longer than there are rows, says where each begins.
+    ``values`` has an element for each row if the type has a fixed length, arbitrary for NULL. Otherwise it has
+    the bytes of all values one after the other, and ``offsets``, one longer than the number of rows, has the beginning of each.
     ``valid`` is True where a value is not NULL; None: there is no NULL.
     """
 
@@ -45,7 +45,7 @@ class Column:
 
     @property
     def null_count(self) -> int:
-        """Number of NULLs."""
+        """The number of NULLs."""
         return 0 if self.valid is None else len(self.valid) - int(np.count_nonzero(self.valid))
 
     def _strings(self) -> np.ndarray:
@@ -86,7 +86,7 @@ class Column:
     def numpy(self) -> np.ndarray:
         """Get the column as an array.
 
-        Numbers and booleans keep their type; where there are NULLs the array is a masked one. A ``uuid``, a ``text`` and any other
+        Numbers and booleans keep their type; if there are NULLs, the array is masked. A ``uuid``, a ``text`` and any other
         type make an array of objects, with None for NULL; dates and times one of ``datetime64``, with ``NaT``.
         """
         if self.offsets is not None:
@@ -107,12 +107,12 @@ class Column:
             years = array.astype("datetime64[Y]").astype("i8") + 1970
             if (~np.isnat(array) & ((years < datetime.MINYEAR) | (years > datetime.MAXYEAR))).any():
                 # numpy would have mere numbers in their place.
-                raise OverflowError(f"{self.name} has dates outside of the years 1 to 9999, which Python's datetime has not: take them as numpy, or as text")
+                raise OverflowError(f"{self.name} has dates outside of the years 1 to 9999, which Python's datetime does not support: take them as numpy, or as text")
         values: list[Any] = array.tolist()
         return values
 
     def arrow(self) -> pyarrow.Array:
-        """Get the column as an Arrow array; its numbers and texts are not copied."""
+        """Get the column as an Arrow array. Numbers and texts are not copied."""
         import pyarrow as pa
 
         length, nulls = len(self), self.null_count
@@ -121,7 +121,7 @@ class Column:
             bitmap = pa.py_buffer(np.packbits(self.valid, bitorder="little"))
         if self.type == "numeric":
             if not all(value is None or value.is_finite() for value in self.numpy()):
-                raise ValueError(f"{self.name} has a NaN or an infinity, which Arrow's decimals have not: cast it to float8 or text in the query")
+                raise ValueError(f"{self.name} has a NaN or an infinity, which Arrow's decimals do not support: cast it to float8 or text in the query")
             return pa.array(self.numpy(), type=pa.decimal128(38, 19) if not length else None, from_pandas=True)
         if self.offsets is not None:
             kind = pa.large_binary() if self.type == BYTES else pa.large_utf8()
@@ -139,7 +139,7 @@ class Column:
         return pa.Array.from_buffers(kind, length, [bitmap, pa.py_buffer(np.ascontiguousarray(self.values))], nulls)
 
     def pandas(self) -> Any:
-        """Get the column as what a DataFrame is made of. With NULLs, numbers and booleans have the types of pandas that know NA."""
+        """Get the column as an array of pandas. With NULLs, numbers and booleans have the nullable types of pandas."""
         import pandas as pd
 
         if self.valid is not None and self.offsets is None and self.type != "uuid":
@@ -171,7 +171,7 @@ class Result:
         return self._columns
 
     def keys(self) -> list[str]:
-        """Get the names of the columns, in order. With these ``dict(result)`` is a dict of arrays."""
+        """Get the names of the columns, in order. Together with indexing they make ``dict(result)`` a dict of arrays."""
         return list(self._columns)
 
     def __len__(self) -> int:
@@ -187,7 +187,7 @@ class Result:
         """Get a column as a numpy array, or some columns as a result."""
         for one in name if isinstance(name, list) else [name]:
             if not isinstance(one, str) or one not in self._columns:
-                raise KeyError(f"there is no column {one!r}, but {', '.join(self._columns)}")
+                raise KeyError(f"there is no column {one!r}; the columns are {', '.join(self._columns)}")
         if isinstance(name, list):
             return Result([self._columns[one] for one in name])
         return self._columns[name].numpy()
@@ -214,7 +214,7 @@ class Result:
         return name in self._columns
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """Go through the rows, as tuples of Python's own types, with None for NULL."""
+        """Iterate over the rows, as tuples of Python's own types, with None for NULL."""
         return zip(*(column.objects() for column in self._columns.values()))
 
     def __repr__(self) -> str:
@@ -222,7 +222,7 @@ class Result:
         return f"<emogi.Result: {self._length} rows of ({inner})>"
 
     def numpy(self) -> np.ndarray:
-        """Get one structured array, with a field for each column; a masked one where there is a NULL among numbers."""
+        """Get a structured array with a field for each column, masked if there are NULLs among numbers."""
         arrays = {name: self[name] for name in self._columns}
         dtype = np.dtype([(name, array.dtype) for name, array in arrays.items()])
         masked = any(isinstance(array, np.ma.MaskedArray) for array in arrays.values())
@@ -238,7 +238,7 @@ class Result:
         return pd.DataFrame({name: column.pandas() for name, column in self._columns.items()}, index=pd.RangeIndex(self._length))
 
     def polars(self) -> polars.DataFrame:
-        """Get a DataFrame of polars, by way of pyarrow. A ``uuid`` is 16 bytes there."""
+        """Get a DataFrame of polars, by way of pyarrow. A ``uuid`` is 16 bytes in it."""
         import polars as pl
         import pyarrow as pa
 

@@ -41,7 +41,7 @@ def _start(G: EmogiGraph, personalization: Any) -> str | None:
     if not sum(values):
         raise ZeroDivisionError
     if min(values) < 0 or not math.isfinite(sum(values)):
-        raise NotImplementedError("emogi takes a personalization that is finite, 0 or more")
+        raise NotImplementedError("emogi supports only finite personalization values of 0 or more")
     return f"SELECT * FROM unnest('{{{','.join(map(str, places))}}}'::bigint[], '{{{','.join(map(repr, values))}}}'::float8[])"
 
 
@@ -53,10 +53,10 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1.0e-6, nsta
     if operator.index(max_iter) < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
     if max_iter > MOST_ITERATIONS or not math.isfinite(tol):
-        raise NotImplementedError(f"emogi takes a max_iter up to {MOST_ITERATIONS}, and a tol that is finite")
+        raise NotImplementedError(f"emogi supports only max_iter up to {MOST_ITERATIONS} and a finite tol")
     weights = G.weights[weight] if weight is not None else None
     if weights is not None and (weights.smallest < 0 or not math.isfinite(weights.total)):
-        raise NotImplementedError(f"emogi takes weights that are finite, 0 or more; {weight!r} is not so")
+        raise NotImplementedError(f"emogi supports only finite weights of 0 or more, unlike {weight!r}")
     weighted = weights is not None and G.number_of_edges() > 0
     handle = G.handle(weight if weighted else None)
     tolerance = len(G) * tol
@@ -66,7 +66,7 @@ def pagerank(G, alpha=0.85, personalization=None, max_iter=100, tol=1.0e-6, nsta
             return handle.pagerank(float(alpha), iterations, bound, start, weights=weighted, select=["rank"])["rank"]
         except psycopg.DataError as error:
             # Numbers so large or small that the server does not reckon with them.
-            raise NotImplementedError(f"emogi has no ranks of these numbers: {error}") from error
+            raise NotImplementedError(f"emogi cannot compute ranks with these numbers: {error}") from error
 
     result = ranks(max_iter, max(tolerance, 0.0))
     # emogi tells how many iterations it made, and not whether the last was near enough: that is asked where it was the last allowed.

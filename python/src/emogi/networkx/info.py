@@ -63,7 +63,7 @@ def _least_edges() -> int:
     """Get EMOGI_MIN_EDGES. An error would have networkx do without all other settings."""
     said = os.environ.get("EMOGI_MIN_EDGES", "").strip()
     if said and not said.isdigit():
-        warnings.warn(f"EMOGI_MIN_EDGES is {said!r}, and not a whole number of 0 or more: {LEAST_EDGES} it is", stacklevel=2)
+        warnings.warn(f"EMOGI_MIN_EDGES must be a whole number of 0 or more, not {said!r}; using {LEAST_EDGES}", stacklevel=2)
         return LEAST_EDGES
     return int(said) if said else LEAST_EDGES
 
@@ -81,9 +81,9 @@ def _config() -> Any:
         def _on_setattr(self, key: str, value: Any) -> Any:
             if key == "min_edges":
                 if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
-                    raise ValueError(f"emogi's min_edges is a number of 0 or more, and not {value!r}")
+                    raise ValueError(f"emogi's min_edges must be a number of 0 or more, not {value!r}")
             elif not isinstance(value, str):
-                raise TypeError(f"emogi's {key} is a str, and not {value!r}")
+                raise TypeError(f"emogi's {key} must be a str, not {value!r}")
             return value
 
     return EmogiConfig(

@@ -29,7 +29,7 @@ class Backend:
     ) -> EmogiGraph:
         """Take a graph with the attributes of edges that the call needs. No function here needs any of nodes."""
         if preserve_edge_attrs:
-            raise NotImplementedError("emogi loads attributes of edges by name, and not all of them")
+            raise NotImplementedError("emogi loads only edge attributes that are given by name")
         if hasattr(graph, "_graph"):
             # A view shows another graph, whose changes do not clear what networkx keeps for the view: it shall keep nothing.
             graph.__networkx_cache__ = None
@@ -42,12 +42,12 @@ class Backend:
 
     @staticmethod
     def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        """Say whether a call can be served; a text says why not."""
+        """Tell whether a call can be served; a text is the reason why not."""
         return algorithms.can_run(name, args, kwargs)
 
     @staticmethod
     def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        """Say whether it pays. It is asked where the user did not name the backend."""
+        """Tell whether the backend is worthwhile, if the user did not name it."""
         graph = args[0] if args else kwargs.get("G")
         if isinstance(graph, EmogiGraph):
             return True

@@ -55,7 +55,7 @@ def no_multigraph(G: EmogiGraph) -> None:
 def lengths(G: EmogiGraph, weight: Any) -> None:
     """See that an attribute can be a length."""
     if weight is not None and not G.weights[weight].are_lengths:
-        raise NotImplementedError(f"emogi takes lengths that are finite, 0 or more, and as whole numbers sum to 2^53 at most; {weight!r} is not so")
+        raise NotImplementedError(f"emogi supports only finite lengths of 0 or more, whose sum is at most 2^53 if they are whole numbers, unlike {weight!r}")
 
 
 def numbers(G: EmogiGraph, weight: Any, distances: np.ndarray) -> list[Any]:

@@ -157,11 +157,11 @@ def read_weights(name: Any, default: Any, data: list[Mapping[Any, Any]], column:
     values = [attributes.get(name, default) for attributes in data]
     for value in values:
         if not isinstance(value, (int, float, np.integer, np.floating)):
-            raise NotImplementedError(f"emogi takes edges with numbers of type int and float, and {name!r} of one is {value!r}")
+            raise NotImplementedError(f"emogi supports only int and float attributes of edges, but {name!r} of an edge is {value!r}")
     try:
         array = np.fromiter((float(value) for value in values), np.float64, len(values))
     except OverflowError as error:
-        raise NotImplementedError(f"emogi takes numbers of float8, and {name!r} of an edge is larger") from error
+        raise NotImplementedError(f"emogi supports only numbers in the range of float8, but {name!r} of an edge is larger") from error
     whole = all(isinstance(value, (int, np.integer)) for value in values)
     smallest = float(array.min()) if len(array) else 0.0
     finite = bool(np.isfinite(array).all())
@@ -230,7 +230,7 @@ class EmogiGraph:
                 graph = self._source()
                 if graph is None or list(graph) != self.nodes or graph.number_of_edges() != self._edges:
                     raise psycopg.OperationalError(
-                        "the tables of this graph went with their connection, and the graph that they were made of has gone or changed"
+                        "the tables of this graph were lost with their connection, and the networkx graph was changed or deleted"
                     )
                 columns = self._read(graph)
             self._load(connection, columns)
