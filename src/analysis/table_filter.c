@@ -306,8 +306,7 @@ double
 emogi_table_filter_cost(const EmogiSource *source, double *nrows)
 {
 	const EmogiQueryAnalysis *analysis = source->filter->analysis;
-	const Plan *plan = pg_plan_query(copyObject(analysis->query), analysis->text,
-									 CURSOR_OPT_PARALLEL_OK, NULL)->planTree;
+	const Plan *plan = emogi_compat_plan(copyObject(analysis->query), analysis->text)->planTree;
 
 	*nrows = plan->plan_rows;
 	return plan->total_cost;
