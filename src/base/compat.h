@@ -784,8 +784,8 @@ emogi_compat_begin_parallel(Relation rel, ParallelTableScanDesc shared)
 }
 
 /*
- * 19: pruning can also set the page's bits of the visibility map, but does not here. Prune a pinned,
- * unlocked page if that is useful.
+ * 19: pruning can also set the page's bits of the visibility map, but does not here. Prune a
+ * pinned, unlocked page if that is useful.
  */
 static inline void
 emogi_compat_prune(Relation rel, Buffer buffer)
