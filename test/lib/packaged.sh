@@ -37,9 +37,9 @@ use_own_libraries() {
 suit_compiler() {
     local header=$1 makefile=$2 flag
     sed -i -E 's/^(#define HAVE_DECL_STRLC(AT|PY)) 1/\1 0/; s/^#define HAVE_TYPEOF_UNQUAL 1//' "$header"
-    for flag in $(sed -nE 's/^CFLAGS = //p' "$makefile" | grep -oE -- '-W[a-z][a-z-]*(=[a-z0-9-]+)?'); do
+    while read -r flag; do
         gcc "$flag" -fsyntax-only -x c /dev/null 2>/dev/null || sed -i "s/^\(CFLAGS = .*\) $flag /\1 /" "$makefile"
-    done
+    done < <(sed -nE 's/^CFLAGS = //p' "$makefile" | grep -oE -- '-W[a-z][a-z-]*(=[a-z0-9-]+)?')
 }
 
 # Get the packaged server of a version into a folder, of which HOME becomes a link.
