@@ -150,7 +150,7 @@ emogi_analysis_run(EmogiQueryAnalysis *analysis, const char *select, ParamListIn
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "%s FROM ", select);
 	write_placeholder(analysis, &sql);
-	plan = pg_plan_query(wrap(analysis, sql.data), analysis->text, CURSOR_OPT_PARALLEL_OK, NULL);
+	plan = emogi_compat_plan(wrap(analysis, sql.data), analysis->text);
 	analysis->reads_elsewhere = reads_others(plan, analysis);
 	query = CreateQueryDesc(plan, analysis->text, GetActiveSnapshot(), InvalidSnapshot,
 							&number.receiver, params, NULL, 0);

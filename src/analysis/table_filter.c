@@ -313,8 +313,7 @@ emogi_table_filter_cost(const EmogiSource *source, double *nrows)
 
 	if (emogi_known_analyses_cost(analysis, nrows, &cost))
 		return cost;
-	plan = pg_plan_query(copyObject(analysis->query), analysis->text, CURSOR_OPT_PARALLEL_OK,
-						 NULL)->planTree;
+	plan = emogi_compat_plan(copyObject(analysis->query), analysis->text)->planTree;
 	*nrows = plan->plan_rows;
 	emogi_known_analyses_set_cost(analysis, plan->plan_rows, plan->total_cost);
 	return plan->total_cost;

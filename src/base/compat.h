@@ -1,5 +1,5 @@
 /*
- * compat.h: differences between PostgreSQL 14 .. 18. No other file has a version #if.
+ * compat.h: differences between PostgreSQL 14 .. 19. No other file has a version #if.
  *
  * A comment's leading number is the major version that introduced the change.
  */
@@ -22,12 +22,17 @@
 #endif
 #include "executor/executor.h"
 #include "executor/functions.h"
+#if PG_VERSION_NUM >= 190000
+#include "executor/instrument.h"
+#endif
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
+#include "parser/scanner.h"
 #include "pgstat.h"
+#include "postmaster/interrupt.h"
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
 #include "storage/bufmgr.h"
@@ -41,6 +46,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -78,6 +84,22 @@ emogi_compat_reserve_prefix(const char *prefix)
 	MarkGUCPrefixReserved(prefix);
 #else
 	EmitWarningsOnPlaceholders(prefix);
+#endif
+}
+
+/* 19: signal handlers have the type of pqsignal's, of which SIG_IGN is none. */
+#if PG_VERSION_NUM < 190000
+#define PG_SIG_IGN	SIG_IGN
+#endif
+
+/* 19: signal handlers get the sender. Ask the process to exit, from a handler of `signo`. */
+static inline void
+emogi_compat_request_shutdown(int signo)
+{
+#if PG_VERSION_NUM >= 190000
+	SignalHandlerForShutdownRequest(signo, NULL);
+#else
+	SignalHandlerForShutdownRequest(signo);
 #endif
 }
 
@@ -590,6 +612,28 @@ emogi_compat_analyze(RawStmt *statement, const char *text, const Oid *types, int
 #endif
 }
 
+/* 19: another argument, for EXPLAIN. Plan a query without parameters, in parallel if that pays. */
+static inline PlannedStmt *
+emogi_compat_plan(Query *query, const char *text)
+{
+#if PG_VERSION_NUM >= 190000
+	return pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL, NULL);
+#else
+	return pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL);
+#endif
+}
+
+/* 19: the warning was removed. Do not warn of backslashes in the strings that a scanner reads. */
+static inline void
+emogi_compat_accept_backslashes(core_yy_extra_type *scanner)
+{
+#if PG_VERSION_NUM < 190000
+	scanner->escape_string_warning = false;
+#else
+	(void) scanner;
+#endif
+}
+
 /* 15: likewise. Analyze and rewrite the body of an SQL function. */
 static inline List *
 emogi_compat_analyze_body(RawStmt *statement, const char *text, SQLFunctionParseInfoPtr info)
@@ -728,11 +772,42 @@ emogi_compat_count_returned(Relation rel, int nrows)
 #endif
 }
 
-/* 18: another argument, for EXPLAIN. Begin an index scan with a number of keys. */
+/* 19: flags of the scan. Take part in a parallel scan of a table. */
+static inline TableScanDesc
+emogi_compat_begin_parallel(Relation rel, ParallelTableScanDesc shared)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan_parallel(rel, shared, SO_NONE);
+#else
+	return table_beginscan_parallel(rel, shared);
+#endif
+}
+
+/*
+ * 19: pruning can also set the page's bits of the visibility map, but does not here. Prune a
+ * pinned, unlocked page if that is useful.
+ */
+static inline void
+emogi_compat_prune(Relation rel, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	Buffer		map = InvalidBuffer;
+
+	heap_page_prune_opt(rel, buffer, &map, false);
+	if (BufferIsValid(map))
+		ReleaseBuffer(map);
+#else
+	heap_page_prune_opt(rel, buffer);
+#endif
+}
+
+/* 18: another argument, for EXPLAIN; 19: flags. Begin an index scan with a number of keys. */
 static inline IndexScanDesc
 emogi_compat_begin_index(Relation heap, Relation index, Snapshot snapshot, int nkeys)
 {
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+	return index_beginscan(heap, index, snapshot, NULL, nkeys, 0, SO_NONE);
+#elif PG_VERSION_NUM >= 180000
 	return index_beginscan(heap, index, snapshot, NULL, nkeys, 0);
 #else
 	return index_beginscan(heap, index, snapshot, nkeys, 0);
@@ -757,13 +832,17 @@ emogi_compat_grouped(const RangeTblEntry *entry)
 /*
  * Write at most `size` bytes of a string's sort key in a collation. Return the key's length; if it
  * exceeds `size`, the written bytes are undefined. 0 = no sort key available. 16: pg_strxfrm, used
- * for ICU only because PostgreSQL does not trust the C library.
+ * for ICU only because PostgreSQL does not trust the C library. 19: the provider is private to the
+ * locale; all of them have pg_strxfrm.
  */
 static inline size_t
 emogi_compat_sort_key(char *to, const char *string, size_t size, Oid collation)
 {
 	pg_locale_t locale = pg_newlocale_from_collation(collation);
 
+#if PG_VERSION_NUM >= 190000
+	return locale->collate_is_c ? 0 : pg_strxfrm(to, string, size, locale);
+#else
 	if (locale == NULL)
 		return strxfrm(to, string, size);
 	if (locale->provider == COLLPROVIDER_LIBC)
@@ -773,6 +852,7 @@ emogi_compat_sort_key(char *to, const char *string, size_t size, Oid collation)
 		return pg_strxfrm(to, string, size, locale);
 #endif
 	return 0;
+#endif
 }
 
 #endif							/* EMOGI_COMPAT_H */

@@ -83,7 +83,7 @@ scan_leaves(const LeafScans *scans, const EmogiRowFilterPlan *filter, shm_toc *t
 		Relation	rel = table_open(leaf->relid, AccessShareLock);
 		ParallelTableScanDesc shared = toc != NULL ? (ParallelTableScanDesc) (all + leaf->offset) :
 			make_local_scan(rel);
-		TableScanDesc scan = table_beginscan_parallel(rel, shared);
+		TableScanDesc scan = emogi_compat_begin_parallel(rel, shared);
 
 		CHECK_FOR_INTERRUPTS();	/* a leaf without pages has no other check */
 		emogi_pages_read(scan, &leaf->layout, filter, &sink, &leaf->page_scans);

@@ -328,7 +328,7 @@ deform_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layou
 			Datum *dst)
 {
 	const int	last = Max(layout->src.attnum, layout->dst.attnum);
-	const bits8 *bits = (tuple->t_infomask & HEAP_HASNULL) != 0 ? tuple->t_bits : NULL;
+	const uint8 *bits = (tuple->t_infomask & HEAP_HASNULL) != 0 ? tuple->t_bits : NULL;
 	char	   *data = (char *) tuple + tuple->t_hoff;
 	uint32		offset = 0;
 

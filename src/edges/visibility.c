@@ -228,7 +228,7 @@ emogi_visibility_page(EmogiVisiblePage *visible_page, Relation rel, Snapshot sna
 
 	visible_page->page = BufferGetPage(buffer);
 	visible_page->nitems = 0;
-	heap_page_prune_opt(rel, buffer);
+	emogi_compat_prune(rel, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	emogi_compat_check_snapshot_age(snapshot, rel, visible_page->page);
 	all_visible = PageIsAllVisible(visible_page->page) && !snapshot->takenDuringRecovery;

@@ -21,6 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "source/source.h"
 
 /* Maximum length of a value of type text. */
@@ -218,7 +219,7 @@ find_parameters(const char *query, int nvalues, int *nparameters)
 		words[i] = 1000;
 	*nparameters = 0;
 	scanner = scanner_init(query, &extra, &ScanKeywords, words);
-	extra.escape_string_warning = false;
+	emogi_compat_accept_backslashes(&extra);
 	while (core_yylex(&value, &place, scanner) != 0)
 	{
 		int			number;

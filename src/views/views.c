@@ -14,6 +14,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "call/call.h"
 #include "base/compat.h"

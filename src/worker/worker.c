@@ -45,6 +45,7 @@
 #include "contract/sample.h"
 #include "prewarm/prewarm.h"
 #include "base/arena.h"
+#include "base/compat.h"
 #include "worker/activity.h"
 #include "worker/gpu_schedule.h"
 #include "worker/csr_memory.h"
@@ -644,7 +645,7 @@ handle_sigterm(int signo, siginfo_t *info, void *context)
 {
 	if (info->si_pid == PostmasterPid)
 		server_stops = true;
-	SignalHandlerForShutdownRequest(signo);
+	emogi_compat_request_shutdown(signo);
 }
 
 /* Install handle_sigterm; pqsignal does not pass the sender of a signal. */
@@ -670,7 +671,7 @@ emogi_worker_main(Datum arg)
 {
 	catch_sigterm();
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	pqsignal(SIGINT, SIG_IGN);	/* sessions cancel their own calls */
+	pqsignal(SIGINT, PG_SIG_IGN);	/* sessions cancel their own calls */
 	BackgroundWorkerUnblockSignals();
 	/* no database; creates the pg_stat_activity entry */
 	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);

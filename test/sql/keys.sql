@@ -44,7 +44,7 @@ SET timezone = 'UTC';
 SELECT of_type('timestamptz', '{2026-02-01 10:00+00,2026-02-01 12:00+02,2026-02-01 12:00+01,1969-12-31 00:00+00}');
 SELECT of_type('interval', '{24 hours,1 day,2 days,1 hour}');
 SELECT of_type('money', '{-1,2,2,10}');
-SELECT of_type('pg_lsn', '{0/10,1/0,1/0,FFFFFFFF/0}');
+SELECT of_type('pg_lsn', '{0/10000000,1/10000000,1/10000000,FFFFFFFF/10000000}');
 SELECT of_type('macaddr', '{08:00:2b:01:02:03,ff:00:00:00:00:00,ff:00:00:00:00:00,00:00:00:00:00:01}');
 SELECT of_type('inet', '{10.0.0.1,10.0.0.1/24,10.0.0.1,9.0.0.0/8}');
 SELECT of_type('jsonb', '{"{\"a\": 1.0}","{\"a\": 1.00}","[2]","{\"a\": 1}"}');

@@ -460,7 +460,7 @@ DECLARE
   line text;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (ANALYZE, BUFFERS OFF, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-    RETURN NEXT regexp_replace(regexp_replace(line, 'rows=(\d+)\.00', 'rows=\1'), '(Traversed|Rate|Graph): .*', '\1: ...');
+    RETURN NEXT regexp_replace(regexp_replace(replace(line, 'Plan expr_', 'Plan '), 'rows=(\d+)\.00', 'rows=\1'), '(Traversed|Rate|Graph): .*', '\1: ...');
   END LOOP;
 END $$;
 SELECT explained('SELECT o.id, vertex FROM o, LATERAL emogi_bfs(''edges'', o.x) b WHERE vertex > o.y');

@@ -155,7 +155,7 @@ DO $$
 DECLARE
   query text;
 BEGIN
-  CREATE COLLATION caseless (provider = icu, locale = '@colStrength=secondary', deterministic = false);
+  CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
   CREATE TABLE d AS SELECT CASE WHEN src % 2 = 0 THEN 'V' ELSE 'v' END || src::text COLLATE caseless AS src, 'v' || dst::text COLLATE caseless AS dst FROM e;
   ANALYZE d;
   FOREACH query IN ARRAY ARRAY['LEFT JOIN emogi_bfs(''d'', ''v1'') b ON b.vertex = o.t', 'LEFT JOIN emogi_bfs(''d'', ''v1'') b ON b.vertex = upper(o.t)',

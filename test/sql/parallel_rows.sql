@@ -44,7 +44,7 @@ DECLARE
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
     IF line !~ '^ *(Function Call|Graph|Cache|Engine):' THEN
-      RETURN NEXT line;
+      RETURN NEXT replace(line, 'Plan expr_', 'Plan ');
     END IF;
   END LOOP;
 END $$;

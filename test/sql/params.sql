@@ -28,7 +28,10 @@ SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', 'it''s $1 \ "x"');
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', ''' OR true --');
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1 OR kind = $2', '$2', 'rail');
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', E'\\'' OR true --');
+SELECT current_setting('server_version_num')::int < 190000 AS has_nonstandard \gset
+\if :has_nonstandard
 SET standard_conforming_strings = off;
+\endif
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', E'it\'s $1 \\ "x"'), reached('SELECT src, dst FROM edges WHERE kind = $1', E'\\'' OR true --');
 RESET standard_conforming_strings;
 -- What only looks like a parameter is none.
@@ -61,7 +64,7 @@ EXECUTE untyped('x', 'y');
 CREATE FUNCTION mistakes(rounds int) RETURNS TABLE (type regtype, written text, read text, literal text) LANGUAGE plpgsql AS $$
 DECLARE
 	settings text[] := ARRAY['DateStyle=ISO, MDY', 'DateStyle=German, DMY', 'DateStyle=SQL, DMY', 'DateStyle=Postgres, YMD', 'IntervalStyle=sql_standard', 'IntervalStyle=iso_8601', 'IntervalStyle=postgres_verbose',
-		'extra_float_digits=-15', 'bytea_output=escape', 'TimeZone=Asia/Kolkata', 'TimeZone=America/St_Johns', 'standard_conforming_strings=off', 'backslash_quote=on', 'search_path=pg_catalog'];
+		'extra_float_digits=-15', 'bytea_output=escape', 'TimeZone=Asia/Kolkata', 'TimeZone=America/St_Johns', CASE WHEN current_setting('server_version_num')::int < 190000 THEN 'standard_conforming_strings=off' ELSE 'backslash_quote=off' END, 'backslash_quote=on', 'search_path=pg_catalog'];
 	literals text[];
 	same boolean;
 	a date; b timestamptz; c interval; d float8; e bytea; f real; g tstzrange; h interval[]; i timestamp; j text; k timetz; l regclass;

@@ -56,7 +56,7 @@ BEGIN
   END LOOP;
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
     seen := seen || CASE WHEN line ~ 'Function Scan on emogi' THEN ' collected' WHEN line ~ 'EmogiScan' THEN ' scan' WHEN line ~ '^ *Filter: ' THEN ', filter'
-      WHEN line ~ '^ *Pushed Down: ' THEN ', ' || regexp_replace(trim(line), '[$][0-9]+|[(]InitPlan [0-9]+[)][.]col[0-9]+', '?') ELSE '' END;
+      WHEN line ~ '^ *Pushed Down: ' THEN ', ' || regexp_replace(trim(line), '[$][0-9]+|[(]InitPlan [a-z0-9_]+[)][.]col[0-9]+', '?') ELSE '' END;
   END LOOP;
   RETURN split_part(plain, ' rows ', 1) || CASE WHEN plain ~ ' rows ' THEN ' rows:' ELSE ':' END || seen;
 END $$;

@@ -131,7 +131,7 @@ DECLARE
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
     IF line !~ '^ *(Graph|Engine|Disabled):' THEN
-      RETURN NEXT line;
+      RETURN NEXT replace(line, 'Plan expr_', 'Plan ');
     END IF;
   END LOOP;
 END $$;

@@ -369,7 +369,8 @@ foreach my $shape (sort keys %shapes)
 	}
 	is(join("\n", @problems), '', "$n queries, $shape: the same answers (seed $seed)");
 	cmp_ok($filled, '>', 0.2 * $n, "... with rows: $filled");
-	cmp_ok($scanned, '>', 0.6 * $n, "... streamed: $scanned");
+	# newer versions make a join of a correlated IN, which EmogiLookup answers
+	cmp_ok($scanned, '>', ($shape eq 'nested' ? 0.5 : 0.6) * $n, "... streamed: $scanned");
 	cmp_ok($failed, '<', 0.1 * $n, "... that are errors: $failed");
 }
 cmp_ok($shared, '>', 0.2 * $queries, "read by workers: $shared");

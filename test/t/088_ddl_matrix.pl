@@ -375,6 +375,7 @@ my @relations = (
 	['TRUNCATE RESTART IDENTITY', 'rows', 'edges', 'TRUNCATE e RESTART IDENTITY; INSERT INTO e VALUES (4, 5)', undef],
 	['CLUSTER', 'harmless: rows stay', 'edges', 'CLUSTER e USING e_src', undef],
 	['VACUUM', 'harmless: rows stay', 'edges', 'VACUUM e', undef, {%alone}],
+	['REPACK', 'harmless: rows stay', 'edges', 'REPACK e USING INDEX e_src', undef, { min => 19 }],
 	['VACUUM FULL', 'harmless: rows stay', 'edges', 'VACUUM (FULL, ANALYZE) e', undef, {%alone}],
 	['ANALYZE', 'harmless: statistics', 'edges', 'ANALYZE e', undef],
 	['REINDEX', 'harmless: rows stay', 'edges', 'REINDEX TABLE e', undef],
@@ -559,7 +560,7 @@ my @others = (
 
 # Commands that are no DDL: they change rows, which other tests have, or nothing.
 my @no_ddl = ('ABORT', 'BEGIN', 'CALL', 'CHECKPOINT', 'CLOSE', 'COMMIT', 'COMMIT PREPARED', 'COPY', 'DEALLOCATE', 'DECLARE', 'DELETE', 'DO', 'END', 'EXECUTE', 'EXPLAIN', 'FETCH', 'INSERT', 'LISTEN', 'LOCK', 'MERGE', 'MOVE',
-	'NOTIFY', 'PREPARE', 'PREPARE TRANSACTION', 'RELEASE SAVEPOINT', 'ROLLBACK', 'ROLLBACK PREPARED', 'ROLLBACK TO SAVEPOINT', 'SAVEPOINT', 'SELECT', 'SET CONSTRAINTS', 'SHOW', 'START TRANSACTION', 'TABLE', 'UNLISTEN', 'UPDATE', 'VALUES', 'WITH');
+	'NOTIFY', 'PREPARE', 'PREPARE TRANSACTION', 'RELEASE SAVEPOINT', 'ROLLBACK', 'ROLLBACK PREPARED', 'ROLLBACK TO SAVEPOINT', 'SAVEPOINT', 'SELECT', 'SET CONSTRAINTS', 'SHOW', 'START TRANSACTION', 'TABLE', 'UNLISTEN', 'UPDATE', 'VALUES', 'WAIT', 'WITH');
 
 my $node = matrix_node();
 my $spare = PostgreSQL::Test::Utils::tempdir();

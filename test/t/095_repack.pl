@@ -1,0 +1,101 @@
+# REPACK (CONCURRENTLY) moves a table to another file beside writers, whose changes it repeats there under a transaction of its own: cached
+# and live graphs answer as a SELECT does throughout, and afterwards. Older snapshots see the new file as empty, as in PostgreSQL, and
+# what they found serves nobody else.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $rounds = $ENV{EMOGI_REPACK_ROUNDS} || 6;
+my $last = q{SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1};
+my $node = emogi_node('main', "emogi.max_memory = '256MB'", 'emogi.incremental_min_size = 0', 'wal_level = replica', 'max_wal_senders = 4', 'max_replication_slots = 4');
+
+plan(skip_all => 'REPACK came with PostgreSQL 19') if $node->safe_psql('postgres', q{SELECT current_setting('server_version_num')::int}) < 190000;
+
+$node->safe_psql('postgres', q{CREATE TABLE edges (id int PRIMARY KEY, src int, dst int, weight int DEFAULT 1);
+	INSERT INTO edges SELECT i, i % 200, i FROM generate_series(1, 20000) i});
+
+# The edges of which a statement's SELECT and its call do not agree: all lead from a vertex below 200.
+my $differ = q{WITH found AS (SELECT vertex::int, paths::bigint FROM emogi_ssnsp('edges', 7) WHERE level = 1),
+	wanted AS (SELECT dst, count(*) FROM edges WHERE src = 7 AND dst <> 7 GROUP BY dst)
+	SELECT count(*) FROM ((TABLE found EXCEPT TABLE wanted) UNION ALL (TABLE wanted EXCEPT TABLE found)) d};
+my $right = q{SELECT ok FROM emogi_check('edges', 'out', true)};
+
+is($node->safe_psql('postgres', $differ), '0', 'a graph');
+is($node->safe_psql('postgres', $right), 't', '... that is right');
+$node->safe_psql('postgres', 'REPACK (CONCURRENTLY) edges');
+is($node->safe_psql('postgres', "$differ; $right"), "0\nt", 'it is right after REPACK (CONCURRENTLY)');
+$node->safe_psql('postgres', 'UPDATE edges SET dst = dst + 1 WHERE id % 1000 = 7');
+is($node->safe_psql('postgres', "$right; $last"), "t\nmerged", '... and followed in the new file');
+$node->safe_psql('postgres', 'DELETE FROM edges WHERE id % 3 = 0; REPACK edges');
+is($node->safe_psql('postgres', $right), 't', '... and after REPACK');
+
+# ---------------------------------------------------------------------------------------- older snapshots
+foreach my $evicted (0, 1)
+{
+	my $old = $node->background_psql('postgres');
+	my $expected = $node->safe_psql('postgres', 'SELECT count(DISTINCT dst) FROM edges WHERE src = 7');
+
+	$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_am');
+	$node->safe_psql('postgres', 'REPACK (CONCURRENTLY) edges');
+	$node->safe_psql('postgres', 'SELECT emogi_evict()') if $evicted;
+	is($old->query_safe($differ), '0', 'an older snapshot: a call sees what a SELECT sees' . ($evicted ? ', without a graph' : ''));
+	is($old->query_safe($differ), '0', '... again');
+	is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('edges', 7) WHERE level = 1}), $expected, '... others see the rows');
+	is($node->safe_psql('postgres', $right), 't', '... and their graph is right');
+	$node->safe_psql('postgres', 'UPDATE edges SET weight = weight + 1, dst = dst + 1 WHERE id % 500 = 1');
+	is($old->query_safe($differ), '0', '... a change: the older snapshot still agrees');
+	is($node->safe_psql('postgres', $right), 't', '... and others');
+	$old->query_safe('COMMIT');
+	is($old->query_safe($differ), '0', '... its next statement, too');
+	$old->quit;
+}
+
+# ---------------------------------------------------------------------------------------- beside a writer
+my $dir = $node->basedir;
+append_to_file("$dir/write.sql", q{\set k random(1, 1000000)
+\set v random(0, 199)
+INSERT INTO edges VALUES (100000 + :k, :v, :k % 30000) ON CONFLICT (id) DO UPDATE SET dst = edges.dst + 1;
+UPDATE edges SET dst = dst + 1 WHERE id = :k % 20000;
+DELETE FROM edges WHERE id = (:k * 7) % 20000;
+});
+append_to_file("$dir/repack.sql", "SET lock_timeout = 0;\nREPACK (CONCURRENTLY) edges;\n" x $rounds);
+my ($out, $err) = ('', '');
+my @env = ('-h', $node->host, '-p', $node->port);
+my $writer = IPC::Run::start([ 'pgbench', @env, '-n', '-c', '2', '-t', 100000, '-R', 300, '-f', "$dir/write.sql", 'postgres' ], '>', \$out, '2>', \$err);
+my ($repack_out, $repack_err) = ('', '');
+my $repack = IPC::Run::start([ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', @env, '-d', 'postgres', '-f', "$dir/repack.sql" ], '>', \$repack_out, '2>', \$repack_err);
+my ($asked, $wrong, $caches) = (0, 0, '');
+
+# a snapshot that is taken before the lock may be older than the file that it then reads
+while ($repack->pump_nb, $repack->pumpable)
+{
+	my @answers = split /\n/, $node->safe_psql('postgres', "$differ; $last; BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE edges IN ACCESS SHARE MODE; SELECT least(count(*), 1) FROM edges; $differ; $differ; COMMIT; $right");
+
+	$caches .= " $answers[1]";
+	$asked++;
+	next if join(' ', @answers[ 0, 2 .. 5 ]) eq '0 1 0 0 t';
+	$wrong++;
+	diag("answers: @answers");
+}
+$repack->finish;
+is($repack_err, '', "REPACK (CONCURRENTLY) $rounds times beside a writer");
+cmp_ok($asked, '>', 0, "... asked $asked times meanwhile");
+is($wrong, 0, '... each answer was right');
+note("caches:$caches");
+is($node->safe_psql('postgres', $right), 't', '... and then');
+$writer->kill_kill;
+is($node->safe_psql('postgres', $right), 't', '... and without the writer');
+is($node->safe_psql('postgres', $differ), '0', '... for a call, too');
+
+region_is_empty($node, '... the Region is empty');
+$node->stop;
+no_crash($node);
+done_testing();

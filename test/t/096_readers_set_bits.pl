@@ -1,0 +1,81 @@
+# From PostgreSQL 19 on, a SELECT that prunes a page also sets its bit in the visibility map. Bits that are cleared by a writer and set
+# again by a reader, without a VACUUM, hide no change from a refresh.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use EmogiTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $last = q{SELECT cache || ', by map ' || (pages_skipped_by_map > 0)::text || ', changes ' || changes FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1};
+my $node = emogi_node('main', "emogi.max_memory = '256MB'", 'emogi.incremental_min_size = 0');
+my $version = $node->safe_psql('postgres', q{SELECT current_setting('server_version_num')::int / 10000});
+
+plan(skip_all => 'readers set no bits of the visibility map before PostgreSQL 19') if $version < 19;
+plan(skip_all => 'pg_visibility or pageinspect is not installed')
+	if $node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extensions WHERE name IN ('pg_visibility', 'pageinspect')}) < 2;
+
+$node->safe_psql('postgres', q{CREATE EXTENSION pg_visibility;
+	CREATE EXTENSION pageinspect;
+	CREATE TABLE edges (src int, dst int) WITH (fillfactor = 50, autovacuum_enabled = off);
+	INSERT INTO edges SELECT i / 2, i FROM generate_series(1, 20000) i});
+
+# The number of pages whose bit is set, and the LSN of the map's page.
+sub map_of { return split /\|/, $node->safe_psql('postgres', q{SELECT all_visible, lsn FROM pg_visibility_map_summary('edges'), page_header(get_raw_page('edges', 'vm', 0))}) }
+
+# Is the graph right, and how was it found?
+sub checked
+{
+	my ($fault) = @_;
+	my ($rc, $out, $err) = $node->psql('postgres', "SET emogi.fault = '$fault'; SELECT CASE WHEN ok THEN 'right' ELSE 'WRONG ' || differs END FROM emogi_check('edges', 'out', true); $last");
+
+	return join(', ', split /\n/, $out) . $err;
+}
+
+sub change { $node->safe_psql('postgres', "UPDATE edges SET dst = dst + 1 WHERE $_[0]") }
+
+# A plain scan by a session that changes nothing.
+sub read_all { $node->safe_psql('postgres', 'SET max_parallel_workers_per_gather = 0; SET enable_indexscan = off; SELECT sum(dst) FROM edges') }
+
+change('true');
+read_all();
+my ($visible, $lsn) = map_of();
+cmp_ok($visible, '>', 10, 'a SELECT sets bits of the visibility map');
+like(checked(''), qr/^right, built/, '... a build');
+
+# the base's map is copied by a refresh; the next one may skip by it
+change('src = 1');
+like(checked(''), qr/^right, merged, .*changes 2$/, '... a change');
+change('src = 2');
+like(checked(''), qr/^right, merged, .*changes [1-4]$/, '... and another');
+
+foreach my $round (1 .. 5)
+{
+	my ($before, $lsn_before) = map_of();
+
+	change("src % 500 = $round");
+	my ($between) = map_of();
+	cmp_ok($between, '<', $before, "round $round: a writer clears bits");
+	read_all();
+	my ($after, $lsn_after) = map_of();
+	cmp_ok($after, '>', $between, '... a reader sets them again');
+	isnt($lsn_after, $lsn_before, '... and the LSN of the map\'s page has moved');
+	like(checked(''), qr/^right, merged, .*changes [1-9]\d*$/, '... a refresh sees the change');
+	like(checked(''), qr/^right, hit/, '... and then nothing more');
+}
+
+# negative control: the bits alone tell nothing
+change('src % 500 = 77');
+read_all();
+like(checked('tracker_map_lsn=0'), qr/^WRONG/, 'a refresh that believes the bits without the LSN goes wrong');
+$node->safe_psql('postgres', 'SELECT emogi_evict()');
+like(checked(''), qr/^right, built/, '... and a build is right');
+
+region_is_empty($node, '... the Region is empty');
+$node->stop;
+no_crash($node);
+done_testing();
