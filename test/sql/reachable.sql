@@ -149,7 +149,7 @@ RESET ROLE;
 -- The steps of paths and cycles lie in the backend, and count as well.
 CREATE TABLE all_to_all AS SELECT a AS source, b AS target, 0::float8 AS cost FROM generate_series(1, 12) a, generate_series(1, 12) b WHERE a <> b;
 GRANT SELECT ON all_to_all TO regress_emogi_reachable;
-SET emogi.session_memory = '8MB';
+SET emogi.session_memory = '12MB';
 SET ROLE regress_emogi_reachable;
 SELECT count(*) FROM emogi_cycles('all_to_all', 1, 7, 1000000);
 SELECT count(*) FROM emogi_k_shortest_paths('all_to_all', 1, 2, 1000000);
