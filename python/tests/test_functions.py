@@ -238,7 +238,7 @@ def test_a_list_of_pairs(db):
 def test_names_of_columns_and_functions(db):
     follows = db.graph("follows")
     assert follows.bfs(1, select="level").keys() == ["level"]
-    with pytest.raises(ValueError, match="one twice"):
+    with pytest.raises(ValueError, match="no column twice"):
         follows.bfs(1, select=["vertex", "vertex"])
     with pytest.raises(ValueError, match="no function 'nope'"):
         follows.call("nope")

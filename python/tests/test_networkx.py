@@ -414,4 +414,4 @@ def test_an_environment_that_is_wrong():
     code = "import networkx as nx; print(nx.config.backends.emogi.schema, nx.config.backends.emogi.min_edges)"
     environment = {**os.environ, "EMOGI_MIN_EDGES": "abc", "EMOGI_SCHEMA": "scratch"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["scratch", "10000"] and "EMOGI_MIN_EDGES is 'abc'" in done.stderr
+    assert done.stdout.split() == ["scratch", "10000"] and "not 'abc'; using 10000" in done.stderr
