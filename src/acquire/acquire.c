@@ -336,8 +336,10 @@ search_indexes(Acquisition *acquisition, const EmogiCacheLook *look)
 	EmogiIndexSearch *search = acquisition->request->search;
 	const EmogiSource *indexed = emogi_graph_source_indexed(&acquisition->rows);
 
-	if (search == NULL || indexed == NULL || !emogi_index_search_supports(indexed) ||
-		!search->describe(search, &indexed->key) ||
+	if (search == NULL || indexed == NULL || !emogi_index_search_supports(indexed))
+		return false;
+	search->tables = acquisition->rows.tables;
+	if (!search->describe(search, &indexed->key) ||
 		!emogi_index_or_build_search(acquisition->call, indexed, acquisition->rows.tables,
 									 acquisition->lookup, look->has, acquisition->may_share,
 									 search))

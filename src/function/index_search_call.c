@@ -39,6 +39,7 @@ emogi_index_search_call_begin(EmogiIndexSearch *search, const EmogiKeyType *key)
 		.describe = search->describe,
 		.context = task,
 		.function = search->function,
+		.tables = search->tables,
 		.direction = task->direction,
 		.max_depth = task->query.max_depth,
 		.coder = &task->form->coder,

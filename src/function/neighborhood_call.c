@@ -9,6 +9,9 @@
 
 #include <math.h>
 
+#include "access/table.h"
+#include "utils/rel.h"
+
 #include "function/function.h"
 
 /* The edges of more pairs are not collected: they are few only if most pairs are the same. */
@@ -106,6 +109,25 @@ emogi_neighborhood_call_may_serve(const EmogiTask *task)
 }
 
 /*
+ * Read a task's pairs. The query is the caller's, and may call functions that write. The tables to
+ * be searched are in use meanwhile, as under a cursor, so that it cannot truncate, rewrite or drop
+ * them: raises 55006.
+ */
+static void
+read_pairs(EmogiTask *task, const List *tables)
+{
+	List	   *used = NIL;
+	ListCell   *cell;
+
+	foreach(cell, tables)
+		used = lappend(used, table_open(lfirst_oid(cell), NoLock));
+	emogi_pair_query_read_keys(task);
+	foreach(cell, used)
+		table_close(lfirst(cell), NoLock);
+	list_free(used);
+}
+
+/*
  * Set a search's vertices to the ends of a task's pairs: of paths, or all as sources. Without
  * sources, there is nothing to collect.
  */
@@ -115,7 +137,7 @@ set_pairs(EmogiIndexSearch *search, EmogiTask *task)
 	Datum	   *ends;
 
 	if (task->pair_keys == NULL)
-		emogi_pair_query_read_keys(task);
+		read_pairs(task, search->tables);
 	search->nsources = 0;
 	if (task->npair_keys > MAX_PAIRS)
 		return;

@@ -67,6 +67,7 @@ typedef struct EmogiIndexSearch
 	bool		(*describe) (struct EmogiIndexSearch *search, const EmogiKeyType *key);
 	void	   *context;		/* of the caller of the search */
 	Oid			function;		/* SQL function that was called */
+	const List *tables;			/* OIDs of the heaps that hold rows, locked; set by acquire/ */
 
 	/* request */
 	EmogiIndexSearchKind kind;

@@ -274,6 +274,19 @@ INSERT INTO weighted (src, dst, km, hops, fee) VALUES (1, NULL, 0, 0, 0), (NULL,
 SELECT near('km'), answer('SELECT * FROM emogi_shortest_path(%L, 1, 30)', 'SELECT src, dst, km FROM weighted WHERE km <> ''NaN'''),
   answer('SELECT * FROM emogi_shortest_path_tree(%L, ARRAY[1, 2])', 'SELECT src, dst, km FROM weighted WHERE kind = ''x''');
 
+-- A query of pairs cannot replace the rows that are searched.
+CREATE TABLE kept (src int, dst int);
+INSERT INTO kept VALUES (1, 7), (7, 8);
+CREATE INDEX ON kept (src);
+CREATE INDEX ON kept (dst);
+CREATE FUNCTION run(statement text) RETURNS int LANGUAGE plpgsql AS 'BEGIN EXECUTE statement; RETURN 0; END';
+SELECT * FROM emogi_reachable('kept', 'SELECT 1, 8 + run(''TRUNCATE kept'')');
+SELECT * FROM emogi_reachable('kept', 'SELECT 1, 8 + run(''ALTER TABLE kept ALTER src TYPE bigint'')');
+SELECT * FROM emogi_shortest_paths('kept', 'SELECT 1, 8 + run(''DROP TABLE kept'')');
+SELECT * FROM emogi_reachable('kept', 'SELECT 1, 8 + run(''DELETE FROM kept'')');
+SELECT count(*) FROM kept;
+DROP TABLE kept;
+
 -- A query of pairs is run once, also if the edges that they need are too many.
 CREATE SEQUENCE asked_pairs;
 SELECT count(*) FROM emogi_reachable(w(), 'SELECT 200, 202 FROM nextval(''asked_pairs'')');
