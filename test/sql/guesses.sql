@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_guesses;
 SET search_path = test_guesses, public;
+SET emogi.engine = auto;
 \pset format unaligned
 \pset tuples_only on
 CREATE TABLE rk (src int, dst int, km float8);

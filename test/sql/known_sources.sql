@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_known;
 CREATE SCHEMA test_known_front;
 SET search_path = test_known, public;
+SET emogi.engine = auto;
 \pset format unaligned
 \pset tuples_only on
 CREATE FUNCTION reached(graph text, source bigint DEFAULT 1) RETURNS text LANGUAGE sql AS
