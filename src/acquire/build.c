@@ -161,7 +161,9 @@ make_graph(EmogiCall *call, const EmogiEdges *edges, EmogiBuilt *built)
 	{
 		const EmogiKeyNumbers keys = reply->keys;
 
-		request->sources.dictionary = emogi_dictionaries_get(call->slot->dictionary);
+		/* memory is short: the query waits */
+		request->chains = false;
+		emogi_call_free_chained(call);
 		built->graph = make_csr(call, edges, &keys);
 	}
 	emogi_arena_free(scratch, scratch_bytes);

@@ -157,6 +157,7 @@ extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*a
 extern void emogi_request_require_engine(void);
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
 extern const EmogiReply *emogi_call_await_chained(EmogiCall *call);
+extern void emogi_call_free_chained(EmogiCall *call);
 extern const EmogiReply *emogi_call_cancel_chained(EmogiCall *call);
 extern const EmogiReply *emogi_call_check_answer(EmogiCall *call);
 extern void emogi_request_abandon(const EmogiSlot *slot);

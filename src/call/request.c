@@ -299,8 +299,8 @@ emogi_call_request(EmogiCall *call)
 }
 
 /* Free the memory that only a chained run has needed. */
-static void
-free_chained(EmogiCall *call)
+void
+emogi_call_free_chained(EmogiCall *call)
 {
 	if (call->chained_memory != NULL)
 		emogi_arena_free(call->chained_memory, call->chained_bytes);
@@ -321,7 +321,7 @@ emogi_call_await_chained(EmogiCall *call)
 	wait_for_answer(slot, false);
 	take_answer(slot, slot->reply.started_ms);
 	call->chains = false;
-	free_chained(call);
+	emogi_call_free_chained(call);
 	return &slot->reply;
 }
 
