@@ -165,7 +165,7 @@ foreach my $setting ('', 'none', '-1', '16', '0,0', '1;2', '0,', '99999999999999
 {
 	my ($rc, $out, $err) = $node->psql('postgres', "ALTER SYSTEM SET emogi.devices = '$setting'");
 
-	like($err, qr/invalid value for parameter "emogi.devices".*\n.*the numbers of GPUs, from 0 to 15/, "emogi.devices = '$setting' is refused");
+	like($err, qr/invalid value for parameter "emogi.devices".*\n.*distinct GPU numbers from 0 to 15/, "emogi.devices = '$setting' is refused");
 }
 $node->stop;
 done_testing();
