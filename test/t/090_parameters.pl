@@ -115,12 +115,12 @@ is(of_edges(), '0', 'the others have gone when calls build graphs of another tab
 
 # When all entries are in use, those of values that were asked for once make room.
 anew();
-$primary->safe_psql('postgres', 'CALL ask(10001, 11020, false)') foreach 1 .. 2;
+$primary->safe_psql('postgres', 'CALL ask(10001, 11030, false)') foreach 1 .. 2;
 $primary->safe_psql('postgres', 'CALL ask(20001, 20010, false)');
-cmp_ok(value('graphs'), '>=', 1020, 'about as many graphs are there as can be');
+cmp_ok(value('graphs'), '>=', 1010, 'about as many graphs are there as can be');
 cmp_ok(value('evictions'), '>', 0, '... and some made room');
-$primary->safe_psql('postgres', 'SELECT emogi_reset(); CALL ask(10001, 11020, false)');
-is(value('hits'), '1020', '... none of those whose values were asked for twice');
+$primary->safe_psql('postgres', 'SELECT emogi_reset(); CALL ask(10001, 11030, false)');
+cmp_ok(value('hits'), '>=', 1000, '... few of those whose values were asked for twice');
 
 # One query with the same text, the usual case: cached at its first call, and the planner knows its size when its graph was dropped.
 anew();
