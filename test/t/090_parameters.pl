@@ -113,7 +113,8 @@ is(value('hits'), '914', '... and hit');
 $primary->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 1, 1); CALL build_others('b')});
 is(of_edges(), '0', 'the others have gone when calls build graphs of another table');
 
-# When all entries are in use, those of values that were asked for once make room.
+# When all entries are in use, those of values that were asked for once make room. The table of requested queries is set-associative: the
+# names of an overfull set displace one another.
 anew();
 $primary->safe_psql('postgres', 'CALL ask(10001, 11030, false)') foreach 1 .. 2;
 $primary->safe_psql('postgres', 'CALL ask(20001, 20010, false)');
