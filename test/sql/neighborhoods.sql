@@ -290,7 +290,7 @@ DROP TABLE kept;
 -- A query of pairs is run once, also if the edges that they need are too many.
 CREATE SEQUENCE asked_pairs;
 SELECT count(*) FROM emogi_reachable(w(), 'SELECT 200, 202 FROM nextval(''asked_pairs'')');
-SELECT count(*) FROM emogi_reachable('SELECT src, dst FROM e WHERE ' || varying(), 'SELECT s, t FROM nextval(''asked_pairs''), generate_series(1, 80) s, generate_series(1, 80) t');
+SELECT count(*) > 5000 FROM emogi_reachable('SELECT src, dst FROM e WHERE ' || varying(), 'SELECT s, t FROM nextval(''asked_pairs''), generate_series(1, 80) s, generate_series(1, 80) t');
 SELECT last_cache(), currval('asked_pairs');
 SET emogi.notice_missing_source = on;
 SELECT * FROM emogi_reachable(w(), 'VALUES (200, 999)');
