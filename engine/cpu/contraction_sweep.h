@@ -46,7 +46,7 @@ typedef struct EmogiSweep
 	const EmogiGraph *graph;
 	int			up;				/* the side of the arcs that lead up from a source */
 	double	   *near;			/* [nvertices][EMOGI_CONTRACTION_LANES], by rank, each rank in one
-								 * cache line: distances but for rounding */
+								 * cache line: distances except rounding */
 	void	   *near_memory;	/* the allocation that holds it */
 	uint64_t   *above;			/* bitmap [nvertices], by rank: reached by an upward search, so
 								 * that near is valid */

@@ -5,7 +5,7 @@
  * the COO of the change tracker, the keys and the CSR from them, and run the call's query on the
  * graph, in one request. Each step has exactly the memory that it needs: the worker allocates that
  * of the CSR, once it has counted the vertices, or leaves it to the backend if other memory must be
- * evicted first. The backend goes on when the graph is complete, while the query runs
+ * evicted first. The backend continues when the graph is complete, while the query runs
  * (call/request.c). All memory belongs to the call's slot.
  */
 #include "postgres.h"

@@ -266,7 +266,7 @@ set_values(EmogiKnownAnalysis *known, List *values)
 }
 
 /*
- * Fold the expressions of an analysis; return false if the query must be analyzed anew: one cannot
+ * Fold the expressions of an analysis; return false if the query must be analyzed again: one cannot
  * be evaluated, or another call uses the analysis with other values.
  */
 static bool
