@@ -210,9 +210,10 @@ copy_postgres() {
     esac
 }
 
-# Install what build_extension built into a copy of the PostgreSQL installation below FOLDER, which PG_BINDIR names from then on.
+# Install what build_extension built into a copy of the PostgreSQL installation below FOLDER, which PG_BINDIR names from then on. Further
+# arguments go to make.
 install_privately() {
-    copy_postgres "$1" && remove_cuda_modules && emogi_make -s install
+    copy_postgres "$1" && remove_cuda_modules && emogi_make -s install "${@:2}"
 }
 
 # Copy the checkout to a folder, without what was built or printed there.

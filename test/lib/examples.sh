@@ -43,7 +43,18 @@ run_lightrag() {
     cluster_stop "$WORK/lightrag-server" >/dev/null
 }
 
+# The two recipes for a managed server, each with two servers.
+run_managed() {
+    local recipe
+    for recipe in subscriber foreign; do
+        DRIVER_LIMIT=600 run_driver_program "beside a managed server, $recipe" env PG_BINDIR="$PG_BINDIR" EMOGI_MANAGED_DIR="$WORK/managed" \
+            EMOGI_MANAGED_EDGES=50000 "$ROOT/examples/managed/run" $recipe
+        EMOGI_MANAGED_DIR="$WORK/managed" "$ROOT/examples/managed/run" stop >/dev/null || true
+    done
+}
+
 run_examples() {
+    run_managed
     run_lightrag
     run_graphrag
 }
