@@ -129,8 +129,8 @@ def part(run):
     facts = run.facts
     words = [f"{facts['device']}; {facts['versions']}; emogi at commit {facts['commit']}, {facts['date']}. Command: `{facts['command']}`."
              + (f" Load average when it began: {facts['load']}." if 'load' in facts else ''), '',
-             f"Milliseconds, median and in brackets the 95th percentile of {run.most} calls or two more, or of the number given after the semicolon. `> {facts['limit']}`: no answer within that "
-             'time, and larger tables were not tried. Empty: not supported, or not tried. `fastest` has all within 10 % of the least median, or a tenth of a millisecond.', '']
+             f"Milliseconds: the median, and in brackets the 95th percentile, of {run.most} to {run.most + 2} calls or of the number after the semicolon. `> {facts['limit']}`: no answer within that "
+             'time; larger tables were not tried. Empty: not supported, or not tried. `fastest` lists the systems within 10 % or 0.1 ms of the smallest median.', '']
     words += table(run)
     words += ['', 'emogi is among the fastest:', ''] + list(lines(run))
     loads = list(copies(run))
