@@ -108,7 +108,7 @@ def line_of(run, question, state):
     if from_here and holds[0] == from_here:
         return f'from {edges_in_words(from_here)} on'
     others = sorted({name for edges in run.sizes for name in run.fastest(edges, question, state) if name != 'emogi'})
-    return f"at no size: {', '.join(others)}" if not holds else f"at {', '.join(edges_in_words(e) for e in holds)} only; else {', '.join(others)}"
+    return f"at no size: {', '.join(others)}" if not holds else f"at {', '.join(edges_in_words(e) for e in holds)} only; otherwise {', '.join(others)}"
 
 
 def lines(run):
@@ -118,17 +118,6 @@ def lines(run):
         yield f'| {question} | ' + ' | '.join(line_of(run, question, state) for state in STATES) + ' |'
 
 
-def other_states(run):
-    """Get what is not in the large table: AGE after a change and without what it keeps."""
-    yield '| AGE | edges | warm | a row changed | cold |'
-    yield '|---|---|---|---|---|'
-    for question in run.questions:
-        for edges in run.sizes:
-            cells = [run.cell(edges, question, 'AGE', state) for state in STATES]
-            if any(cells):
-                yield f'| {question} | {edges_in_words(edges)} | ' + ' | '.join(figure(run, cell) for cell in cells) + ' |'
-
-
 def copies(run):
     for system in run.systems:
         loads = [(edges, run.cells[edges, 'load', system, 'any']['p50'] / 1000) for edges in run.sizes if (edges, 'load', system, 'any') in run.cells]
@@ -136,32 +125,17 @@ def copies(run):
             yield f"{system} {', '.join(f'{seconds:.1f} s for {edges_in_words(edges)}' for edges, seconds in loads)}"
 
 
-def hows(run):
-    """Get how emogi found its answers to questions of few hops, in words of emogi_runs."""
-    yield '| cache of `emogi_runs`, edges | ' + ' | '.join(edges_in_words(edges) for edges in run.sizes) + ' |'
-    yield '|---|' + '---|' * len(run.sizes)
-    for question in run.questions:
-        row = []
-        for edges in run.sizes:
-            cells = [run.cell(edges, question, 'emogi', state) for state in STATES]
-            row.append(', '.join(f"`{cell['how']}`" if cell and cell.get('how') else '?' for cell in cells))
-        yield f'| {question}: warm, a row changed, cold | ' + ' | '.join(row) + ' |'
-
-
 def part(run):
     facts = run.facts
     words = [f"{facts['device']}; {facts['versions']}; emogi at commit {facts['commit']}, {facts['date']}. Command: `{facts['command']}`."
              + (f" Load average when it began: {facts['load']}." if 'load' in facts else ''), '',
-             f"Milliseconds, median and in brackets the 95th percentile of {run.most} calls or two more, or of so many as stand behind the semicolon. `> {facts['limit']}`: no answer within that, "
-             'and not asked of larger tables. Empty: the system has no such question, or was not asked of so many edges. `fastest` has all within 10 % of the least median, or a tenth of a millisecond.', '']
+             f"Milliseconds: the median, and in brackets the 95th percentile, of {run.most} to {run.most + 2} calls or of the number after the semicolon. `> {facts['limit']}`: no answer within that "
+             'time; larger tables were not tried. Empty: not supported, or not tried. `fastest` lists the systems within 10 % or 0.1 ms of the smallest median.', '']
     words += table(run)
     words += ['', 'emogi is among the fastest:', ''] + list(lines(run))
-    words += ['', 'How emogi came to its graph:', ''] + list(hows(run))
-    if 'AGE' in run.systems:
-        words += ['', 'AGE keeps a graph in each session, so it has these states, too:', ''] + list(other_states(run))
     loads = list(copies(run))
     if loads:
-        words += ['', f"Before the first question the edges were copied: {'; '.join(loads)}. emogi, SQL and pgRouting read the table where it is; the cold call has emogi's reading in it."]
+        words += ['', f"Copying the edges before the first question took: {'; '.join(loads)}. emogi, SQL and pgRouting read the table itself."]
     return '\n'.join(words)
 
 
