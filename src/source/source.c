@@ -6,7 +6,7 @@
  * query of rows.
  *
  * This file only resolves names and locks the relation. Privileges are checked in access.c, the
- * columns of a query in query_argument.c.
+ * columns of a query in query_edges.c.
  */
 #include "postgres.h"
 
