@@ -143,8 +143,24 @@ extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist,
 extern Node *emogi_plan_mark(void);
 extern CustomScan *emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses);
 extern const Path *emogi_plan_find_scan(const RelOptInfo *rel);
-extern bool emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function,
-									   Oid type, Oid collation, EmogiSource *source);
+extern CustomPath *emogi_plan_make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer);
+extern bool emogi_plan_chooses_vertices(PlannerInfo *root, RelOptInfo *rel,
+										const EmogiAlgorithmRow *function);
+extern void emogi_plan_set_costs(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+								 double ntuples, double nreaders, Path *path);
+
+/* plan_order.c */
+extern bool emogi_plan_order_is_by_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function,
+										  Oid type, Oid collation, EmogiSource *source);
+extern bool emogi_plan_order_append(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+									const EmogiAlgorithmRow *function,
+									const FormData_pg_attribute * column, EmogiSource *source,
+									CustomPath *path);
+extern void emogi_plan_order_set(PlannerInfo *root, RelOptInfo *rel, CustomPath *path);
+
+/* plan_shared.c */
+extern void emogi_plan_add_shared(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+								  const EmogiAlgorithmRow *function);
 
 /* aggregate_match.c */
 extern int	emogi_aggregate_match_column(const RelOptInfo *rel, const Node *node);
