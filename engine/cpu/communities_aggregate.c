@@ -7,7 +7,6 @@
  */
 #include "communities.h"
 
-#include <string.h>
 
 #define GROUP_CHUNK 16
 

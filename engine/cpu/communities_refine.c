@@ -13,7 +13,6 @@
 #include "communities.h"
 
 #include <math.h>
-#include <string.h>
 
 #define NODE_CHUNK 64
 #define PREFETCH_DISTANCE 8		/* prefetch distance between the stages of a node, nodes */

@@ -17,7 +17,6 @@
 #include "contract/community_rules.h"
 #include "contract/semirings.h"
 
-#include <math.h>
 #include <string.h>
 
 #define VERTEX_CHUNK 1024

@@ -19,7 +19,6 @@
 #include "contract/philox.h"
 #include "contract/semirings.h"
 
-#include <stdio.h>
 
 #define WALK_CHUNK 64
 #define VERTEX_CHUNK 1024

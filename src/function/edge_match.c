@@ -18,7 +18,6 @@
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 

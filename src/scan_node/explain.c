@@ -14,7 +14,6 @@
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 

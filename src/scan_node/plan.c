@@ -19,7 +19,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/clauses.h"
@@ -30,9 +29,7 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/typcache.h"
 
 #include "function/cursor.h"
 #include "scan_node/call_expr.h"
