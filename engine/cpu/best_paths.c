@@ -396,15 +396,11 @@ convert_levels(void *arg, int thread, int nthreads)
 	Conversion *conversion = arg;
 	const double none = emogi_path_none(conversion->algorithm);
 	uint64_t	nreached = 0;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&conversion->run.job) &&
-		   (v = emogi_job_claim(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_CHUNK)) <
-		   conversion->nvertices)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&conversion->run, EMOGI_BEST_PATHS_CONVERT_CHUNK, conversion->nvertices,
+							&v, &end);)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_CHUNK,
-												  conversion->nvertices);
-
 		for (; v < end; v++)
 		{
 			int32_t		level = conversion->level[v];

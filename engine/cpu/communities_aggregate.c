@@ -75,13 +75,10 @@ make_lists(void *arg, int thread, int nthreads)
 	Aggregation *aggregation = arg;
 	EmogiCommunities *all = aggregation->all;
 	uint64_t	nscanned = 0;
-	uint64_t	c;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (c = emogi_job_claim(&all->run.next, GROUP_CHUNK)) < aggregation->nnodes)
+	for (uint64_t c, end;
+		 emogi_cpu_run_take(&all->run, GROUP_CHUNK, aggregation->nnodes, &c, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(c, GROUP_CHUNK, aggregation->nnodes);
-
 		for (; c < end; c++)
 		{
 			begin_node(aggregation, c);

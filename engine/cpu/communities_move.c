@@ -100,13 +100,10 @@ check_all(void *arg, int thread, int nthreads)
 	int64_t		gained = 0;
 	uint64_t	nmoved = 0;
 	uint64_t	nopen = 0;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
+	for (uint64_t m, end;
+		 emogi_cpu_run_take(&all->run, EMOGI_MOVING_NODES, moving->nmovers, &m, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
-
 		for (; m < end; m++)
 		{
 			double		gain;
@@ -163,13 +160,10 @@ move_all(void *arg, int thread, int nthreads)
 	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
 	int64_t		nempty = 0;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
+	for (uint64_t m, end;
+		 emogi_cpu_run_take(&all->run, EMOGI_MOVING_NODES, moving->nmovers, &m, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
-
 		for (; m < end; m++)
 		{
 			const uint32_t i = all->movers[m];
@@ -208,13 +202,9 @@ open_all(void *arg, int thread, int nthreads)
 {
 	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, MARK_CHUNK)) < moving->nmovers)
+	for (uint64_t m, end; emogi_cpu_run_take(&all->run, MARK_CHUNK, moving->nmovers, &m, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, MARK_CHUNK, moving->nmovers);
-
 		for (; m < end; m++)
 		{
 			fetch_opened(moving, m);

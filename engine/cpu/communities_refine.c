@@ -263,13 +263,9 @@ check_all(void *arg, int thread, int nthreads)
 {
 	Refining   *refining = arg;
 	EmogiCommunities *all = refining->all;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, NODE_CHUNK)) < refining->nmovers)
+	for (uint64_t m, end; emogi_cpu_run_take(&all->run, NODE_CHUNK, refining->nmovers, &m, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, NODE_CHUNK, refining->nmovers);
-
 		for (; m < end; m++)
 		{
 			const uint32_t i = all->movers[m];
@@ -311,13 +307,9 @@ join_all(void *arg, int thread, int nthreads)
 {
 	Refining   *refining = arg;
 	EmogiCommunities *all = refining->all;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, NODE_CHUNK)) < refining->nmovers)
+	for (uint64_t m, end; emogi_cpu_run_take(&all->run, NODE_CHUNK, refining->nmovers, &m, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, NODE_CHUNK, refining->nmovers);
-
 		for (; m < end; m++)
 		{
 			const uint32_t i = all->movers[m];

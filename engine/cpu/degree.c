@@ -35,13 +35,10 @@ fill_columns(void *arg, int thread, int nthreads)
 	Degrees    *degrees = arg;
 	const EmogiGraph *graph = degrees->graph;
 	const EmogiArray *columns = degrees->run.result->columns;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&degrees->run.job) &&
-		   (v = emogi_job_claim(&degrees->run.next, VERTEX_CHUNK)) < graph->nvertices)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&degrees->run, VERTEX_CHUNK, graph->nvertices, &v, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, graph->nvertices);
-
 		for (; v < end; v++)
 		{
 			const uint64_t first = graph->forward.offsets[v];

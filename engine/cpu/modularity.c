@@ -68,13 +68,10 @@ add_weights(void *arg, int thread, int nthreads)
 	Modularity *modularity = arg;
 	const EmogiGraph *graph = modularity->graph;
 	const EmogiAdjacency *lists = &graph->forward;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&modularity->run.job) &&
-		   (v = emogi_job_claim(&modularity->run.next, VERTEX_CHUNK)) < graph->nvertices)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&modularity->run, VERTEX_CHUNK, graph->nvertices, &v, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, graph->nvertices);
-
 		for (; v < end; v++)
 		{
 			double		strength = 0.0;

@@ -69,13 +69,10 @@ add_weights(void *arg, int thread, int nthreads)
 {
 	Walks	   *walks = arg;
 	const uint64_t *offsets = walks->graph->forward.offsets;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&walks->run.job) &&
-		   (v = emogi_job_claim(&walks->run.next, VERTEX_CHUNK)) < walks->graph->nvertices)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&walks->run, VERTEX_CHUNK, walks->graph->nvertices, &v, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, walks->graph->nvertices);
-
 		for (; v < end; v++)
 			if (isinf(add_list(walks, offsets[v], offsets[v + 1], 1.0)))
 				add_list(walks, offsets[v], offsets[v + 1], 0x1p-64);
@@ -211,13 +208,9 @@ walk_all(void *arg, int thread, int nthreads)
 	Walks	   *walks = arg;
 	const EmogiQuery *query = walks->query;
 	const uint64_t nwalks = query->nsources * (uint64_t) query->walks;
-	uint64_t	i;
 
-	while (!emogi_job_stopped(&walks->run.job) &&
-		   (i = emogi_job_claim(&walks->run.next, WALK_CHUNK)) < nwalks)
+	for (uint64_t i, end; emogi_cpu_run_take(&walks->run, WALK_CHUNK, nwalks, &i, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(i, WALK_CHUNK, nwalks);
-
 		const uint64_t first = i;
 
 		for (; i < end && !emogi_job_stopped(&walks->run.job); i++)
