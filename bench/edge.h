@@ -12,7 +12,7 @@
 #define EMOGI_BENCH_EDGE_H
 
 #include "contract/semirings.h"
-#include "graph/csr.h"
+#include "contract/builder.h"
 
 typedef enum EmogiGenerator
 {

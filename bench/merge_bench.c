@@ -9,7 +9,7 @@
  */
 #include "build.h"
 #include "generate.h"
-#include "graph/merge.h"
+#include "contract/builder.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef EMOGI_BENCH_SHAPES_H
 #define EMOGI_BENCH_SHAPES_H
 
-#include "graph/csr.h"
+#include "contract/builder.h"
 
 typedef struct EmogiShape
 {

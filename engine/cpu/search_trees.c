@@ -29,7 +29,7 @@
 #include "cpu/cpu_run.h"
 
 #include "contract/semirings.h"
-#include "graph/csr.h"
+#include "contract/builder.h"
 
 #define CLEAR_CHUNK 16384
 #define VERTEX_CHUNK 1024

@@ -17,7 +17,7 @@
  */
 #include "key_sort.h"
 
-#include "dictionary/dictionary.h"
+#include "contract/builder.h"
 #include "graph/radix.h"
 
 #define MAX_BUCKETS 1024

@@ -4,7 +4,7 @@
  * Threads take chunks independently: the place of a chunk's edges follows from the chunks before
  * it.
  */
-#include "coo.h"
+#include "contract/builder.h"
 
 #include "contract/semirings.h"
 #include "layout.h"

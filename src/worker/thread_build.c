@@ -9,7 +9,7 @@
 
 /* Build a graph from the edges and the numbers of their keys. */
 static EmogiStatus
-build_lists(EmogiWork *work, EmogiEngineState *cpu)
+build_lists(EmogiWork *work, EmogiPool *pool)
 {
 	const EmogiRequest *request = &work->request;
 	const EmogiCsrInput input = {.edges = &work->edges, .keys = &request->keys,
@@ -17,30 +17,30 @@ build_lists(EmogiWork *work, EmogiEngineState *cpu)
 		.with_backward = request->with_backward, .memory = request->memory,
 		.scratch = request->scratch};
 
-	return emogi_cpu_builder()->csr(cpu, &input, &work->reply.graph, &work->slot->control,
+	return emogi_csr_build(pool, &input, &work->reply.graph, &work->slot->control,
 									&work->reply.error);
 }
 
 /* Merge changes into a graph. */
 static EmogiStatus
-merge_graph(EmogiWork *work, EmogiEngineState *cpu)
+merge_graph(EmogiWork *work, EmogiPool *pool)
 {
 	EmogiMergeInput input = work->request.merge;
 
 	input.graph = &work->request.graph;
 	input.derivation = work->request.derived_id != 0 ? &work->derivation : NULL;
-	return emogi_cpu_builder()->merge(cpu, &input, &work->reply.graph, &work->slot->control,
+	return emogi_merge(pool, &input, &work->reply.graph, &work->slot->control,
 									  &work->reply.error);
 }
 
 /* Build a dictionary, and turn edge endpoints into codes. */
 static EmogiStatus
-make_dictionary(EmogiWork *work, EmogiEngineState *cpu)
+make_dictionary(EmogiWork *work, EmogiPool *pool)
 {
 	EmogiDictionaryInput input = work->request.dictionary;
 
 	input.edges = &work->edges;
-	return emogi_cpu_builder()->dictionary(cpu, &input, &work->reply.dictionary,
+	return emogi_dictionary_build(pool, &input, &work->reply.dictionary,
 										   &work->slot->control, &work->reply.error);
 }
 
@@ -61,16 +61,16 @@ update_range(EmogiEdges *edges)
 
 /* Pack the edges into a COO. */
 static EmogiStatus
-pack_edges(EmogiWork *work, EmogiEngineState *cpu)
+pack_edges(EmogiWork *work, EmogiPool *pool)
 {
 	work->reply.coo = work->request.coo;
-	return emogi_cpu_builder()->pack(cpu, &work->edges, &work->reply.coo, &work->reply.misfits,
+	return emogi_coo_pack(pool, &work->edges, &work->reply.coo, &work->reply.misfits,
 									 &work->slot->control, &work->reply.error);
 }
 
 /* Process the first part of a build: up to the vertices. */
 static EmogiStatus
-build_keys(EmogiWork *work, EmogiEngineState *cpu)
+build_keys(EmogiWork *work, EmogiPool *pool)
 {
 	EmogiRequest *request = &work->request;
 	EmogiReply *reply = &work->reply;
@@ -78,7 +78,7 @@ build_keys(EmogiWork *work, EmogiEngineState *cpu)
 
 	if (request->makes_dictionary)
 	{
-		status = make_dictionary(work, cpu);
+		status = make_dictionary(work, pool);
 		if (status != EMOGI_OK)
 			return status;
 		update_range(&work->edges);
@@ -86,9 +86,9 @@ build_keys(EmogiWork *work, EmogiEngineState *cpu)
 									  emogi_dictionary_shift(reply->dictionary), &request->plan);
 	}
 	if (request->packs)
-		status = pack_edges(work, cpu);
+		status = pack_edges(work, pool);
 	if (status == EMOGI_OK)
-		status = emogi_cpu_builder()->keys(cpu, &work->edges, &request->plan, request->scratch,
+		status = emogi_key_numbers_build(pool, &work->edges, &request->plan, request->scratch,
 										   &reply->keys, &work->slot->control, &reply->error);
 	reply->keys_done_ms = emogi_pool_now_ms();
 	return status;
@@ -98,7 +98,7 @@ build_keys(EmogiWork *work, EmogiEngineState *cpu)
 EmogiStatus
 emogi_thread_build(EmogiWork *work, EmogiEngineState *cpu)
 {
-	const EmogiBuilder *builder = emogi_cpu_builder();
+	EmogiPool  *pool = emogi_cpu_engine_pool(cpu);
 	EmogiRequest *request = &work->request;
 	EmogiControl *control = &work->slot->control;
 	EmogiReply *reply = &work->reply;
@@ -106,21 +106,21 @@ emogi_thread_build(EmogiWork *work, EmogiEngineState *cpu)
 	switch (request->kind)
 	{
 		case EMOGI_REQUEST_DICTIONARY:
-			return make_dictionary(work, cpu);
+			return make_dictionary(work, pool);
 		case EMOGI_REQUEST_BUILD:
-			return build_keys(work, cpu);
+			return build_keys(work, pool);
 		case EMOGI_REQUEST_CSR:
-			return build_lists(work, cpu);
+			return build_lists(work, pool);
 		case EMOGI_REQUEST_EXPAND:
-			return builder->expand(cpu, &request->graph, request->direction == EMOGI_IN,
+			return emogi_csr_expand(pool, &request->graph, request->direction == EMOGI_IN,
 								   &work->edges, control, &reply->error);
 		case EMOGI_REQUEST_PACK:
-			return pack_edges(work, cpu);
+			return pack_edges(work, pool);
 		case EMOGI_REQUEST_UNPACK:
-			return builder->unpack(cpu, &request->coo, request->runs, request->nruns,
+			return emogi_coo_unpack(pool, &request->coo, request->runs, request->nruns,
 								   &work->edges, control, &reply->error);
 		case EMOGI_REQUEST_MERGE:
-			return merge_graph(work, cpu);
+			return merge_graph(work, pool);
 		case EMOGI_REQUEST_RUN:
 		case EMOGI_REQUEST_MSBFS:
 		case EMOGI_REQUEST_PATH:

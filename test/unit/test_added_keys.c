@@ -3,7 +3,7 @@
  */
 #include "key_sets.h"
 
-#include "graph/csr.h"
+#include "contract/builder.h"
 
 static EmogiPool *pool;
 static EmogiDictionary *dictionary;

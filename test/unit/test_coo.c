@@ -4,7 +4,7 @@
 #include "build.h"
 #include "check.h"
 #include "generate.h"
-#include "graph/coo.h"
+#include "contract/builder.h"
 #include "shapes.h"
 
 #include <math.h>

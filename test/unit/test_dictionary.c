@@ -3,7 +3,7 @@
  */
 #include "key_sets.h"
 
-#include "graph/csr.h"
+#include "contract/builder.h"
 
 #include <ctype.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "naive.h"
 
-#include "graph/csr.h"
+#include "contract/builder.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  */
 #include "build.h"
 #include "check.h"
-#include "graph/csr.h"
+#include "contract/builder.h"
 #include "naive.h"
 
 #include <sys/mman.h>
