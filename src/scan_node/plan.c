@@ -125,27 +125,72 @@ emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses)
 	return scan;
 }
 
+/* Append copies of target entries to the columns of a scan. */
+void
+emogi_plan_add_entries(CustomScan *scan, const List *entries)
+{
+	ListCell   *cell;
+
+	foreach(cell, entries)
+		scan->custom_scan_tlist =
+			lappend(scan->custom_scan_tlist,
+					makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
+									list_length(scan->custom_scan_tlist) + 1, NULL, false));
+}
+
+/*
+ * Make the plan of a call's scan for the rows of an outer plan, whose columns precede those of the
+ * call. The caller adds its own to custom_scan_tlist, EMOGI_PLAN_COLUMNS and custom_private.
+ */
+CustomScan *
+emogi_plan_make_above(PlannerInfo *root, const RelOptInfo *inner, const CustomPath *path,
+					  List *tlist, List *children, const EmogiConditions *conditions)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	const EmogiAlgorithmRow *function;
+
+	scan->custom_exprs =
+		lcons(copyObject(emogi_call_expr_of(planner_rt_fetch(inner->relid, root), &function)),
+			  copyObject(conditions->operands));
+	emogi_plan_add_entries(scan, ((const Plan *) linitial(children))->targetlist);
+	scan->scan.plan.targetlist = tlist;
+	scan->flags = path->flags;
+	scan->custom_plans = children;
+	scan->custom_private = list_make5(emogi_plan_mark(), NIL, conditions->pushdowns,
+									  conditions->names, conditions->places);
+	return scan;
+}
+
+/* Add the columns of a call that its plan above an outer plan, and the plans above that, use. */
+void
+emogi_plan_add_used(CustomScan *scan, const RelOptInfo *inner, const CustomPath *path,
+					List *filter)
+{
+	List	   *columns = NIL;
+
+	emogi_plan_add_columns(inner->relid, (Node *) path->path.pathtarget->exprs,
+						   &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(inner->relid, (Node *) scan->scan.plan.targetlist,
+						   &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(inner->relid, (Node *) filter, &scan->custom_scan_tlist, &columns);
+	lfirst(list_nth_cell(scan->custom_private, EMOGI_PLAN_COLUMNS)) = columns;
+}
+
 /* Make the plan of a path, with the columns that are used. */
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 		  List *children)
 {
 	CustomScan *scan = emogi_plan_make(root, rel, clauses);
-	List	   *columns = NIL;
 
 	/*
 	 * The target list may still be replaced by another projection of the path's target.
 	 * rel->reltarget does not tell which columns that needs: when the plan is created, it may be
 	 * the target of all joins, which uses less than the path was made for.
 	 */
-	emogi_plan_add_columns(rel->relid, (Node *) path->path.pathtarget->exprs,
-						   &scan->custom_scan_tlist, &columns);
-	emogi_plan_add_columns(rel->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
-	emogi_plan_add_columns(rel->relid, (Node *) scan->scan.plan.qual, &scan->custom_scan_tlist,
-						   &columns);
-	lfirst(list_nth_cell(scan->custom_private, EMOGI_PLAN_COLUMNS)) = columns;
-	scan->custom_private = lappend(scan->custom_private, path->custom_private);
 	scan->scan.plan.targetlist = tlist;
+	emogi_plan_add_used(scan, rel, path, scan->scan.plan.qual);
+	scan->custom_private = lappend(scan->custom_private, path->custom_private);
 	return (Plan *) scan;
 }
 
