@@ -5,6 +5,7 @@
 #define EMOGI_BENCH_BUILD_H
 
 #include "contract/builder.h"
+#include "threads/pool.h"
 
 /* Edges in chunks that lie one after the other in one mapping. */
 typedef struct EmogiEdgeSet

@@ -13,6 +13,7 @@
 
 #include "contract/semirings.h"
 #include "contract/builder.h"
+#include "threads/pool.h"
 
 typedef enum EmogiGenerator
 {

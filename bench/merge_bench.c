@@ -10,6 +10,7 @@
 #include "build.h"
 #include "generate.h"
 #include "contract/builder.h"
+#include "threads/pool.h"
 
 #include <math.h>
 #include <stdio.h>

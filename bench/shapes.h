@@ -5,6 +5,7 @@
 #define EMOGI_BENCH_SHAPES_H
 
 #include "contract/builder.h"
+#include "threads/pool.h"
 
 typedef struct EmogiShape
 {

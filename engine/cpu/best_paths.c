@@ -400,7 +400,6 @@ convert_levels(void *arg, int thread, int nthreads)
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&conversion->run, EMOGI_BEST_PATHS_CONVERT_CHUNK, conversion->nvertices,
 							&v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			int32_t		level = conversion->level[v];
@@ -409,7 +408,6 @@ convert_levels(void *arg, int thread, int nthreads)
 			conversion->value[v] = value;
 			nreached += value != none;
 		}
-	}
 	__atomic_fetch_add(&conversion->nreached, nreached, __ATOMIC_RELAXED);
 }
 

@@ -305,10 +305,8 @@ emogi_best_paths_clear(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&path->run, EMOGI_BEST_PATHS_CLEAR_CHUNK, path->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 			path->value[v] = path->none;
-	}
 }
 
 /* Find the smallest value in this thread's far bin. */

@@ -58,13 +58,11 @@ narrow_levels(void *arg, int thread, int nthreads)
 	const int32_t *level = together->levels.columns[0].int32;
 
 	for (uint64_t v, end; emogi_cpu_run_take(&all->run, WRITE_CHUNK, all->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			together->level[v] = level[v] < 0 ? NOT_REACHED : (uint8_t) level[v];
 			together->paths[v] = 1.0;
 		}
-	}
 }
 
 /* Get the first vertex of a level from v on, or end. */

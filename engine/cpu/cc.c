@@ -53,10 +53,8 @@ make_roots(void *arg, int thread, int nthreads)
 	Components *cc = arg;
 
 	for (uint64_t v, end; emogi_cpu_run_take(&cc->run, ROOT_CHUNK, cc->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 			cc->component[v] = (uint32_t) v;
-	}
 }
 
 /* Link every vertex with its first and last neighbor. */
@@ -92,10 +90,8 @@ compress(void *arg, int thread, int nthreads)
 	Components *cc = arg;
 
 	for (uint64_t v, end; emogi_cpu_run_take(&cc->run, VERTEX_CHUNK, cc->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 			emogi_union_find_compress(cc->component, (uint32_t) v);
-	}
 }
 
 /* Link a vertex with its whole list; false if the job has stopped. */

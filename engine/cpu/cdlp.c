@@ -52,10 +52,8 @@ begin_labels(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&propagation->run, VERTEX_CHUNK, propagation->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 			propagation->label[v] = (uint32_t) v;
-	}
 }
 
 /* Check whether a neighbor in a list has changed. */
@@ -141,7 +139,6 @@ propagate(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&propagation->run, VERTEX_CHUNK, propagation->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			const uint32_t label = propagation->label[v];
@@ -152,7 +149,6 @@ propagate(void *arg, int thread, int nthreads)
 			propagation->next_changed[v] = next != label;
 			nchanged += next != label;
 		}
-	}
 	__atomic_fetch_add(&propagation->nchanged, nchanged, __ATOMIC_RELAXED);
 }
 

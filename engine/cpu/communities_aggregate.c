@@ -78,13 +78,11 @@ make_lists(void *arg, int thread, int nthreads)
 
 	for (uint64_t c, end;
 		 emogi_cpu_run_take(&all->run, GROUP_CHUNK, aggregation->nnodes, &c, &end);)
-	{
 		for (; c < end; c++)
 		{
 			begin_node(aggregation, c);
 			nscanned += make_list(aggregation, &all->tallies[thread], c);
 		}
-	}
 	__atomic_fetch_add(&all->nscanned, nscanned, __ATOMIC_RELAXED);
 }
 

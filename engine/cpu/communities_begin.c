@@ -65,10 +65,8 @@ find_max(void *arg, int thread, int nthreads)
 
 	for (uint64_t e, end;
 		 emogi_job_take_chunk(&run->job, &run->next, EMOGI_RUN_POLL, lists->nedges, &e, &end);)
-	{
 		for (; e < end; e++)
 			max = fmax(max, emogi_weight(lists->weights, graph->weight_type, e));
-	}
 	max += 0.0;
 	memcpy(&bits, &max, sizeof bits);
 	for (uint64_t before = __atomic_load_n(&beginning->max, __ATOMIC_RELAXED); before < bits;)
@@ -90,7 +88,6 @@ add_weights(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_job_take_chunk(&run->job, &run->next, VERTEX_CHUNK, graph->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			int64_t		strength = 0;
@@ -111,7 +108,6 @@ add_weights(void *arg, int thread, int nthreads)
 			room->name[v] = (uint32_t) v;
 			whole += strength;
 		}
-	}
 	__atomic_fetch_add(&beginning->whole, whole, __ATOMIC_RELAXED);
 }
 

@@ -103,7 +103,6 @@ check_all(void *arg, int thread, int nthreads)
 
 	for (uint64_t m, end;
 		 emogi_cpu_run_take(&all->run, EMOGI_MOVING_NODES, moving->nmovers, &m, &end);)
-	{
 		for (; m < end; m++)
 		{
 			double		gain;
@@ -121,7 +120,6 @@ check_all(void *arg, int thread, int nthreads)
 				nopen++;
 			}
 		}
-	}
 	__atomic_fetch_add(&all->gained, gained, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&moving->nmoved, nmoved, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&moving->nopen, nopen, __ATOMIC_RELAXED);
@@ -163,7 +161,6 @@ move_all(void *arg, int thread, int nthreads)
 
 	for (uint64_t m, end;
 		 emogi_cpu_run_take(&all->run, EMOGI_MOVING_NODES, moving->nmovers, &m, &end);)
-	{
 		for (; m < end; m++)
 		{
 			const uint32_t i = all->movers[m];
@@ -175,7 +172,6 @@ move_all(void *arg, int thread, int nthreads)
 			if (all->difference[m] != INT64_MIN)
 				move_node(moving, i, from, to, &nempty);
 		}
-	}
 	__atomic_fetch_add(&all->nempty, (uint64_t) nempty, __ATOMIC_RELAXED);
 }
 
@@ -204,14 +200,12 @@ open_all(void *arg, int thread, int nthreads)
 	EmogiCommunities *all = moving->all;
 
 	for (uint64_t m, end; emogi_cpu_run_take(&all->run, MARK_CHUNK, moving->nmovers, &m, &end);)
-	{
 		for (; m < end; m++)
 		{
 			fetch_opened(moving, m);
 			if (all->difference[m] != INT64_MIN)
 				open_neighbors(moving, all->movers[m]);
 		}
-	}
 }
 
 /* Process a batch; false if the job has stopped. nlisted: about the number of its edges. */

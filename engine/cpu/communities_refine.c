@@ -265,7 +265,6 @@ check_all(void *arg, int thread, int nthreads)
 	EmogiCommunities *all = refining->all;
 
 	for (uint64_t m, end; emogi_cpu_run_take(&all->run, NODE_CHUNK, refining->nmovers, &m, &end);)
-	{
 		for (; m < end; m++)
 		{
 			const uint32_t i = all->movers[m];
@@ -278,7 +277,6 @@ check_all(void *arg, int thread, int nthreads)
 				0.0)
 				all->refined[i] = to;
 		}
-	}
 }
 
 /* Get the weight from a node to those that join its community in the same batch. */
@@ -309,7 +307,6 @@ join_all(void *arg, int thread, int nthreads)
 	EmogiCommunities *all = refining->all;
 
 	for (uint64_t m, end; emogi_cpu_run_take(&all->run, NODE_CHUNK, refining->nmovers, &m, &end);)
-	{
 		for (; m < end; m++)
 		{
 			const uint32_t i = all->movers[m];
@@ -325,7 +322,6 @@ join_all(void *arg, int thread, int nthreads)
 							   weigh_joined(refining, i), __ATOMIC_RELAXED);
 			__atomic_fetch_add(&all->parts[to].size, 1, __ATOMIC_RELAXED);
 		}
-	}
 }
 
 /* Process a batch; false if the job has stopped. nlisted: about the number of its edges. */

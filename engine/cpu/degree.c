@@ -38,7 +38,6 @@ fill_columns(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&degrees->run, VERTEX_CHUNK, graph->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			const uint64_t first = graph->forward.offsets[v];
@@ -48,7 +47,6 @@ fill_columns(void *arg, int thread, int nthreads)
 			columns[1].float64[v] = graph->weight_type == EMOGI_WEIGHT_NONE
 				? (double) (last - first) : add_weights(graph, first, last);
 		}
-	}
 }
 
 EmogiStatus

@@ -121,7 +121,6 @@ visit_all(EmogiDegreeDag *dag, Visit visit, int thread)
 	for (uint64_t v, end;
 		 emogi_job_take_chunk(&dag->run->job, &dag->run->next, VERTEX_CHUNK, dag->nvertices,
 							  &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			const uint64_t place = visit == WRITE_LOWER ? dag->offsets[dag->rank[v]] : 0;
@@ -134,7 +133,6 @@ visit_all(EmogiDegreeDag *dag, Visit visit, int thread)
 			else if (visit == COUNT_LOWER)
 				dag->offsets[dag->rank[v] + 1] = n;
 		}
-	}
 }
 
 static void

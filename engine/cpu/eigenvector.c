@@ -39,10 +39,8 @@ start_values(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&eigen->run, EMOGI_PULL_BLOCK, eigen->pull.nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 			eigen->value[v] = value;
-	}
 }
 
 /* The accumulators of a block. */

@@ -39,13 +39,11 @@ start_hubs(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&hits->run, EMOGI_PULL_BLOCK, hits->to_hub.nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			hits->hub[v] = 1.0 / (double) hits->to_hub.nvertices;
 			hits->authority[v] = 0.0;
 		}
-	}
 }
 
 /* The accumulators of a block. */

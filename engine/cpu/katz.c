@@ -49,13 +49,11 @@ start_sums(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&katz->run, EMOGI_PULL_BLOCK, katz->pull.nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			katz->sum[v] = 1.0;
 			katz->share[v] = katz->alpha;
 		}
-	}
 }
 
 /* The accumulators of a block. */
@@ -171,10 +169,8 @@ scale_sums(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&katz->run, EMOGI_PULL_BLOCK, katz->pull.nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 			katz->sum[v] *= katz->factor;
-	}
 }
 
 /* Compute the result; false if the job has stopped. */

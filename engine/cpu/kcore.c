@@ -53,7 +53,6 @@ count_neighbors(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&cores->run, VERTEX_CHUNK, cores->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			uint32_t	before = (uint32_t) v;
@@ -69,7 +68,6 @@ count_neighbors(void *arg, int thread, int nthreads)
 			cores->degree[v] = degree;
 			cores->left[v] = (uint32_t) v;
 		}
-	}
 }
 
 /* Keep the vertices above the last level, and find their minimum degree. */
@@ -166,7 +164,6 @@ peel(Cores *cores, int thread, bool is_shared)
 	uint64_t	npeeled = 0;
 
 	for (uint64_t i, end; emogi_cpu_run_take(&cores->run, SEED_CHUNK, cores->nseeds, &i, &end);)
-	{
 		for (; i < end && !emogi_job_stopped(&cores->run.job); i++)
 		{
 			height = peel_vertex(cores, cores->seeds[i], stack, height, is_shared);
@@ -175,7 +172,6 @@ peel(Cores *cores, int thread, bool is_shared)
 				 !(npeeled % PEELED_PER_POLL == 0 && emogi_job_stopped(&cores->run.job)); npeeled++)
 				height = peel_vertex(cores, stack[height - 1], stack, height - 1, is_shared);
 		}
-	}
 	emogi_job_done(&cores->run.job, npeeled);
 }
 

@@ -71,7 +71,6 @@ add_weights(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&modularity->run, VERTEX_CHUNK, graph->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			double		strength = 0.0;
@@ -90,7 +89,6 @@ add_weights(void *arg, int thread, int nthreads)
 			modularity->strength[v] = strength;
 			modularity->inside[v] = inside;
 		}
-	}
 }
 
 /* Convert the weights to parts. */

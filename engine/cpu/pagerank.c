@@ -70,10 +70,8 @@ count_degrees(void *arg, int thread, int nthreads)
 
 	for (uint64_t i, end;
 		 emogi_cpu_run_take(&ranking->run, EDGE_CHUNK, ranking->in.nedges, &i, &end);)
-	{
 		for (; i < end; i++)
 			__atomic_fetch_add(&ranking->out_degree[ranking->in.targets[i]], 1, __ATOMIC_RELAXED);
-	}
 }
 
 /* Count the outgoing edges in counters of this thread. */
@@ -85,10 +83,8 @@ count_per_thread(void *arg, int thread, int nthreads)
 
 	for (uint64_t i, end;
 		 emogi_cpu_run_take(&ranking->run, EDGE_CHUNK, ranking->in.nedges, &i, &end);)
-	{
 		for (; i < end; i++)
 			counts[ranking->in.targets[i]]++;
-	}
 }
 
 /* Sum the counters of all threads. */
@@ -99,13 +95,11 @@ add_counts(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&ranking->run, EDGE_CHUNK, ranking->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			for (uint64_t t = 0; t < ranking->ncounters; t++)
 				ranking->out_degree[v] += ranking->counts[t * ranking->nvertices + v];
 		}
-	}
 }
 
 /*
@@ -134,7 +128,6 @@ sum_weights(void *arg, int thread, int nthreads)
 	Ranking    *ranking = arg;
 
 	for (uint64_t v, end; emogi_cpu_run_take(&ranking->run, BLOCK, ranking->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			double		sum = 0.0;
@@ -153,7 +146,6 @@ sum_weights(void *arg, int thread, int nthreads)
 			}
 			ranking->strength[v] = sum;
 		}
-	}
 }
 
 /* Get the out-degree of a vertex. */

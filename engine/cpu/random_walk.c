@@ -72,11 +72,9 @@ add_weights(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&walks->run, VERTEX_CHUNK, walks->graph->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 			if (isinf(add_list(walks, offsets[v], offsets[v + 1], 1.0)))
 				add_list(walks, offsets[v], offsets[v + 1], 0x1p-64);
-	}
 }
 
 /* ---- a step ---- */

@@ -101,14 +101,12 @@ clear_columns(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&tree->run, CLEAR_CHUNK, tree->graph->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			tree->predecessor[v] = EMOGI_NO_VERTEX;
 			tree->source[v] = tree->root != EMOGI_NO_VERTEX &&
 				is_reached(tree, v) ? tree->root : EMOGI_NO_VERTEX;
 		}
-	}
 }
 
 /* ---- one source, no weights ---- */
@@ -173,7 +171,6 @@ find_all(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&tree->run, VERTEX_CHUNK, tree->graph->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			if (v + LIST_PREFETCH_DISTANCE < end)
@@ -186,7 +183,6 @@ find_all(void *arg, int thread, int nthreads)
 					break;
 			}
 		}
-	}
 	__atomic_fetch_add(&tree->nscanned, nscanned, __ATOMIC_RELAXED);
 }
 

@@ -58,14 +58,12 @@ start_values(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&gather->run, VERTEX_CHUNK, gather->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			bool		is_free = fixes && isnan(gather->start[v]);
 
 			gather->value[v] = is_free ? 0.0 : gather->start[v];
 		}
-	}
 }
 
 /* Sum the edges first .. end-1 of a vertex: contributions in *sum, weights in *total. */

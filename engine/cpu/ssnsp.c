@@ -56,10 +56,8 @@ clear_paths(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&counting->run, CLEAR_CHUNK, counting->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 			counting->paths[v] = counting->level[v] == 0 ? 1.0 : 0.0;
-	}
 }
 
 /* Sort the reached vertices by (level, number); false if the job has stopped. */

@@ -89,7 +89,6 @@ find_first(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&order->run, VERTEX_CHUNK, order->graph->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 		{
 			const bool	is_first = order->nbefore[v] == 0;
@@ -101,7 +100,6 @@ find_first(void *arg, int thread, int nthreads)
 			if (is_first)
 				emogi_queue_buffer_add(&found, (uint32_t) v, order->queue, &order->tail);
 		}
-	}
 	emogi_queue_buffer_flush(&found, order->queue, &order->tail);
 }
 

@@ -225,11 +225,9 @@ write_counts(void *arg, int thread, int nthreads)
 
 	for (uint64_t v, end;
 		 emogi_cpu_run_take(&triangles->run, VERTEX_CHUNK, dag->nvertices, &v, &end);)
-	{
 		for (; v < end; v++)
 			write_count(triangles, v, total_count(triangles, dag->rank[v]) * each,
 						dag->degree[v]);
-	}
 }
 
 /* Count all triangles with the degree-ordered DAG; false if the job has stopped. */

@@ -11,6 +11,7 @@
 #include "generate.h"
 #include "graph/key_numbers.h"
 #include "contract/builder.h"
+#include "threads/pool.h"
 #include "shapes.h"
 
 #include <stdlib.h>

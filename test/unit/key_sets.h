@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "contract/builder.h"
+#include "threads/pool.h"
 #include "dictionary/key_table_parts.h"
 
 #include <pthread.h>

@@ -6,6 +6,7 @@
 #define EMOGI_NAIVE_H
 
 #include "contract/builder.h"
+#include "threads/pool.h"
 #include "generate.h"
 #include "shapes.h"
 

@@ -4,6 +4,7 @@
 #include "key_sets.h"
 
 #include "contract/builder.h"
+#include "threads/pool.h"
 
 static EmogiPool *pool;
 static EmogiDictionary *dictionary;

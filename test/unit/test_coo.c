@@ -5,6 +5,7 @@
 #include "check.h"
 #include "generate.h"
 #include "contract/builder.h"
+#include "threads/pool.h"
 #include "shapes.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "key_sets.h"
 
 #include "contract/builder.h"
+#include "threads/pool.h"
 
 #include <ctype.h>
 #include <pthread.h>

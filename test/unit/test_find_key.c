@@ -6,6 +6,7 @@
 #include "naive.h"
 
 #include "contract/builder.h"
+#include "threads/pool.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #include "build.h"
 #include "check.h"
 #include "contract/builder.h"
+#include "threads/pool.h"
 #include "naive.h"
 
 #include <sys/mman.h>
