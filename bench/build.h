@@ -4,7 +4,8 @@
 #ifndef EMOGI_BENCH_BUILD_H
 #define EMOGI_BENCH_BUILD_H
 
-#include "graph/csr.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 
 /* Edges in chunks that lie one after the other in one mapping. */
 typedef struct EmogiEdgeSet

@@ -12,7 +12,8 @@
 #define EMOGI_BENCH_EDGE_H
 
 #include "contract/semirings.h"
-#include "graph/csr.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 
 typedef enum EmogiGenerator
 {

@@ -9,7 +9,8 @@
  */
 #include "build.h"
 #include "generate.h"
-#include "graph/merge.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,8 @@
 #ifndef EMOGI_BENCH_SHAPES_H
 #define EMOGI_BENCH_SHAPES_H
 
-#include "graph/csr.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 
 typedef struct EmogiShape
 {

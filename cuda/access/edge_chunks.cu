@@ -13,10 +13,7 @@
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 chunks_mark_lists_kernel(const uint64_t *offsets, uint64_t nvertices, ListIndex index)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-
-	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		const uint64_t start = v < nvertices ? offsets[v] : 0;

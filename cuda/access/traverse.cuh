@@ -44,14 +44,27 @@
 #define WARP_LINES (WARP_LANES / LINE_LANES)	/* lines in one instruction */
 #define NO_BATCH UINT32_MAX
 
+/* Get the number of threads of the grid. */
+static __device__ __forceinline__ uint64_t
+grid_threads(void)
+{
+	return (uint64_t) gridDim.x * BLOCK_THREADS;
+}
+
+/* Get the number in the grid of the first thread of the caller's warp. */
+static __device__ __forceinline__ uint64_t
+first_of_warp(void)
+{
+	return (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x / WARP_LANES * WARP_LANES;
+}
+
 /* Call visit(i) for each i < count, with all threads of the grid. */
 template <class Visit>
 static __device__ __forceinline__ void
 for_each(uint64_t count, Visit visit)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-
-	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += nthreads)
+	for (uint64_t i = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count;
+		 i += grid_threads())
 		visit(i);
 }
 

@@ -265,14 +265,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 best_paths_select_kernel(Paths paths, const uint64_t *offsets, unsigned long long threshold,
 						 Counters *counters)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	unsigned long long vertices = 0;
 	unsigned long long edges = 0;
 	unsigned long long far = 0;
 	unsigned long long nearest = 0;
 
-	for (uint64_t base = own - lane_number(); base < paths.nwords; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < paths.nwords; base += grid_threads())
 	{
 		const uint64_t word = base + lane_number();
 		const uint32_t pending = word < paths.nwords ? paths.pending[word] : 0;

@@ -99,7 +99,6 @@ do_level(Run *run, Searches *searches, uint32_t level, uint32_t from_level, Emog
 static EmogiStatus
 add_batch(Run *run, Searches *searches, EmogiResult *result, EmogiError *error)
 {
-	const Counters *counters;
 	uint32_t	has_many;
 
 	CUDA_LAUNCH(betweenness_begin_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
@@ -115,8 +114,7 @@ add_batch(Run *run, Searches *searches, EmogiResult *result, EmogiError *error)
 	for (uint32_t level = searches->nlevels - 1; level > 0; level--)
 		TRY(do_level<true>(run, searches, level, level + 1 < searches->nlevels ? level + 1 : level,
 						   error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	return EMOGI_OK;
 }
 

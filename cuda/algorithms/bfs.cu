@@ -466,7 +466,6 @@ EmogiStatus
 emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, unsigned wants,
 				  int64_t max_depth, int32_t **level, EmogiResult *result, EmogiError *error)
 {
-	const Counters *counters;
 	Bfs			bfs = {};
 
 	TRY(open_search(&bfs, run, graph, query, wants, max_depth, error));
@@ -475,8 +474,7 @@ emogi_cuda_levels(Run *run, const EmogiGraph *graph, const EmogiQuery *query, un
 	TRY(enter_sources(&bfs, graph, query, error));
 	TRY(traverse(&bfs, error));
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	TRY(emogi_shared_step_account(bfs.shared_step, result, error));
 	result->nreached = bfs.reached;
 	result->nlevels = count_levels(&bfs);
@@ -489,7 +487,6 @@ emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *que
 						FindSources find, void *with, int32_t **level, EmogiResult *result,
 						EmogiError *error)
 {
-	const Counters *counters;
 	EmogiQuery	found = *query;
 	Bfs			bfs = {};
 
@@ -499,8 +496,7 @@ emogi_cuda_levels_found(Run *run, const EmogiGraph *graph, const EmogiQuery *que
 	TRY(find(run, with, &bfs.sources, &found.nsources, result, error));
 	TRY(enter_sources(&bfs, graph, &found, error));
 	TRY(traverse(&bfs, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	TRY(emogi_run_clear(run, error));
 	result->nlevels = count_levels(&bfs);
 	*level = bfs.level;

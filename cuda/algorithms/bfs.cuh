@@ -51,12 +51,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 bfs_settle_kernel(Bitmaps maps, const uint64_t *offsets, int32_t *level, int32_t depth,
 				  Counters *counters)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	unsigned long long vertices = 0;
 	unsigned long long edges = 0;
 
-	for (uint64_t base = own - lane_number(); base < maps.nwords; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < maps.nwords; base += grid_threads())
 	{
 		const uint64_t word = base + lane_number();
 		uint32_t	fresh = 0;

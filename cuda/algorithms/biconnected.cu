@@ -439,7 +439,6 @@ emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 {
 	const bool	is_bridges = query->algorithm == EMOGI_BRIDGES;
 	Blocks		blocks = {};
-	const Counters *counters;
 	unsigned long long *column = NULL;
 	Forest	   *forest;
 
@@ -450,8 +449,7 @@ emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(emogi_spanning_bfs_build(run, graph, query, &blocks.spanning, result, error));
 	TRY(fill(run, query->algorithm, &blocks, forest, column, error));
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = run->nvertices;
 	if (query->algorithm == EMOGI_BICONNECTED)
 		TRY(emogi_run_give(run, query, result, 1, blocks.parent, error));

@@ -189,7 +189,6 @@ EmogiStatus
 emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			  EmogiError *error)
 {
-	const Counters *counters;
 	uint32_t   *component;
 	uint32_t   *marked;
 	Forest	   *forest;
@@ -207,8 +206,7 @@ emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiR
 	TRY(emogi_run_start_clock(run, error));
 	TRY(connect(run, component, marked, forest, &all, error));
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	TRY(emogi_shared_step_account(all.shared_step, result, error));
 	result->nreached = run->nvertices;
 	result->nlevels = 1;

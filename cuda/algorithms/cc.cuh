@@ -486,14 +486,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_hook_outside_kernel(Lists<Target> lists, uint64_t nvertices, uint32_t *component,
 					   const Forest *forest, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = forest->giant;
 	const bool	prefixed = lists.prefixes != NULL && forest->prefixed;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
 
-	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nvertices; base += grid_threads())
 	{
 		const uint64_t vertex = base + lane_number();
 		const bool	outside = vertex < nvertices &&
@@ -562,13 +560,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_mark_outside_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest, bool all,
 					   uint32_t *outside)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = forest->giant;
 
 	if (giant == EMOGI_NO_VERTEX)
 		return;
-	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nvertices; base += grid_threads())
 	{
 		const uint64_t vertex = base + lane_number();
 		const bool	is_outside = vertex < nvertices &&

@@ -95,13 +95,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 cc_join_forest_kernel(uint32_t *component, uint64_t nvertices, const Forest *forest,
 					  const uint32_t *others, const uint32_t *outside, const Forest *other)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = forest->giant;
 	const uint32_t its_giant = other->giant;
 	const uint32_t inside = forest->twin == its_giant ? giant : its_giant;
 
-	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nvertices; base += grid_threads())
 	{
 		const uint64_t vertex = base + lane_number();
 		uint32_t	above;

@@ -136,7 +136,6 @@ emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	const bool	is_directed = emogi_simple_graph_is_directed(graph);
 	Propagation propagation = {};
 	uint32_t   *labels[2];
-	const Counters *counters;
 
 	TRY(take_arrays(run, graph, &propagation, labels, error));
 	TRY(emogi_run_place(run, graph, query, is_directed ? PLACE_BACKWARD_REQUIRED : 0,
@@ -147,8 +146,7 @@ emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(emogi_run_start_clock(run, error));
 	TRY(propagate(run, &propagation, labels, query->max_iterations, result, error));
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = run->nvertices;
 	return emogi_run_give(run, query, result, 0, propagation.next, error);
 }

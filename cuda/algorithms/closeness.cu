@@ -421,7 +421,6 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 	Searches   *searches = &closeness->searches;
 	const bool	reversed = closeness->all->are_samples;
 	const unsigned wants = closeness->all->sums != NULL ? PLACE_BACKWARD : PLACE_BACKWARD_REQUIRED;
-	const Counters *counters;
 
 	TRY(take_arrays(closeness, error));
 	TRY(emogi_run_place(run, closeness->graph, query, wants, edge_kernels,
@@ -431,8 +430,7 @@ run_closeness(Closeness *closeness, const EmogiQuery *query, EmogiResult *result
 	TRY(emogi_run_start_clock(run, error));
 	TRY(search_all(closeness, result, error));
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	if (run != closeness->parts->leader || closeness->all->sums != NULL)
 		return EMOGI_OK;
 	result->nreached = run->nvertices;

@@ -364,12 +364,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 closeness_enter_slices_kernel(Searches searches, uint32_t level, Step step)
 {
 	const uint64_t nslices = step.counters->nslices;
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const Word	active = searches.previous->active;
 	Tally		tally = {};
 
-	for (uint64_t base = own - lane_number(); base < nslices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nslices; base += grid_threads())
 	{
 		const uint64_t i = base + lane_number();
 		const Slice slice = i < nslices ? step.slices[i] : Slice{0, 1};

@@ -146,7 +146,6 @@ emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	const void *const kernels[] = {(const void *) kernel};
 	EmogiGraph	seen = *graph;
 	Degrees		degrees = {};
-	const Counters *counters;
 
 	if (!weighted)
 		/* offsets suffice: do not place the edges */
@@ -159,8 +158,7 @@ emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, run->graph.forward,
 				run->nvertices, degrees, run->step);
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
 	TRY(emogi_run_give(run, query, result, 0, degrees.degree, error));

@@ -84,11 +84,9 @@ template <class Application, bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_finish_kernel(Field field)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	Outcome		outcome = {0, 0};
 
-	for (uint64_t base = thread - lane_number(); base < field.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < field.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		const bool	there = v < field.nvertices;
@@ -145,10 +143,7 @@ gather_collect_ranks_kernel(Field field)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_start_fixed_kernel(Field field)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-
-	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < field.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		bool		filled;

@@ -530,7 +530,6 @@ emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 				EmogiError *error)
 {
 	Peeling		peeling = {};
-	const Counters *counters;
 	uint32_t	max;
 
 	TRY(take_arrays(run, graph, &peeling, error));
@@ -541,8 +540,7 @@ emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emog
 	TRY(find_degrees(run, &peeling, &max, result, error));
 	TRY(peel(run, &peeling, max, result, error));
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = run->nvertices;
 	return emogi_run_give(run, query, result, 0, peeling.core, error);
 }

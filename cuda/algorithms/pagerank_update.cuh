@@ -81,8 +81,6 @@ template <bool START>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ranks_finish_units_kernel(Field field)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	unsigned long long *source = (unsigned long long *) field.source;
 	UnitOutcome *part = (UnitOutcome *) field.part + blockIdx.x;
 	const double leaps = START ? 0 :
@@ -92,7 +90,7 @@ ranks_finish_units_kernel(Field field)
 
 	if (threadIdx.x == 0)
 		*part = outcome;
-	for (uint64_t base = thread - lane_number(); base < field.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < field.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		double		rank = evenly;
@@ -152,10 +150,7 @@ ranks_reduce_units_kernel(Field field, uint32_t nparts)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 ranks_take_strengths_kernel(Field field, double *strength)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-
-	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < field.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		bool		filled;

@@ -81,11 +81,9 @@ powers_fill_kernel(double *array, uint64_t nvertices, double value)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_add_walks_kernel(Field field, double alpha, double *total, Reductions *part)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	Reductions	found = {};
 
-	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < field.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		bool		filled;
@@ -136,11 +134,9 @@ template <bool EIGEN>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_measure_kernel(Field field, double scale, Reductions *part)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	Reductions	found = {};
 
-	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < field.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		bool		filled;
@@ -162,12 +158,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 powers_divide_kernel(Field field, double scale, const Reductions *measured, double *to,
 					 const uint32_t *label, Reductions *part)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const double by = EIGEN ? sqrt(measured->of[0]) : measured->of[0];
 	Reductions	found = {};
 
-	for (uint64_t base = own - lane_number(); base < field.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < field.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		bool		filled;

@@ -197,11 +197,9 @@ next_vertices(const Walks &walks, const Lists<Target> &lists, const Place &place
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 random_walk_kernel(Walks walks, Lists<Target> lists, uint64_t first, uint64_t count, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	unsigned long long nsteps = 0;
 
-	for (uint64_t base = own - lane_number(); base < count; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < count; base += grid_threads())
 	{
 		const uint64_t i = base + lane_number();
 		bool		goes = i < count;
@@ -281,7 +279,6 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 	const uint64_t room = PART_BYTES / bytes > 0 ? PART_BYTES / bytes : 1;
 	const uint64_t part = nwalks < room ? nwalks : room;
 	const void *const kernel = (const void *) random_walk_kernel;
-	const Counters *counters;
 	uint32_t   *sources;
 	Walks		walks = {(uint64_t) query->seed, (uint64_t) query->walks, (uint64_t) query->length,
 		p == 1.0 && q == 1.0, min / p, min, min / q, NULL, NULL};
@@ -299,8 +296,7 @@ emogi_cuda_random_walk(Run *run, const EmogiGraph *graph, const EmogiQuery *quer
 								 "GPU read it",
 								 "%s", "emogi_random_walk");
 	TRY(make_walks(run, &walks, nwalks, part, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = query->nsources;
 	result->nlevels = (uint32_t) query->length + 1;
 	return EMOGI_OK;

@@ -232,11 +232,9 @@ scc_set_giant_kernel(Components components)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 scc_begin_round_kernel(Components components)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	unsigned long long nopen = 0;
 
-	for (uint64_t base = own - lane_number(); base < components.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < components.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		const bool	is_open = v < components.nvertices &&
@@ -474,7 +472,6 @@ emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 			   EmogiError *error)
 {
 	Components	components = {};
-	const Counters *counters;
 
 	TRY(take_arrays(run, &components, error));
 	TRY(emogi_run_place(run, graph, query, PLACE_BACKWARD_REQUIRED, edge_kernels,
@@ -482,8 +479,7 @@ emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emogi
 	TRY(emogi_run_start_clock(run, error));
 	TRY(find_components(run, &components, error));
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = run->nvertices;
 	result->nlevels = 1;
 	return emogi_run_give(run, query, result, 0, components.component, error);

@@ -445,12 +445,10 @@ template <typename Value>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_join_carries_kernel(Field field)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint64_t nchunks = field.outline.nchunks;
 	const uint32_t *ranks = field.outline.chunk_rank;
 
-	for (uint64_t base = own - lane_number(); base < nchunks; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nchunks; base += grid_threads())
 	{
 		const uint64_t c = base + lane_number();
 		const uint32_t rank = c < nchunks ? ranks[c] : 0;

@@ -392,7 +392,6 @@ emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query
 					  EmogiResult *result, EmogiError *error)
 {
 	Similarities all = {};
-	const Counters *counters;
 
 	if (query->pairs == NULL)
 		return emogi_similarity_all(run, graph, query, result, error);
@@ -405,8 +404,7 @@ emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query
 	CUDA_LAUNCH(similarity_divide_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream, all,
 				query->measure, query->cutoff);
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = query->npairs;
 	TRY(emogi_run_fetch(run, result->columns[0].vertex, all.vertex2,
 						query->npairs * sizeof *all.vertex2, error));

@@ -122,7 +122,6 @@ emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 					 EmogiResult *result, EmogiError *error)
 {
 	const uint64_t length = run->nvertices * (uint64_t) query->top_k;
-	const Counters *counters;
 	TopSimilar		top;
 	uint32_t   *all;
 
@@ -132,8 +131,7 @@ emogi_similarity_all(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
 	TRY(emogi_run_start_clock(run, error));
 	TRY(answer_all(run, &top, all, error));
 	TRY(emogi_run_stop_clock(run, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = run->nvertices;
 	TRY(emogi_run_fetch(run, result->columns[0].vertex, top.vertex2,
 						length * sizeof *top.vertex2, error));

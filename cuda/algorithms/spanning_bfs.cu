@@ -103,10 +103,7 @@ spanning_bfs_roots_kernel(const uint64_t *offsets, SpanningBfs spanning)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 spanning_bfs_order_kernel(SpanningBfs spanning, bool writes)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-
-	for (uint64_t base = own - lane_number(); base < spanning.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < spanning.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		const int32_t level = v < spanning.nvertices ? spanning.level[v] : -1;
@@ -147,11 +144,9 @@ find_roots(Run *run, void *with, uint32_t **roots, uint64_t *nroots, EmogiResult
 {
 	SpanningBfs *spanning = (SpanningBfs *) with;
 	cudaStream_t stream = run->state->stream;
-	const Counters *counters;
 
 	TRY(emogi_cuda_components(run, spanning->component, spanning->marked, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	CUDA_TRY(cudaMemsetAsync(spanning->nroots, 0, sizeof *spanning->nroots, stream));
 	CUDA_LAUNCH(spanning_bfs_roots_kernel, run->full_blocks, BLOCK_THREADS, stream,
 				run->graph.forward.offsets, *spanning);

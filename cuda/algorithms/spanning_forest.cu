@@ -154,7 +154,6 @@ emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *
 {
 	Boruvka		boruvka = {};
 	EulerTour	tour = {};
-	const Counters *counters;
 	uint32_t   *parent;
 	double	   *weight;
 
@@ -167,8 +166,7 @@ emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph, const EmogiQuery *
 		return span<decltype(width)>(run, graph, query, &boruvka, &tour, parent, weight, result,
 									 error);
 	}));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = run->nvertices;
 	TRY(emogi_run_give(run, query, result, 0, parent, error));
 	return emogi_run_give(run, query, result, 1, weight, error);

@@ -210,11 +210,9 @@ template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_mark_kernel(Boruvka boruvka)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = *boruvka.giant;
 
-	for (uint64_t base = own - lane_number(); base < boruvka.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < boruvka.nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		const uint32_t word = boruvka.open[base / 32];
@@ -266,13 +264,11 @@ template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_offer_kernel(Boruvka boruvka, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = *boruvka.giant;
 
 	if (is_halted(step))
 		return;					/* a cached edge may have no target yet */
-	for (uint64_t base = own - lane_number(); base < boruvka.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < boruvka.nvertices; base += grid_threads())
 	{
 		unsigned long long rank;
 		uint32_t	target;
@@ -292,13 +288,11 @@ template <typename Weight>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 forest_offer_ends_kernel(Boruvka boruvka, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const uint32_t giant = *boruvka.giant;
 
 	if (is_halted(step))
 		return;
-	for (uint64_t base = own - lane_number(); base < boruvka.nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < boruvka.nvertices; base += grid_threads())
 	{
 		const uint32_t v = (uint32_t) (base + lane_number());
 		unsigned long long rank;

@@ -56,10 +56,8 @@ template <class Use>
 static __device__ __forceinline__ void
 by_level(const int32_t *level, uint64_t nvertices, Use use)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
-	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nvertices; base += grid_threads())
 	{
 		const uint64_t vertex = base + lane_number();
 		const int32_t its = vertex < nvertices ? level[vertex] : -1;
@@ -150,12 +148,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 ssnsp_count_paths_kernel(Lists<Target> lists, Counting counting, uint64_t first, uint64_t count,
 						 int32_t above, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	unsigned long long nread = 0;
 	unsigned long long entries = 0;
 
-	for (uint64_t base = own - lane_number(); base < count; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < count; base += grid_threads())
 	{
 		const bool	there = base + lane_number() < count;
 		const uint32_t vertex = there ? counting.order[first + base + lane_number()] : 0;
@@ -536,7 +532,6 @@ emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 				 EmogiError *error)
 {
 	Counting	counting = {};
-	const Counters *counters;
 
 	if (graph->backward.offsets == NULL)
 		return emogi_device_fail(error, EMOGI_BAD_INPUT,
@@ -550,8 +545,7 @@ emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Emo
 	TRY(emogi_cuda_levels(run, graph, query, PLACE_BACKWARD_REQUIRED, query->max_depth,
 						  &counting.level, result, error));
 	TRY(count_timed(run, &counting, result->nlevels, result, error));
-	TRY(emogi_run_read(run, &counters, error));
-	emogi_run_account(run, counters, result);
+	TRY(emogi_run_account_read(run, result, error));
 	TRY(emogi_run_give(run, query, result, 0, counting.level, error));
 	return emogi_run_give(run, query, result, 1, counting.paths, error);
 }

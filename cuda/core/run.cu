@@ -235,3 +235,13 @@ emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result)
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		result->link_bytes += counters->lines * EMOGI_LINE_BYTES;
 }
+
+EmogiStatus
+emogi_run_account_read(Run *run, EmogiResult *result, EmogiError *error)
+{
+	const Counters *counters;
+
+	TRY(emogi_run_read(run, &counters, error));
+	emogi_run_account(run, counters, result);
+	return EMOGI_OK;
+}

@@ -41,8 +41,9 @@ typedef struct Run
  * of the result are 0, the sources are valid vertices, and an iterative algorithm has at least one
  * iteration.
  */
-typedef EmogiStatus (*RunAlgorithm) (Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									 EmogiResult *result, EmogiError *error);
+typedef EmogiStatus (RunFunction) (Run *run, const EmogiGraph *graph, const EmogiQuery *query,
+								   EmogiResult *result, EmogiError *error);
+typedef RunFunction *RunAlgorithm;
 
 /*
  * Run a checked query. Free everything on every path, except what the device cache keeps of the
@@ -113,59 +114,20 @@ extern EmogiStatus emogi_run_give(Run *run, const EmogiQuery *query, EmogiResult
 /* Add the lines and edges that the device counted to the result. */
 extern void emogi_run_account(const Run *run, const Counters *counters, EmogiResult *result);
 
-/* Algorithms: a RunAlgorithm each. */
-extern EmogiStatus emogi_cuda_bfs(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-								  EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-								   EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_cc(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-								 EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_semiring_sum(Run *run, const EmogiGraph *graph,
-										   const EmogiQuery *query, EmogiResult *result,
-										   EmogiError *error);
-extern EmogiStatus emogi_cuda_degree(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									 EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_triangles(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-										EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_lcc(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-								  EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_scc(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-								  EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_core(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-								   EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_cdlp(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-								   EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_betweenness(Run *run, const EmogiGraph *graph,
-										  const EmogiQuery *query, EmogiResult *result,
-										  EmogiError *error);
-/* of other GPUs */
+/* Read the counters, and add them. */
+extern EmogiStatus emogi_run_account_read(Run *run, EmogiResult *result, EmogiError *error);
+
+/* Algorithms outside the semirings, then one for each semiring. */
+#define OTHER(NAME, name, cpu, cuda, ...) extern RunFunction emogi_cuda_##cuda;
+EMOGI_ALGORITHMS(OTHER, EMOGI_NOTHING, EMOGI_NOTHING)
+#undef OTHER
+extern RunFunction emogi_cuda_path;
+extern RunFunction emogi_cuda_semiring_sum;
+
+/* Check whether the runs of a query use other GPUs. */
 extern bool emogi_closeness_uses_helpers(const EmogiGraph *graph, const EmogiQuery *query);
 extern bool emogi_semiring_sum_may_use_helpers(const EmogiGraph *graph, const EmogiQuery *query);
 extern bool emogi_betweenness_uses_helpers(const EmogiGraph *graph, const EmogiQuery *query);
-extern EmogiStatus emogi_cuda_similarity(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-										 EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_closeness(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-										EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_bfs_sums(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									   EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									 EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_spanning_forest(Run *run, const EmogiGraph *graph,
-											  const EmogiQuery *query, EmogiResult *result,
-											  EmogiError *error);
-extern EmogiStatus emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									 EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_random_walk(Run *run, const EmogiGraph *graph,
-										  const EmogiQuery *query, EmogiResult *result,
-										  EmogiError *error);
-extern EmogiStatus emogi_cuda_louvain(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									  EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_leiden(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									 EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_cuda_modularity(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-										 EmogiResult *result, EmogiError *error);
 
 /*
  * Run a BFS that leaves the levels on the device: (*level)[nvertices], allocated from run->memory.

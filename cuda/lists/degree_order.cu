@@ -89,10 +89,7 @@ labels_compare_kernel(Lists<Target> lists, ListIndex outline, uint64_t stride, S
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 labels_take_kernel(Degrees degrees, uint64_t nvertices, unsigned long long *next, uint32_t *label)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-
-	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		const uint32_t number = v < nvertices ? class_of(degree_of(degrees, v)) : DEGREE_CLASSES;

@@ -246,10 +246,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 mapping_add_parts_kernel(Lists<Target> lists, Items items, typename Work::State state)
 {
 	const Work	work = {state};
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t thread = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
-	for (uint64_t base = thread - lane_number(); base < items.n; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < items.n; base += grid_threads())
 	{
 		const uint64_t item = base + lane_number();
 		/* for all parts of its list, which follow it */

@@ -7,12 +7,8 @@
 #include "contract/semirings.h"
 #include "cuda/core/papers_module.cuh"
 
-typedef EmogiStatus (*SweepAlgorithm) (Sweeps *sweeps, Run *run, const EmogiGraph *graph,
-									   const EmogiQuery *query, EmogiResult *result,
-									   EmogiError *error);
-
 /* The implementation of each algorithm; NULL = the papers' systems lack it. */
-static const SweepAlgorithm algorithms[] = {
+static SweepFunction *const algorithms[] = {
 #define emogi_papers_none NULL
 #define OTHER(NAME, name, cpu, cuda, papers, ...) emogi_papers_##papers,
 #define PATH(NAME, ...) emogi_papers_path,

@@ -203,14 +203,11 @@ extern EmogiStatus emogi_papers_levels(Sweeps *sweeps, Run *run, const EmogiGrap
  * Applications. The query's mapping is THREAD .. DEGREE_CUT, and *sweeps is zeroed; the caller
  * closes it (emogi_staged_close).
  */
-extern EmogiStatus emogi_papers_path(Sweeps *sweeps, Run *run, const EmogiGraph *graph,
+typedef EmogiStatus (SweepFunction) (Sweeps *sweeps, Run *run, const EmogiGraph *graph,
 									 const EmogiQuery *query, EmogiResult *result,
 									 EmogiError *error);
-extern EmogiStatus emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph,
-									const EmogiQuery *query, EmogiResult *result,
-									EmogiError *error);
-extern EmogiStatus emogi_papers_ssnsp(Sweeps *sweeps, Run *run, const EmogiGraph *graph,
-									  const EmogiQuery *query, EmogiResult *result,
-									  EmogiError *error);
+extern SweepFunction emogi_papers_path;
+extern SweepFunction emogi_papers_sum;
+extern SweepFunction emogi_papers_ssnsp;
 
 #endif							/* EMOGI_PAPERS_CUH */

@@ -67,10 +67,7 @@ counts_start_kernel(Counts counts, uint64_t nvertices)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 counts_mark_level_kernel(Counts counts, uint64_t nvertices, uint32_t *bitmap)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-
-	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nvertices; base += grid_threads())
 	{
 		const uint64_t vertex = base + lane_number();
 		const uint32_t bits = __ballot_sync(FULL_WARP, vertex < nvertices &&

@@ -146,12 +146,9 @@ emogi_shards_depth(const EmogiQuery *query)
 extern EmogiStatus emogi_shards_levels(ShardPaths *paths, EmogiResult *result, EmogiError *error);
 
 /* Applications. */
-extern EmogiStatus emogi_shards_path(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									 EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_shards_ssnsp(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									  EmogiResult *result, EmogiError *error);
-extern EmogiStatus emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query,
-									EmogiResult *result, EmogiError *error);
+extern RunFunction emogi_shards_path;
+extern RunFunction emogi_shards_ssnsp;
+extern RunFunction emogi_shards_sum;
 
 #define SHARD_LAUNCH(kernel, grid, stream, ...) \
 	do { \

@@ -148,10 +148,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_count_sources_kernel(const uint32_t *source, uint64_t nentries, uint32_t width,
 							uint64_t *count, Step step)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-
-	for (uint64_t base = own - lane_number(); base < nentries; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nentries; base += grid_threads())
 	{
 		const uint64_t e = base + lane_number();
 
@@ -347,10 +344,7 @@ shards_find_windows_kernel(Shards shards, Step step)
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 shards_mark_filled_kernel(const uint64_t *offsets, uint64_t nvertices, uint32_t *filled)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
-
-	for (uint64_t base = own - lane_number(); base < nvertices; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < nvertices; base += grid_threads())
 	{
 		const uint64_t v = base + lane_number();
 		const uint32_t bits = __ballot_sync(FULL_WARP,

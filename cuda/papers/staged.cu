@@ -107,13 +107,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 staged_take_improved_kernel(Lists<Target> lists, Items items, uint32_t *pending, uint32_t *pick,
 							Counters *counters)
 {
-	const uint64_t nthreads = (uint64_t) gridDim.x * BLOCK_THREADS;
-	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_THREADS + threadIdx.x;
 	const Span	there = items.window;
 	unsigned long long edges = 0;
 
 	items.window = Span{0, 0};
-	for (uint64_t base = own - lane_number(); base < items.n; base += nthreads)
+	for (uint64_t base = first_of_warp(); base < items.n; base += grid_threads())
 	{
 		const uint64_t item = base + lane_number();
 		const uint32_t vertex = item < items.n ? item_vertex(items, item) : 0;

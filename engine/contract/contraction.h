@@ -4,7 +4,7 @@
  *
  * contraction.c describes the method, makes a hierarchy (with contraction_arcs.c,
  * contraction_order.c and contraction_witness.c) and proves that its results are bit-identical to
- * those of SSSP. contraction_search.c and contraction_sweep.c query it.
+ * those of SSSP. contraction_search.c, contraction_matrix.c and contraction_sweep.c query it.
  *
  * A hierarchy is one block of memory without pointers, so that it can be copied and read by other
  * processes. Vertices are numbered by rank: the order in which they could have been contracted.

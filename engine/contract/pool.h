@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A pool of threads (threads/pool.h) */
+typedef struct EmogiPool EmogiPool;
+
 /*
  * Allocate and map the pages of [start, start + bytes) for writing from the calling thread by
  * MADV_POPULATE_WRITE. On a sparse shared mapping, this allocates the memory now (an error here

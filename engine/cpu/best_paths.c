@@ -396,15 +396,10 @@ convert_levels(void *arg, int thread, int nthreads)
 	Conversion *conversion = arg;
 	const double none = emogi_path_none(conversion->algorithm);
 	uint64_t	nreached = 0;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&conversion->run.job) &&
-		   (v = emogi_job_claim(&conversion->run.next, EMOGI_BEST_PATHS_CONVERT_CHUNK)) <
-		   conversion->nvertices)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CONVERT_CHUNK,
-												  conversion->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&conversion->run, EMOGI_BEST_PATHS_CONVERT_CHUNK, conversion->nvertices,
+							&v, &end);)
 		for (; v < end; v++)
 		{
 			int32_t		level = conversion->level[v];
@@ -413,7 +408,6 @@ convert_levels(void *arg, int thread, int nthreads)
 			conversion->value[v] = value;
 			nreached += value != none;
 		}
-	}
 	__atomic_fetch_add(&conversion->nreached, nreached, __ATOMIC_RELAXED);
 }
 

@@ -201,10 +201,9 @@ walk(EmogiBestPaths *path, int thread, EmogiWeightType type, EmogiAlgorithm algo
 {
 	EmogiBuckets *bins = &path->bins[thread];
 	EmogiBestPathsTally *tally = &path->tally[thread];
-	uint64_t	piece;
 
-	while (!emogi_job_stopped(&path->run.job) &&
-		   (piece = emogi_job_claim(&path->run.next, 1)) < path->nround * PIECES_PER_BLOCK)
+	for (uint64_t piece;
+		 emogi_job_take(&path->run.job, &path->run.next, path->nround * PIECES_PER_BLOCK, &piece);)
 	{
 		const EmogiBucketBlock *block = path->round[piece / PIECES_PER_BLOCK];
 		uint64_t	first = piece % PIECES_PER_BLOCK * EMOGI_BEST_PATHS_ITEM_CHUNK;
@@ -303,17 +302,11 @@ void
 emogi_best_paths_clear(void *arg, int thread, int nthreads)
 {
 	EmogiBestPaths *path = arg;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&path->run.job) &&
-		   (v = emogi_job_claim(&path->run.next, EMOGI_BEST_PATHS_CLEAR_CHUNK)) < path->nvertices)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, EMOGI_BEST_PATHS_CLEAR_CHUNK,
-												  path->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&path->run, EMOGI_BEST_PATHS_CLEAR_CHUNK, path->nvertices, &v, &end);)
 		for (; v < end; v++)
 			path->value[v] = path->none;
-	}
 }
 
 /* Find the smallest value in this thread's far bin. */

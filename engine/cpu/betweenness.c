@@ -56,19 +56,13 @@ narrow_levels(void *arg, int thread, int nthreads)
 	SharedSearch   *together = arg;
 	EmogiBetweenness *all = together->all;
 	const int32_t *level = together->levels.columns[0].int32;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (v = emogi_job_claim(&all->run.next, WRITE_CHUNK)) < all->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, WRITE_CHUNK, all->nvertices);
-
+	for (uint64_t v, end; emogi_cpu_run_take(&all->run, WRITE_CHUNK, all->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			together->level[v] = level[v] < 0 ? NOT_REACHED : (uint8_t) level[v];
 			together->paths[v] = 1.0;
 		}
-	}
 }
 
 /* Get the first vertex of a level from v on, or end. */
@@ -103,13 +97,10 @@ count_level(void *arg, int thread, int nthreads)
 	const uint8_t depth = (uint8_t) together->depth;
 	bool		has_many = false;
 	uint64_t	nscanned = 0;
-	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_claim(&all->run.next, VERTEX_CHUNK)) < all->nvertices)
+	for (uint64_t first, end;
+		 emogi_cpu_run_take(&all->run, VERTEX_CHUNK, all->nvertices, &first, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTEX_CHUNK, all->nvertices);
-
 		for (uint64_t v = find_next(together->level, depth, first, end); v < end;
 			 v = find_next(together->level, depth, v + 1, end))
 		{
@@ -134,13 +125,10 @@ depend_level(void *arg, int thread, int nthreads)
 	const uint8_t depth = (uint8_t) together->depth;
 	const bool	deepest = together->depth + 1 == (int32_t) together->levels.nlevels;
 	uint64_t	nscanned = 0;
-	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_claim(&all->run.next, VERTEX_CHUNK)) < all->nvertices)
+	for (uint64_t first, end;
+		 emogi_cpu_run_take(&all->run, VERTEX_CHUNK, all->nvertices, &first, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTEX_CHUNK, all->nvertices);
-
 		for (uint64_t v = find_next(together->level, depth, first, end); v < end;
 			 v = find_next(together->level, depth, v + 1, end))
 		{

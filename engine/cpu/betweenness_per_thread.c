@@ -300,13 +300,10 @@ add_all(void *arg, int thread, int nthreads)
 {
 	PerThread  *state = arg;
 	EmogiBetweenness *all = state->all;
-	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_claim(&all->run.next, ADD_CHUNK)) < all->nvertices)
+	for (uint64_t first, end;
+		 emogi_cpu_run_take(&all->run, ADD_CHUNK, all->nvertices, &first, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_CHUNK, all->nvertices);
-
 		for (uint64_t i = 0; i < state->count; i++)
 		{
 			double	   *dependency = state->slots[i].dependency;

@@ -60,13 +60,7 @@ typedef struct Blocks
 static inline bool
 take_chunk(Blocks *blocks, uint64_t *v, uint64_t *end)
 {
-	if (emogi_job_stopped(&blocks->run.job))
-		return false;
-	*v = emogi_job_claim(&blocks->run.next, VERTEX_CHUNK);
-	if (*v >= blocks->graph->nvertices)
-		return false;
-	*end = emogi_cpu_run_chunk_end(*v, VERTEX_CHUNK, blocks->graph->nvertices);
-	return true;
+	return emogi_cpu_run_take(&blocks->run, VERTEX_CHUNK, blocks->graph->nvertices, v, end);
 }
 
 /* Run a statement for each vertex v of the chunks that a thread takes. */
@@ -175,10 +169,8 @@ scan_lists(void *arg, int thread, int nthreads)
 {
 	Blocks	   *blocks = arg;
 	uint64_t	nscanned = 0;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
+	for (uint64_t v, end; take_chunk(blocks, &v, &end);)
 	{
 		emogi_job_done(&blocks->run.job, end - v);
 		for (; v < end; v++)
@@ -296,10 +288,8 @@ join_rest(void *arg, int thread, int nthreads)
 	Blocks	   *blocks = arg;
 	const EmogiAdjacency *lists = &blocks->graph->forward;
 	uint64_t	nscanned = 0;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(blocks, &v, &end))
+	for (uint64_t v, end; take_chunk(blocks, &v, &end);)
 	{
 		emogi_job_done(&blocks->run.job, end - v);
 		for (; v < end; v++)

@@ -155,10 +155,9 @@ static void
 make_groups(void *arg, int thread, int nthreads)
 {
 	const TileBuild *build = arg;
-	uint64_t	group;
 
-	while (!emogi_job_stopped(&build->run->job) &&
-		   (group = emogi_job_claim(&build->run->next, 1)) < build->tiles->ngroups)
+	for (uint64_t group;
+		 emogi_job_take(&build->run->job, &build->run->next, build->tiles->ngroups, &group);)
 		make_group(build, group);
 }
 
@@ -178,10 +177,9 @@ count_pieces(void *arg, int thread, int nthreads)
 	const EmogiAdjacency *out = build->transposed;
 	const uint64_t ngroups = build->tiles->ngroups;
 	const uint32_t bits = build->tiles->group_bits;
-	uint64_t	piece;
 
-	while (!emogi_job_stopped(&build->run->job) &&
-		   (piece = emogi_job_claim(&build->run->next, 1)) < build->npieces)
+	for (uint64_t piece;
+		 emogi_job_take(&build->run->job, &build->run->next, build->npieces, &piece);)
 	{
 		uint64_t   *count = build->places + piece * ngroups;
 		uint64_t	first;
@@ -229,10 +227,9 @@ place_pieces(void *arg, int thread, int nthreads)
 	const uint32_t bits = build->tiles->group_bits;
 	const uint32_t vertex_mask = (1u << bits) - 1;
 	const uint32_t source_mask = (1u << build->tiles->source_bits) - 1;
-	uint64_t	piece;
 
-	while (!emogi_job_stopped(&build->run->job) &&
-		   (piece = emogi_job_claim(&build->run->next, 1)) < build->npieces)
+	for (uint64_t piece;
+		 emogi_job_take(&build->run->job, &build->run->next, build->npieces, &piece);)
 	{
 		uint64_t   *place = build->places + piece * build->tiles->ngroups;
 		uint64_t	first;

@@ -51,16 +51,10 @@ static void
 make_roots(void *arg, int thread, int nthreads)
 {
 	Components *cc = arg;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_claim(&cc->run.next, ROOT_CHUNK)) < cc->nvertices)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, ROOT_CHUNK, cc->nvertices);
-
+	for (uint64_t v, end; emogi_cpu_run_take(&cc->run, ROOT_CHUNK, cc->nvertices, &v, &end);)
 		for (; v < end; v++)
 			cc->component[v] = (uint32_t) v;
-	}
 }
 
 /* Link every vertex with its first and last neighbor. */
@@ -69,12 +63,9 @@ link_sample(void *arg, int thread, int nthreads)
 {
 	Components *cc = arg;
 	const EmogiAdjacency *forward = &cc->forward;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_claim(&cc->run.next, VERTEX_CHUNK)) < cc->nvertices)
+	for (uint64_t v, end; emogi_cpu_run_take(&cc->run, VERTEX_CHUNK, cc->nvertices, &v, &end);)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, cc->nvertices);
 		uint64_t	first = forward->offsets[v];
 
 		for (; v < end; v++)
@@ -97,16 +88,10 @@ static void
 compress(void *arg, int thread, int nthreads)
 {
 	Components *cc = arg;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_claim(&cc->run.next, VERTEX_CHUNK)) < cc->nvertices)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, cc->nvertices);
-
+	for (uint64_t v, end; emogi_cpu_run_take(&cc->run, VERTEX_CHUNK, cc->nvertices, &v, &end);)
 		for (; v < end; v++)
 			emogi_union_find_compress(cc->component, (uint32_t) v);
-	}
 }
 
 /* Link a vertex with its whole list; false if the job has stopped. */
@@ -136,12 +121,9 @@ link_rest(void *arg, int thread, int nthreads)
 	Components *cc = arg;
 	Tally	   *tally = &cc->tally[thread];
 	bool		both = cc->giant != EMOGI_NO_VERTEX && cc->backward.targets != cc->forward.targets;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&cc->run.job) &&
-		   (v = emogi_job_claim(&cc->run.next, VERTEX_CHUNK)) < cc->nvertices)
+	for (uint64_t v, end; emogi_cpu_run_take(&cc->run, VERTEX_CHUNK, cc->nvertices, &v, &end);)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, cc->nvertices);
 		uint64_t	polled = tally->nscanned;
 
 		emogi_job_done(&cc->run.job, end - v);

@@ -49,16 +49,11 @@ static void
 begin_labels(void *arg, int thread, int nthreads)
 {
 	Propagation *propagation = arg;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&propagation->run.job) &&
-		   (v = emogi_job_claim(&propagation->run.next, VERTEX_CHUNK)) < propagation->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, propagation->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&propagation->run, VERTEX_CHUNK, propagation->nvertices, &v, &end);)
 		for (; v < end; v++)
 			propagation->label[v] = (uint32_t) v;
-	}
 }
 
 /* Check whether a neighbor in a list has changed. */
@@ -141,13 +136,9 @@ propagate(void *arg, int thread, int nthreads)
 	Counter		counter = {.count = propagation->counts + (uint64_t) thread *
 		propagation->nvertices};
 	uint64_t	nchanged = 0;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&propagation->run.job) &&
-		   (v = emogi_job_claim(&propagation->run.next, VERTEX_CHUNK)) < propagation->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, propagation->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&propagation->run, VERTEX_CHUNK, propagation->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			const uint32_t label = propagation->label[v];
@@ -158,7 +149,6 @@ propagate(void *arg, int thread, int nthreads)
 			propagation->next_changed[v] = next != label;
 			nchanged += next != label;
 		}
-	}
 	__atomic_fetch_add(&propagation->nchanged, nchanged, __ATOMIC_RELAXED);
 }
 

@@ -81,10 +81,8 @@ search_all(void *arg, int thread, int nthreads)
 	PerThread  *state = arg;
 	uint32_t   *order = state->orders + (uint64_t) thread * state->nvertices;
 	uint64_t	nscanned = 0;
-	uint64_t	i;
 
-	while (!emogi_job_stopped(&state->run->job) &&
-		   (i = emogi_job_claim(&state->run->next, 1)) < state->count)
+	for (uint64_t i; emogi_job_take(&state->run->job, &state->run->next, state->count, &i);)
 	{
 		nscanned += search_from(state, state->sources[i], state->hops + i * state->nvertices,
 								order);
@@ -99,13 +97,11 @@ add_all(void *arg, int thread, int nthreads)
 {
 	PerThread  *state = arg;
 	const EmogiMsbfsTotals *totals = state->totals;
-	uint64_t	first;
 
-	while (!emogi_job_stopped(&state->run->job) &&
-		   (first = emogi_job_claim(&state->run->next, ADD_CHUNK)) < state->nvertices)
+	for (uint64_t first, end;
+		 emogi_job_take_chunk(&state->run->job, &state->run->next, ADD_CHUNK, state->nvertices,
+							  &first, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, ADD_CHUNK, state->nvertices);
-
 		for (uint64_t i = 0; i < state->count; i++)
 		{
 			const int32_t *hops = state->hops + i * state->nvertices;

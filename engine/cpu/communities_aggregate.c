@@ -7,7 +7,6 @@
  */
 #include "communities.h"
 
-#include <string.h>
 
 #define GROUP_CHUNK 16
 
@@ -76,19 +75,14 @@ make_lists(void *arg, int thread, int nthreads)
 	Aggregation *aggregation = arg;
 	EmogiCommunities *all = aggregation->all;
 	uint64_t	nscanned = 0;
-	uint64_t	c;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (c = emogi_job_claim(&all->run.next, GROUP_CHUNK)) < aggregation->nnodes)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(c, GROUP_CHUNK, aggregation->nnodes);
-
+	for (uint64_t c, end;
+		 emogi_cpu_run_take(&all->run, GROUP_CHUNK, aggregation->nnodes, &c, &end);)
 		for (; c < end; c++)
 		{
 			begin_node(aggregation, c);
 			nscanned += make_list(aggregation, &all->tallies[thread], c);
 		}
-	}
 	__atomic_fetch_add(&all->nscanned, nscanned, __ATOMIC_RELAXED);
 }
 

@@ -62,16 +62,11 @@ find_max(void *arg, int thread, int nthreads)
 	EmogiCpuRun *run = &beginning->all->run;
 	double		max = 0.0;
 	uint64_t	bits;
-	uint64_t	e;
 
-	while (!emogi_job_stopped(&run->job) && (e = emogi_job_claim(&run->next, EMOGI_RUN_POLL)) <
-		   lists->nedges)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(e, EMOGI_RUN_POLL, lists->nedges);
-
+	for (uint64_t e, end;
+		 emogi_job_take_chunk(&run->job, &run->next, EMOGI_RUN_POLL, lists->nedges, &e, &end);)
 		for (; e < end; e++)
 			max = fmax(max, emogi_weight(lists->weights, graph->weight_type, e));
-	}
 	max += 0.0;
 	memcpy(&bits, &max, sizeof bits);
 	for (uint64_t before = __atomic_load_n(&beginning->max, __ATOMIC_RELAXED); before < bits;)
@@ -90,13 +85,9 @@ add_weights(void *arg, int thread, int nthreads)
 	const EmogiLevelBuffer *room = beginning->room;
 	EmogiCpuRun *run = &beginning->all->run;
 	int64_t		whole = 0;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&run->job) && (v = emogi_job_claim(&run->next, VERTEX_CHUNK)) <
-		   graph->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, graph->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_job_take_chunk(&run->job, &run->next, VERTEX_CHUNK, graph->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			int64_t		strength = 0;
@@ -117,7 +108,6 @@ add_weights(void *arg, int thread, int nthreads)
 			room->name[v] = (uint32_t) v;
 			whole += strength;
 		}
-	}
 	__atomic_fetch_add(&beginning->whole, whole, __ATOMIC_RELAXED);
 }
 

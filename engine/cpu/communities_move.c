@@ -100,13 +100,9 @@ check_all(void *arg, int thread, int nthreads)
 	int64_t		gained = 0;
 	uint64_t	nmoved = 0;
 	uint64_t	nopen = 0;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
-
+	for (uint64_t m, end;
+		 emogi_cpu_run_take(&all->run, EMOGI_MOVING_NODES, moving->nmovers, &m, &end);)
 		for (; m < end; m++)
 		{
 			double		gain;
@@ -124,7 +120,6 @@ check_all(void *arg, int thread, int nthreads)
 				nopen++;
 			}
 		}
-	}
 	__atomic_fetch_add(&all->gained, gained, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&moving->nmoved, nmoved, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&moving->nopen, nopen, __ATOMIC_RELAXED);
@@ -163,13 +158,9 @@ move_all(void *arg, int thread, int nthreads)
 	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
 	int64_t		nempty = 0;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, EMOGI_MOVING_NODES)) < moving->nmovers)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, EMOGI_MOVING_NODES, moving->nmovers);
-
+	for (uint64_t m, end;
+		 emogi_cpu_run_take(&all->run, EMOGI_MOVING_NODES, moving->nmovers, &m, &end);)
 		for (; m < end; m++)
 		{
 			const uint32_t i = all->movers[m];
@@ -181,7 +172,6 @@ move_all(void *arg, int thread, int nthreads)
 			if (all->difference[m] != INT64_MIN)
 				move_node(moving, i, from, to, &nempty);
 		}
-	}
 	__atomic_fetch_add(&all->nempty, (uint64_t) nempty, __ATOMIC_RELAXED);
 }
 
@@ -208,20 +198,14 @@ open_all(void *arg, int thread, int nthreads)
 {
 	EmogiMoving *moving = arg;
 	EmogiCommunities *all = moving->all;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, MARK_CHUNK)) < moving->nmovers)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, MARK_CHUNK, moving->nmovers);
-
+	for (uint64_t m, end; emogi_cpu_run_take(&all->run, MARK_CHUNK, moving->nmovers, &m, &end);)
 		for (; m < end; m++)
 		{
 			fetch_opened(moving, m);
 			if (all->difference[m] != INT64_MIN)
 				open_neighbors(moving, all->movers[m]);
 		}
-	}
 }
 
 /* Process a batch; false if the job has stopped. nlisted: about the number of its edges. */

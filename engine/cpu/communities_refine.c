@@ -13,7 +13,6 @@
 #include "communities.h"
 
 #include <math.h>
-#include <string.h>
 
 #define NODE_CHUNK 64
 #define PREFETCH_DISTANCE 8		/* prefetch distance between the stages of a node, nodes */
@@ -264,13 +263,8 @@ check_all(void *arg, int thread, int nthreads)
 {
 	Refining   *refining = arg;
 	EmogiCommunities *all = refining->all;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, NODE_CHUNK)) < refining->nmovers)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, NODE_CHUNK, refining->nmovers);
-
+	for (uint64_t m, end; emogi_cpu_run_take(&all->run, NODE_CHUNK, refining->nmovers, &m, &end);)
 		for (; m < end; m++)
 		{
 			const uint32_t i = all->movers[m];
@@ -283,7 +277,6 @@ check_all(void *arg, int thread, int nthreads)
 				0.0)
 				all->refined[i] = to;
 		}
-	}
 }
 
 /* Get the weight from a node to those that join its community in the same batch. */
@@ -312,13 +305,8 @@ join_all(void *arg, int thread, int nthreads)
 {
 	Refining   *refining = arg;
 	EmogiCommunities *all = refining->all;
-	uint64_t	m;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (m = emogi_job_claim(&all->run.next, NODE_CHUNK)) < refining->nmovers)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(m, NODE_CHUNK, refining->nmovers);
-
+	for (uint64_t m, end; emogi_cpu_run_take(&all->run, NODE_CHUNK, refining->nmovers, &m, &end);)
 		for (; m < end; m++)
 		{
 			const uint32_t i = all->movers[m];
@@ -334,7 +322,6 @@ join_all(void *arg, int thread, int nthreads)
 							   weigh_joined(refining, i), __ATOMIC_RELAXED);
 			__atomic_fetch_add(&all->parts[to].size, 1, __ATOMIC_RELAXED);
 		}
-	}
 }
 
 /* Process a batch; false if the job has stopped. nlisted: about the number of its edges. */

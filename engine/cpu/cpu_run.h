@@ -76,6 +76,13 @@ extern bool emogi_cpu_run_step(EmogiCpuRun *run, EmogiPoolTask step, void *arg, 
  */
 extern EmogiStatus emogi_cpu_run_end(EmogiCpuRun *run);
 
+/* Claim the next chunk, [*first, *end), of a step's units; false if there is none, or it stops. */
+static inline bool
+emogi_cpu_run_take(EmogiCpuRun *run, uint64_t step, uint64_t count, uint64_t *first, uint64_t *end)
+{
+	return emogi_job_take_chunk(&run->job, &run->next, step, count, first, end);
+}
+
 /* Get the end of the chunk that begins at first. */
 static inline uint64_t
 emogi_cpu_run_chunk_end(uint64_t first, uint64_t step, uint64_t end)

@@ -35,13 +35,9 @@ fill_columns(void *arg, int thread, int nthreads)
 	Degrees    *degrees = arg;
 	const EmogiGraph *graph = degrees->graph;
 	const EmogiArray *columns = degrees->run.result->columns;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&degrees->run.job) &&
-		   (v = emogi_job_claim(&degrees->run.next, VERTEX_CHUNK)) < graph->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, graph->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&degrees->run, VERTEX_CHUNK, graph->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			const uint64_t first = graph->forward.offsets[v];
@@ -51,7 +47,6 @@ fill_columns(void *arg, int thread, int nthreads)
 			columns[1].float64[v] = graph->weight_type == EMOGI_WEIGHT_NONE
 				? (double) (last - first) : add_weights(graph, first, last);
 		}
-	}
 }
 
 EmogiStatus

@@ -117,13 +117,10 @@ visit_all(EmogiDegreeDag *dag, Visit visit, int thread)
 {
 	EmogiNeighbor *buffer = dag->buffers +
 		(dag->buffers == NULL ? 0 : (uint64_t) thread * dag->longest);
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&dag->run->job) &&
-		   (v = emogi_job_claim(&dag->run->next, VERTEX_CHUNK)) < dag->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, dag->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_job_take_chunk(&dag->run->job, &dag->run->next, VERTEX_CHUNK, dag->nvertices,
+							  &v, &end);)
 		for (; v < end; v++)
 		{
 			const uint64_t place = visit == WRITE_LOWER ? dag->offsets[dag->rank[v]] : 0;
@@ -136,7 +133,6 @@ visit_all(EmogiDegreeDag *dag, Visit visit, int thread)
 			else if (visit == COUNT_LOWER)
 				dag->offsets[dag->rank[v] + 1] = n;
 		}
-	}
 }
 
 static void

@@ -36,17 +36,11 @@ start_values(void *arg, int thread, int nthreads)
 {
 	Eigen	   *eigen = arg;
 	const double value = 1.0 / sqrt((double) eigen->pull.nvertices);
-	uint64_t	b;
 
-	while (!emogi_job_stopped(&eigen->run.job) &&
-		   (b = emogi_job_claim(&eigen->run.next, 1)) < eigen->pull.nblocks)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
-												  eigen->pull.nvertices);
-
-		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&eigen->run, EMOGI_PULL_BLOCK, eigen->pull.nvertices, &v, &end);)
+		for (; v < end; v++)
 			eigen->value[v] = value;
-	}
 }
 
 /* The accumulators of a block. */
@@ -89,16 +83,14 @@ static void
 divide_sums(void *arg, int thread, int nthreads)
 {
 	Eigen	   *eigen = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(&eigen->run.job) &&
-		   (b = emogi_job_claim(&eigen->run.next, 1)) < eigen->pull.nblocks)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&eigen->run, EMOGI_PULL_BLOCK, eigen->pull.nvertices, &v, &end);)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
-												  eigen->pull.nvertices);
+		const uint64_t b = v / EMOGI_PULL_BLOCK;
 		double		change = 0.0;
 
-		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+		for (; v < end; v++)
 		{
 			const double value = eigen->sum[v] / eigen->length;
 			const double by = fabs(value - eigen->value[v]);

@@ -36,20 +36,14 @@ static void
 start_hubs(void *arg, int thread, int nthreads)
 {
 	Hits	   *hits = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(&hits->run.job) &&
-		   (b = emogi_job_claim(&hits->run.next, 1)) < hits->to_hub.nblocks)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
-												  hits->to_hub.nvertices);
-
-		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&hits->run, EMOGI_PULL_BLOCK, hits->to_hub.nvertices, &v, &end);)
+		for (; v < end; v++)
 		{
 			hits->hub[v] = 1.0 / (double) hits->to_hub.nvertices;
 			hits->authority[v] = 0.0;
 		}
-	}
 }
 
 /* The accumulators of a block. */
@@ -91,16 +85,14 @@ static void
 divide_sums(void *arg, int thread, int nthreads)
 {
 	Hits	   *hits = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(&hits->run.job) &&
-		   (b = emogi_job_claim(&hits->run.next, 1)) < hits->pull->nblocks)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&hits->run, EMOGI_PULL_BLOCK, hits->pull->nvertices, &v, &end);)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
-												  hits->pull->nvertices);
+		const uint64_t b = v / EMOGI_PULL_BLOCK;
 		double		change = 0.0;
 
-		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+		for (; v < end; v++)
 		{
 			const double value = hits->total > 0.0 ? hits->sum[v] / hits->total : 0.0;
 

@@ -46,20 +46,14 @@ static void
 start_sums(void *arg, int thread, int nthreads)
 {
 	Katz	   *katz = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(&katz->run.job) &&
-		   (b = emogi_job_claim(&katz->run.next, 1)) < katz->pull.nblocks)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
-												  katz->pull.nvertices);
-
-		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&katz->run, EMOGI_PULL_BLOCK, katz->pull.nvertices, &v, &end);)
+		for (; v < end; v++)
 		{
 			katz->sum[v] = 1.0;
 			katz->share[v] = katz->alpha;
 		}
-	}
 }
 
 /* The accumulators of a block. */
@@ -154,16 +148,14 @@ static void
 square_sums(void *arg, int thread, int nthreads)
 {
 	Katz	   *katz = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(&katz->run.job) &&
-		   (b = emogi_job_claim(&katz->run.next, 1)) < katz->pull.nblocks)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&katz->run, EMOGI_PULL_BLOCK, katz->pull.nvertices, &v, &end);)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
-												  katz->pull.nvertices);
+		const uint64_t b = v / EMOGI_PULL_BLOCK;
 		double		squares = 0.0;
 
-		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+		for (; v < end; v++)
 			squares += katz->sum[v] / katz->all.largest * (katz->sum[v] / katz->all.largest);
 		katz->squares[b] = squares;
 	}
@@ -174,17 +166,11 @@ static void
 scale_sums(void *arg, int thread, int nthreads)
 {
 	Katz	   *katz = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(&katz->run.job) &&
-		   (b = emogi_job_claim(&katz->run.next, 1)) < katz->pull.nblocks)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * EMOGI_PULL_BLOCK, EMOGI_PULL_BLOCK,
-												  katz->pull.nvertices);
-
-		for (uint64_t v = b * EMOGI_PULL_BLOCK; v < end; v++)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&katz->run, EMOGI_PULL_BLOCK, katz->pull.nvertices, &v, &end);)
+		for (; v < end; v++)
 			katz->sum[v] *= katz->factor;
-	}
 }
 
 /* Compute the result; false if the job has stopped. */

@@ -50,13 +50,9 @@ static void
 count_neighbors(void *arg, int thread, int nthreads)
 {
 	Cores	   *cores = arg;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&cores->run.job) &&
-		   (v = emogi_job_claim(&cores->run.next, VERTEX_CHUNK)) < cores->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, cores->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&cores->run, VERTEX_CHUNK, cores->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			uint32_t	before = (uint32_t) v;
@@ -72,7 +68,6 @@ count_neighbors(void *arg, int thread, int nthreads)
 			cores->degree[v] = degree;
 			cores->left[v] = (uint32_t) v;
 		}
-	}
 }
 
 /* Keep the vertices above the last level, and find their minimum degree. */
@@ -82,12 +77,9 @@ keep_left(void *arg, int thread, int nthreads)
 	Cores	   *cores = arg;
 	uint32_t	kept[VERTEX_CHUNK];
 	int32_t		min_degree = INT32_MAX;
-	uint64_t	i;
 
-	while (!emogi_job_stopped(&cores->run.job) &&
-		   (i = emogi_job_claim(&cores->run.next, VERTEX_CHUNK)) < cores->nleft)
+	for (uint64_t i, end; emogi_cpu_run_take(&cores->run, VERTEX_CHUNK, cores->nleft, &i, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTEX_CHUNK, cores->nleft);
 		uint64_t	n = 0;
 		uint64_t	place;
 
@@ -117,12 +109,9 @@ collect_level(void *arg, int thread, int nthreads)
 {
 	Cores	   *cores = arg;
 	uint32_t	found[VERTEX_CHUNK];
-	uint64_t	i;
 
-	while (!emogi_job_stopped(&cores->run.job) &&
-		   (i = emogi_job_claim(&cores->run.next, VERTEX_CHUNK)) < cores->nleft)
+	for (uint64_t i, end; emogi_cpu_run_take(&cores->run, VERTEX_CHUNK, cores->nleft, &i, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(i, VERTEX_CHUNK, cores->nleft);
 		uint64_t	n = 0;
 		uint64_t	place;
 
@@ -173,13 +162,8 @@ peel(Cores *cores, int thread, bool is_shared)
 	uint32_t   *stack = cores->stacks + (uint64_t) thread * cores->nvertices;
 	uint64_t	height = 0;
 	uint64_t	npeeled = 0;
-	uint64_t	i;
 
-	while (!emogi_job_stopped(&cores->run.job) &&
-		   (i = emogi_job_claim(&cores->run.next, SEED_CHUNK)) < cores->nseeds)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(i, SEED_CHUNK, cores->nseeds);
-
+	for (uint64_t i, end; emogi_cpu_run_take(&cores->run, SEED_CHUNK, cores->nseeds, &i, &end);)
 		for (; i < end && !emogi_job_stopped(&cores->run.job); i++)
 		{
 			height = peel_vertex(cores, cores->seeds[i], stack, height, is_shared);
@@ -188,7 +172,6 @@ peel(Cores *cores, int thread, bool is_shared)
 				 !(npeeled % PEELED_PER_POLL == 0 && emogi_job_stopped(&cores->run.job)); npeeled++)
 				height = peel_vertex(cores, stack[height - 1], stack, height - 1, is_shared);
 		}
-	}
 	emogi_job_done(&cores->run.job, npeeled);
 }
 

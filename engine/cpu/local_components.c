@@ -13,6 +13,7 @@
  * (Path halving.)
  */
 #include "contract/local_components.h"
+#include "contract/sort_order.h"
 
 #include "contract/partition_point.h"
 #include "graph/layout.h"
@@ -128,16 +129,6 @@ join_list(const EmogiLocalComponents *components, const EmogiOverlayList *list)
 	}
 }
 
-/* Compare vertices, for qsort. */
-static int
-compare_vertices(const void *a, const void *b)
-{
-	const uint32_t u = *(const uint32_t *) a;
-	const uint32_t v = *(const uint32_t *) b;
-
-	return (u > v) - (u < v);
-}
-
 /* List the old vertices whose component has a smaller vertex now. */
 static void
 list_moved(EmogiLocalComponents *components)
@@ -150,7 +141,7 @@ list_moved(EmogiLocalComponents *components)
 			joined->vertex - 1 < components->graph->nvertices)
 			components->moved[components->nmoved++] = joined->vertex - 1;
 	}
-	qsort(components->moved, components->nmoved, sizeof(*components->moved), compare_vertices);
+	qsort(components->moved, components->nmoved, sizeof(*components->moved), emogi_compare_uint32);
 }
 
 /*

@@ -16,7 +16,6 @@
 
 #include <float.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PREFETCH_DISTANCE 16	/* prefetch distance, edges */
 #define LIST_PREFETCH_DISTANCE 32	/* prefetch distance of adjacency lists, vertices of the

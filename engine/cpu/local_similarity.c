@@ -8,7 +8,6 @@
 #include "contract/local_similarity.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "graph/radix.h"
 #include "similarity.h"

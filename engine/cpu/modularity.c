@@ -17,7 +17,6 @@
 #include "contract/community_rules.h"
 #include "contract/semirings.h"
 
-#include <math.h>
 #include <string.h>
 
 #define VERTEX_CHUNK 1024
@@ -69,13 +68,9 @@ add_weights(void *arg, int thread, int nthreads)
 	Modularity *modularity = arg;
 	const EmogiGraph *graph = modularity->graph;
 	const EmogiAdjacency *lists = &graph->forward;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&modularity->run.job) &&
-		   (v = emogi_job_claim(&modularity->run.next, VERTEX_CHUNK)) < graph->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, graph->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&modularity->run, VERTEX_CHUNK, graph->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			double		strength = 0.0;
@@ -94,7 +89,6 @@ add_weights(void *arg, int thread, int nthreads)
 			modularity->strength[v] = strength;
 			modularity->inside[v] = inside;
 		}
-	}
 }
 
 /* Convert the weights to parts. */

@@ -40,7 +40,6 @@
 #include "graph/layout.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 /* Make the next queue the frontier. */

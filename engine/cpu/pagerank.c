@@ -67,16 +67,11 @@ static void
 count_degrees(void *arg, int thread, int nthreads)
 {
 	Ranking    *ranking = arg;
-	uint64_t	i;
 
-	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (i = emogi_job_claim(&ranking->run.next, EDGE_CHUNK)) < ranking->in.nedges)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(i, EDGE_CHUNK, ranking->in.nedges);
-
+	for (uint64_t i, end;
+		 emogi_cpu_run_take(&ranking->run, EDGE_CHUNK, ranking->in.nedges, &i, &end);)
 		for (; i < end; i++)
 			__atomic_fetch_add(&ranking->out_degree[ranking->in.targets[i]], 1, __ATOMIC_RELAXED);
-	}
 }
 
 /* Count the outgoing edges in counters of this thread. */
@@ -85,16 +80,11 @@ count_per_thread(void *arg, int thread, int nthreads)
 {
 	Ranking    *ranking = arg;
 	uint32_t   *counts = ranking->counts + (uint64_t) thread * ranking->nvertices;
-	uint64_t	i;
 
-	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (i = emogi_job_claim(&ranking->run.next, EDGE_CHUNK)) < ranking->in.nedges)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(i, EDGE_CHUNK, ranking->in.nedges);
-
+	for (uint64_t i, end;
+		 emogi_cpu_run_take(&ranking->run, EDGE_CHUNK, ranking->in.nedges, &i, &end);)
 		for (; i < end; i++)
 			counts[ranking->in.targets[i]]++;
-	}
 }
 
 /* Sum the counters of all threads. */
@@ -102,19 +92,14 @@ static void
 add_counts(void *arg, int thread, int nthreads)
 {
 	Ranking    *ranking = arg;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (v = emogi_job_claim(&ranking->run.next, EDGE_CHUNK)) < ranking->nvertices)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, EDGE_CHUNK, ranking->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&ranking->run, EDGE_CHUNK, ranking->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			for (uint64_t t = 0; t < ranking->ncounters; t++)
 				ranking->out_degree[v] += ranking->counts[t * ranking->nvertices + v];
 		}
-	}
 }
 
 /*
@@ -141,14 +126,9 @@ static void
 sum_weights(void *arg, int thread, int nthreads)
 {
 	Ranking    *ranking = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (b = emogi_job_claim(&ranking->run.next, 1)) < ranking->pull.nblocks)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
-
-		for (uint64_t v = b * BLOCK; v < end; v++)
+	for (uint64_t v, end; emogi_cpu_run_take(&ranking->run, BLOCK, ranking->nvertices, &v, &end);)
+		for (; v < end; v++)
 		{
 			double		sum = 0.0;
 
@@ -166,7 +146,6 @@ sum_weights(void *arg, int thread, int nthreads)
 			}
 			ranking->strength[v] = sum;
 		}
-	}
 }
 
 /* Get the out-degree of a vertex. */
@@ -220,15 +199,14 @@ static void
 start_ranks(void *arg, int thread, int nthreads)
 {
 	Ranking    *ranking = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(&ranking->run.job) &&
-		   (b = emogi_job_claim(&ranking->run.next, 1)) < ranking->pull.nblocks)
+	for (uint64_t v, end; emogi_cpu_run_take(&ranking->run, BLOCK, ranking->nvertices, &v, &end);)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(b * BLOCK, BLOCK, ranking->nvertices);
+		const uint64_t b = v / BLOCK;
+
 		Part		part = {0};
 
-		for (uint64_t v = b * BLOCK; v < end; v++)
+		for (; v < end; v++)
 		{
 			if (ranking->next_units != NULL)
 				put_rank_units(ranking, v, 1.0 / (double) ranking->nvertices, &part);

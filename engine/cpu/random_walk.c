@@ -19,7 +19,6 @@
 #include "contract/philox.h"
 #include "contract/semirings.h"
 
-#include <stdio.h>
 
 #define WALK_CHUNK 64
 #define VERTEX_CHUNK 1024
@@ -70,17 +69,12 @@ add_weights(void *arg, int thread, int nthreads)
 {
 	Walks	   *walks = arg;
 	const uint64_t *offsets = walks->graph->forward.offsets;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&walks->run.job) &&
-		   (v = emogi_job_claim(&walks->run.next, VERTEX_CHUNK)) < walks->graph->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, walks->graph->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&walks->run, VERTEX_CHUNK, walks->graph->nvertices, &v, &end);)
 		for (; v < end; v++)
 			if (isinf(add_list(walks, offsets[v], offsets[v + 1], 1.0)))
 				add_list(walks, offsets[v], offsets[v + 1], 0x1p-64);
-	}
 }
 
 /* ---- a step ---- */
@@ -212,13 +206,9 @@ walk_all(void *arg, int thread, int nthreads)
 	Walks	   *walks = arg;
 	const EmogiQuery *query = walks->query;
 	const uint64_t nwalks = query->nsources * (uint64_t) query->walks;
-	uint64_t	i;
 
-	while (!emogi_job_stopped(&walks->run.job) &&
-		   (i = emogi_job_claim(&walks->run.next, WALK_CHUNK)) < nwalks)
+	for (uint64_t i, end; emogi_cpu_run_take(&walks->run, WALK_CHUNK, nwalks, &i, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(i, WALK_CHUNK, nwalks);
-
 		const uint64_t first = i;
 
 		for (; i < end && !emogi_job_stopped(&walks->run.job); i++)

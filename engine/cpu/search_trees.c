@@ -29,7 +29,7 @@
 #include "cpu/cpu_run.h"
 
 #include "contract/semirings.h"
-#include "graph/csr.h"
+#include "contract/builder.h"
 
 #define CLEAR_CHUNK 16384
 #define VERTEX_CHUNK 1024
@@ -98,20 +98,15 @@ static void
 clear_columns(void *arg, int thread, int nthreads)
 {
 	Tree	   *tree = arg;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&tree->run.job) &&
-		   (v = emogi_job_claim(&tree->run.next, CLEAR_CHUNK)) < tree->graph->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, CLEAR_CHUNK, tree->graph->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&tree->run, CLEAR_CHUNK, tree->graph->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			tree->predecessor[v] = EMOGI_NO_VERTEX;
 			tree->source[v] = tree->root != EMOGI_NO_VERTEX &&
 				is_reached(tree, v) ? tree->root : EMOGI_NO_VERTEX;
 		}
-	}
 }
 
 /* ---- one source, no weights ---- */
@@ -173,13 +168,9 @@ find_all(void *arg, int thread, int nthreads)
 	const bool	pulls = tree->graph->backward.offsets != NULL;
 	uint64_t	nscanned = 0;
 	uint64_t	polled = 0;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&tree->run.job) &&
-		   (v = emogi_job_claim(&tree->run.next, VERTEX_CHUNK)) < tree->graph->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, tree->graph->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&tree->run, VERTEX_CHUNK, tree->graph->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			if (v + LIST_PREFETCH_DISTANCE < end)
@@ -192,7 +183,6 @@ find_all(void *arg, int thread, int nthreads)
 					break;
 			}
 		}
-	}
 	__atomic_fetch_add(&tree->nscanned, nscanned, __ATOMIC_RELAXED);
 }
 
@@ -350,14 +340,10 @@ visit_round(void *arg, int thread, int nthreads)
 	const uint64_t count = tree->end - tree->head;
 	EmogiQueueBuffer found;
 	uint64_t	nscanned = 0;
-	uint64_t	i;
 
 	found.count = 0;
-	while (!emogi_job_stopped(&tree->run.job) &&
-		   (i = emogi_job_claim(&tree->run.next, CLAIM_CHUNK)) < count)
+	for (uint64_t i, end; emogi_cpu_run_take(&tree->run, CLAIM_CHUNK, count, &i, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(i, CLAIM_CHUNK, count);
-
 		emogi_job_done(&tree->run.job, end - i);
 		for (; i < end; i++)
 		{

@@ -55,20 +55,15 @@ start_values(void *arg, int thread, int nthreads)
 {
 	Gather	   *gather = arg;
 	const bool	fixes = (emogi_sum_traits(gather->algorithm) & EMOGI_SUM_DIRICHLET) != 0;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&gather->run.job) &&
-		   (v = emogi_job_claim(&gather->run.next, VERTEX_CHUNK)) < gather->nvertices)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, gather->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&gather->run, VERTEX_CHUNK, gather->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			bool		is_free = fixes && isnan(gather->start[v]);
 
 			gather->value[v] = is_free ? 0.0 : gather->start[v];
 		}
-	}
 }
 
 /* Sum the edges first .. end-1 of a vertex: contributions in *sum, weights in *total. */
@@ -131,12 +126,10 @@ make_value(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, uint6
 ALWAYS_INLINE void
 make_values(Gather *gather, EmogiAlgorithm algorithm, EmogiWeightType type, Tally *tally)
 {
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&gather->run.job) &&
-		   (v = emogi_job_claim(&gather->run.next, VERTEX_CHUNK)) < gather->nvertices)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&gather->run, VERTEX_CHUNK, gather->nvertices, &v, &end);)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, gather->nvertices);
 		uint64_t	polled = gather->in.offsets[v];
 
 		emogi_job_done(&gather->run.job, end - v);

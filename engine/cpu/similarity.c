@@ -246,13 +246,10 @@ answer_pairs(void *arg, int thread, int nthreads)
 	Similarities *all = arg;
 	uint8_t    *marks = all->marks + (uint64_t) thread * all->graph->nvertices;
 	uint64_t	nscanned = 0;
-	uint64_t	first;
 
-	while (!emogi_job_stopped(&all->run.job) &&
-		   (first = emogi_job_claim(&all->run.next, PAIR_CHUNK)) < all->query->npairs)
+	for (uint64_t first, end;
+		 emogi_cpu_run_take(&all->run, PAIR_CHUNK, all->query->npairs, &first, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, PAIR_CHUNK, all->query->npairs);
-
 		for (uint64_t i = first; i < end && !emogi_job_stopped(&all->run.job);)
 		{
 			uint64_t	length;

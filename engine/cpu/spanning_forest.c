@@ -55,13 +55,7 @@ typedef struct Forest
 static inline bool
 take_chunk(Forest *forest, uint64_t *v, uint64_t *end)
 {
-	if (emogi_job_stopped(&forest->run.job))
-		return false;
-	*v = emogi_job_claim(&forest->run.next, VERTEX_CHUNK);
-	if (*v >= forest->graph->nvertices)
-		return false;
-	*end = emogi_cpu_run_chunk_end(*v, VERTEX_CHUNK, forest->graph->nvertices);
-	return true;
+	return emogi_cpu_run_take(&forest->run, VERTEX_CHUNK, forest->graph->nvertices, v, end);
 }
 
 /* Get the sort key of an edge: its weight, negated for a maximum forest. */
@@ -79,10 +73,8 @@ static void
 make_trees(void *arg, int thread, int nthreads)
 {
 	Forest	   *forest = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(forest, &v, &end))
+	for (uint64_t v, end; take_chunk(forest, &v, &end);)
 		for (; v < end; v++)
 		{
 			forest->entry[v] = NOT_YET;
@@ -171,10 +163,8 @@ choose_edges(void *arg, int thread, int nthreads)
 	const uint32_t *targets = forest->graph->forward.targets;
 	uint64_t	nscanned = 0;
 	uint64_t	polled = 0;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(forest, &v, &end))
+	for (uint64_t v, end; take_chunk(forest, &v, &end);)
 		for (; v < end; v++)
 		{
 			if (forest->entry[v] == NO_ENTRY || forest->tree[v] == forest->giant)
@@ -212,10 +202,8 @@ join_trees(void *arg, int thread, int nthreads)
 {
 	Forest	   *forest = arg;
 	uint64_t	njoined = 0;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(forest, &v, &end))
+	for (uint64_t v, end; take_chunk(forest, &v, &end);)
 		for (; v < end; v++)
 		{
 			uint32_t	other;
@@ -255,10 +243,8 @@ static void
 update_trees(void *arg, int thread, int nthreads)
 {
 	Forest	   *forest = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(forest, &v, &end))
+	for (uint64_t v, end; take_chunk(forest, &v, &end);)
 		for (; v < end; v++)
 		{
 			forest->tree[v] = follow_links(forest->link, forest->tree[v]);
@@ -297,10 +283,8 @@ static void
 clear_offsets(void *arg, int thread, int nthreads)
 {
 	Forest	   *forest = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(forest, &v, &end))
+	for (uint64_t v, end; take_chunk(forest, &v, &end);)
 		for (; v < end; v++)
 		{
 			forest->entry[v] = 0;
@@ -313,10 +297,8 @@ static void
 count_edges(void *arg, int thread, int nthreads)
 {
 	Forest	   *forest = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(forest, &v, &end))
+	for (uint64_t v, end; take_chunk(forest, &v, &end);)
 		for (; v < end; v++)
 		{
 			emogi_spanning_bfs_lower(&forest->link[forest->tree[v]], (uint32_t) v);
@@ -349,10 +331,8 @@ static void
 write_lists(void *arg, int thread, int nthreads)
 {
 	Forest	   *forest = arg;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(forest, &v, &end))
+	for (uint64_t v, end; take_chunk(forest, &v, &end);)
 		for (; v < end; v++)
 		{
 			forest->tree[v] = forest->link[forest->tree[v]];
@@ -373,10 +353,8 @@ write_weights(void *arg, int thread, int nthreads)
 {
 	Forest	   *forest = arg;
 	const EmogiArray *columns = forest->run.result->columns;
-	uint64_t	v,
-				end;
 
-	while (take_chunk(forest, &v, &end))
+	for (uint64_t v, end; take_chunk(forest, &v, &end);)
 		for (; v < end; v++)
 		{
 			if (columns[0].vertex[v] == EMOGI_NO_VERTEX)

@@ -53,16 +53,11 @@ static void
 clear_paths(void *arg, int thread, int nthreads)
 {
 	Counting   *counting = arg;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&counting->run.job) &&
-		   (v = emogi_job_claim(&counting->run.next, CLEAR_CHUNK)) < counting->nvertices)
-	{
-		uint64_t	end = emogi_cpu_run_chunk_end(v, CLEAR_CHUNK, counting->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&counting->run, CLEAR_CHUNK, counting->nvertices, &v, &end);)
 		for (; v < end; v++)
 			counting->paths[v] = counting->level[v] == 0 ? 1.0 : 0.0;
-	}
 }
 
 /* Sort the reached vertices by (level, number); false if the job has stopped. */
@@ -133,12 +128,9 @@ count_level(void *arg, int thread, int nthreads)
 	const EmogiAdjacency *backward = &counting->backward;
 	Tally	   *tally = &counting->tally[thread];
 	uint64_t	nvertices = counting->end - counting->first;
-	uint64_t	at;
 
-	while (!emogi_job_stopped(&counting->run.job) &&
-		   (at = emogi_job_claim(&counting->run.next, VERTEX_CHUNK)) < nvertices)
+	for (uint64_t at, end; emogi_cpu_run_take(&counting->run, VERTEX_CHUNK, nvertices, &at, &end);)
 	{
-		uint64_t	end = emogi_cpu_run_chunk_end(at, VERTEX_CHUNK, nvertices);
 		const uint32_t *order = counting->order + counting->first;
 		uint64_t	polled = tally->nscanned;
 

@@ -57,12 +57,10 @@ count_before(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
 	const EmogiAdjacency *lists = &order->graph->forward;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&order->run.job) &&
-		   (v = emogi_job_claim(&order->run.next, VERTEX_CHUNK)) < order->graph->nvertices)
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&order->run, VERTEX_CHUNK, order->graph->nvertices, &v, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, order->graph->nvertices);
 		uint64_t	polled = lists->offsets[v];
 
 		for (; v < end; v++)
@@ -88,13 +86,9 @@ find_first(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
 	EmogiQueueBuffer found = {0};
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&order->run.job) &&
-		   (v = emogi_job_claim(&order->run.next, VERTEX_CHUNK)) < order->graph->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, order->graph->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&order->run, VERTEX_CHUNK, order->graph->nvertices, &v, &end);)
 		for (; v < end; v++)
 		{
 			const bool	is_first = order->nbefore[v] == 0;
@@ -106,7 +100,6 @@ find_first(void *arg, int thread, int nthreads)
 			if (is_first)
 				emogi_queue_buffer_add(&found, (uint32_t) v, order->queue, &order->tail);
 		}
-	}
 	emogi_queue_buffer_flush(&found, order->queue, &order->tail);
 }
 
@@ -162,14 +155,10 @@ take_level(void *arg, int thread, int nthreads)
 	Order	   *order = arg;
 	const uint64_t count = order->end - order->head;
 	EmogiQueueBuffer found;
-	uint64_t	i;
 
 	found.count = 0;
-	while (!emogi_job_stopped(&order->run.job) &&
-		   (i = emogi_job_claim(&order->run.next, CLAIM_CHUNK)) < count)
+	for (uint64_t i, end; emogi_cpu_run_take(&order->run, CLAIM_CHUNK, count, &i, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(i, CLAIM_CHUNK, count);
-
 		emogi_job_done(&order->run.job, end - i);
 		for (; i < end; i++)
 			if (!take_vertex(order, &found, order->queue[order->head + i]))
@@ -214,10 +203,9 @@ static void
 count_parts(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
-	uint64_t	part;
 
-	while (!emogi_job_stopped(&order->run.job) &&
-		   (part = emogi_job_claim(&order->run.next, 1)) < order->nparts)
+	for (uint64_t part;
+		 emogi_job_take(&order->run.job, &order->run.next, order->nparts, &part);)
 		for (uint64_t v = part_begin(order, part); v < part_begin(order, part + 1); v++)
 			order->places[part * order->nlevels + (uint64_t) order->level[v]]++;
 }
@@ -227,10 +215,9 @@ static void
 place_parts(void *arg, int thread, int nthreads)
 {
 	Order	   *order = arg;
-	uint64_t	part;
 
-	while (!emogi_job_stopped(&order->run.job) &&
-		   (part = emogi_job_claim(&order->run.next, 1)) < order->nparts)
+	for (uint64_t part;
+		 emogi_job_take(&order->run.job, &order->run.next, order->nparts, &part);)
 		for (uint64_t v = part_begin(order, part); v < part_begin(order, part + 1); v++)
 			order->position[v] = order->places[part * order->nlevels +
 											   (uint64_t) order->level[v]]++;

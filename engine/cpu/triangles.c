@@ -160,13 +160,9 @@ count_rows(void *arg, int thread, int nthreads)
 	uint8_t    *marks = triangles->marks + (uint64_t) thread * triangles->stride;
 	uint64_t   *own = triangles->own + (uint64_t) thread * triangles->nown;
 	uint64_t	nscanned = 0;
-	uint64_t	u;
 
-	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (u = emogi_job_claim(&triangles->run.next, ROW_CHUNK)) < n)
+	for (uint64_t u, end; emogi_cpu_run_take(&triangles->run, ROW_CHUNK, n, &u, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(u, ROW_CHUNK, n);
-
 		for (; u < end && !emogi_job_stopped(&triangles->run.job); u++)
 			nscanned += close_all(triangles, u, marks, own);
 		emogi_job_done(&triangles->run.job, ROW_CHUNK);
@@ -226,17 +222,12 @@ write_counts(void *arg, int thread, int nthreads)
 	Triangles  *triangles = arg;
 	const EmogiDegreeDag *dag = &triangles->dag;
 	const uint64_t each = triangles->is_lcc && dag->ways == NULL ? EMOGI_BOTH_WAYS : 1;
-	uint64_t	v;
 
-	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (v = emogi_job_claim(&triangles->run.next, VERTEX_CHUNK)) < dag->nvertices)
-	{
-		const uint64_t end = emogi_cpu_run_chunk_end(v, VERTEX_CHUNK, dag->nvertices);
-
+	for (uint64_t v, end;
+		 emogi_cpu_run_take(&triangles->run, VERTEX_CHUNK, dag->nvertices, &v, &end);)
 		for (; v < end; v++)
 			write_count(triangles, v, total_count(triangles, dag->rank[v]) * each,
 						dag->degree[v]);
-	}
 }
 
 /* Count all triangles with the degree-ordered DAG; false if the job has stopped. */
@@ -301,13 +292,9 @@ count_short(void *arg, int thread, int nthreads)
 	const uint64_t n = triangles->graph->nvertices;
 	const uint64_t each = triangles->is_lcc ? EMOGI_BOTH_WAYS : 1;
 	uint64_t	nscanned = 0;
-	uint64_t	first;
 
-	while (!emogi_job_stopped(&triangles->run.job) &&
-		   (first = emogi_job_claim(&triangles->run.next, VERTEX_CHUNK)) < n)
+	for (uint64_t first, end; emogi_cpu_run_take(&triangles->run, VERTEX_CHUNK, n, &first, &end);)
 	{
-		const uint64_t end = emogi_cpu_run_chunk_end(first, VERTEX_CHUNK, n);
-
 		for (uint64_t v = first; v < end && !emogi_job_stopped(&triangles->run.job); v++)
 		{
 			uint32_t	before = (uint32_t) v;	/* loops are skipped */

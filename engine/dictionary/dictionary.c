@@ -179,10 +179,8 @@ static void
 list_partitions(void *arg, int thread, int nthreads)
 {
 	DictionaryBuild *build = arg;
-	uint64_t	p;
 
-	while (!emogi_job_stopped(build->job) &&
-		   (p = emogi_job_claim(&build->next, 1)) < EMOGI_KEY_PARTITIONS)
+	for (uint64_t p; emogi_job_take(build->job, &build->next, EMOGI_KEY_PARTITIONS, &p);)
 	{
 		const uint64_t end = p + 1 < EMOGI_KEY_PARTITIONS ? build->starts[p + 1] : build->nkeys;
 		EmogiSortedKey *keys = build->sorted + build->starts[p];
@@ -231,10 +229,8 @@ static void
 count_keys(void *arg, int thread, int nthreads)
 {
 	DictionaryBuild *build = arg;
-	uint64_t	p;
 
-	while (!emogi_job_stopped(build->job) &&
-		   (p = emogi_job_claim(&build->next, 1)) < build->npieces)
+	for (uint64_t p; emogi_job_take(build->job, &build->next, build->npieces, &p);)
 	{
 		const uint64_t end = (p + 1) * PIECE_KEYS < build->nkeys ? (p + 1) * PIECE_KEYS
 			: build->nkeys;
@@ -341,10 +337,8 @@ static void
 write_keys(void *arg, int thread, int nthreads)
 {
 	DictionaryBuild *build = arg;
-	uint64_t	p;
 
-	while (!emogi_job_stopped(build->job) &&
-		   (p = emogi_job_claim(&build->next, 1)) < build->npieces)
+	for (uint64_t p; emogi_job_take(build->job, &build->next, build->npieces, &p);)
 		write_piece(build, p);
 }
 

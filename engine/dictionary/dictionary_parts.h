@@ -13,7 +13,7 @@
 #ifndef EMOGI_DICTIONARY_PARTS_H
 #define EMOGI_DICTIONARY_PARTS_H
 
-#include "dictionary/dictionary.h"
+#include "contract/builder.h"
 #include "dictionary/key_hash.h"
 
 /* Range of codes. */

@@ -17,7 +17,7 @@
  */
 #include "key_sort.h"
 
-#include "dictionary/dictionary.h"
+#include "contract/builder.h"
 #include "graph/radix.h"
 
 #define MAX_BUCKETS 1024
@@ -398,9 +398,8 @@ static void
 sort_buckets(void *arg, int thread, int nthreads)
 {
 	KeySort    *sort = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(sort->job) && (b = emogi_job_claim(&sort->next, 1)) < sort->nbuckets)
+	for (uint64_t b; emogi_job_take(sort->job, &sort->next, sort->nbuckets, &b);)
 	{
 		const uint64_t first = sort->run.first + sort->start[b];
 		const uint64_t count = sort->start[b + 1] - sort->start[b];

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "contract/semirings.h"
-#include "csr.h"
+#include "contract/builder.h"
 
 /* Bytes between two polls: a few ms. */
 #define PIECE_BYTES ((size_t) 16 << 20)

@@ -4,7 +4,7 @@
  * Threads take chunks independently: the place of a chunk's edges follows from the chunks before
  * it.
  */
-#include "coo.h"
+#include "contract/builder.h"
 
 #include "contract/semirings.h"
 #include "layout.h"
@@ -231,10 +231,8 @@ pack_chunks(void *arg, int thread, int nthreads)
 {
 	Pack	   *pack = arg;
 	uint64_t	misfits[64] = {0};
-	uint64_t	c;
 
-	while (!emogi_job_stopped(&pack->job) && (c = emogi_job_claim(&pack->next, 1)) <
-		   pack->edges->nchunks)
+	for (uint64_t c; emogi_job_take(&pack->job, &pack->next, pack->edges->nchunks, &c);)
 	{
 		EmogiEdgeChunk *chunk = pack->edges->chunks[c];
 

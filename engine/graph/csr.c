@@ -291,9 +291,8 @@ static void
 write_ids(void *arg, int thread, int nthreads)
 {
 	EmogiCsrBuild *build = arg;
-	uint64_t	part;
 
-	while (!emogi_job_stopped(&build->job) && (part = emogi_job_claim(&build->next, 1)) < ID_PARTS)
+	for (uint64_t part; emogi_job_take(&build->job, &build->next, ID_PARTS, &part);)
 		emogi_key_numbers_write_ids(build->keys, build->ids, part, ID_PARTS);
 }
 

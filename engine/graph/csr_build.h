@@ -13,7 +13,7 @@
 #ifndef EMOGI_CSR_BUILD_H
 #define EMOGI_CSR_BUILD_H
 
-#include "csr.h"
+#include "contract/builder.h"
 #include "graph/key_numbers.h"
 #include "partition.h"
 

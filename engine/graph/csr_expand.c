@@ -6,7 +6,7 @@
  * chunks independently.
  */
 #include "contract/semirings.h"
-#include "csr.h"
+#include "contract/builder.h"
 #include "threads/job.h"
 
 typedef struct Expand

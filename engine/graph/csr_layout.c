@@ -5,7 +5,7 @@
  * whole lines. EMOGI_BOTH, and a graph without transpose, have no backward arrays; a graph without
  * weights has no weights. A block can be relocated as a whole.
  */
-#include "csr.h"
+#include "contract/builder.h"
 #include "layout.h"
 #include "contract/partition_point.h"
 

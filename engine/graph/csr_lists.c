@@ -362,15 +362,13 @@ emogi_csr_make_lists(void *arg, int thread, int nthreads)
 	EmogiCsrBuild *build = arg;
 	char	   *memory = build->desks + (size_t) thread * build->desk_bytes;
 	Bucket		bucket;
-	uint64_t	b;
 
 	if (thread >= build->nthreads)
 		return;
 	if (!emogi_job_populate(&build->job, memory, build->desk_bytes))
 		emogi_job_fail(&build->job, EMOGI_NO_MEMORY);
 	lay_out_workspace(build, (uintptr_t) memory, &bucket.workspace);
-	while (!emogi_job_stopped(&build->job) &&
-		   (b = emogi_job_claim(&build->next, 1)) < build->nbuckets)
+	for (uint64_t b; emogi_job_take(&build->job, &build->next, build->nbuckets, &b);)
 	{
 		bucket.number = (uint32_t) b;
 		bucket.first = b << build->shift;

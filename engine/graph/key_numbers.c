@@ -154,9 +154,8 @@ static void
 count_slices(void *arg, int thread, int nthreads)
 {
 	DirectBuild *build = arg;
-	uint64_t	s;
 
-	while (!emogi_job_stopped(build->job) && (s = emogi_job_claim(&build->next, 1)) < NSLICES)
+	for (uint64_t s; emogi_job_take(build->job, &build->next, NSLICES, &s);)
 	{
 		uint64_t	count = 0;
 
@@ -171,9 +170,8 @@ static void
 rank_slices(void *arg, int thread, int nthreads)
 {
 	DirectBuild *build = arg;
-	uint64_t	s;
 
-	while (!emogi_job_stopped(build->job) && (s = emogi_job_claim(&build->next, 1)) < NSLICES)
+	for (uint64_t s; emogi_job_take(build->job, &build->next, NSLICES, &s);)
 	{
 		uint64_t	rank = build->slice_keys[s];
 

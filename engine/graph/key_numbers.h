@@ -4,7 +4,7 @@
 #ifndef EMOGI_KEY_NUMBERS_H
 #define EMOGI_KEY_NUMBERS_H
 
-#include "csr.h"
+#include "contract/builder.h"
 #include "threads/job.h"
 
 /* Maximum number of keys per call of emogi_key_numbers_translate. */

@@ -360,12 +360,10 @@ sort_buckets(void *arg, int thread, int nthreads)
 	SortedBuild *build = arg;
 	uint64_t   *scratch = emogi_job_may_allocate(build->job)
 		? malloc(EMOGI_SORT_SCRATCH * sizeof(uint64_t)) : NULL;
-	uint64_t	b;
 
 	if (scratch == NULL)
 		emogi_job_fail(build->job, EMOGI_NO_MEMORY);
-	while (!emogi_job_stopped(build->job) && (b = emogi_job_claim(&build->next, 1)) <
-		   build->index->nbuckets)
+	for (uint64_t b; emogi_job_take(build->job, &build->next, build->index->nbuckets, &b);)
 	{
 		uint64_t   *keys = build->keys + build->start[b];
 		size_t		count = build->start[b + 1] - build->start[b];
@@ -435,10 +433,8 @@ static void
 fill_cells(void *arg, int thread, int nthreads)
 {
 	SortedBuild *build = arg;
-	uint64_t	b;
 
-	while (!emogi_job_stopped(build->job) && (b = emogi_job_claim(&build->next, 1)) <
-		   build->index->nbuckets)
+	for (uint64_t b; emogi_job_take(build->job, &build->next, build->index->nbuckets, &b);)
 	{
 		const KeyBucket *bucket = &build->index->buckets[b];
 		uint64_t	start = build->start[b];

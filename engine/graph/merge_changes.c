@@ -153,10 +153,8 @@ static void
 net_side(void *arg, int thread, int nthreads)
 {
 	EmogiMerge *merge = arg;
-	uint64_t	i;
 
-	while (!emogi_job_stopped(&merge->job) &&
-		   (i = emogi_job_claim(&merge->next, 1)) < (uint64_t) merge->nsides)
+	for (uint64_t i; emogi_job_take(&merge->job, &merge->next, (uint64_t) merge->nsides, &i);)
 	{
 		make_entries(merge, &merge->sides[i]);
 		sort_entries(merge, &merge->sides[i]);

@@ -19,7 +19,7 @@
 #define EMOGI_MERGE_PARTS_H
 
 #include "contract/partition_point.h"
-#include "graph/merge.h"
+#include "contract/builder.h"
 #include "threads/job.h"
 
 #define EMOGI_MERGE_SIGN (UINT64_C(1) << 63)

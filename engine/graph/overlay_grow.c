@@ -7,6 +7,7 @@
  * of the pieces behind.
  */
 #include "contract/overlay_grow.h"
+#include "contract/sort_order.h"
 
 #include "contract/semirings.h"
 #include "weights.h"
@@ -126,15 +127,6 @@ add_loser(EmogiGrowingOverlay *growing, uint32_t vertex)
 	overlay->losers[overlay->nlosers + growing->nlosers++] = vertex;
 }
 
-static int
-compare_vertices(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *) a;
-	const uint32_t y = *(const uint32_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Merge the vertices that have been noted since the last time into the losers, ascending and
  * distinct. So many changes at once cost one pass over the losers, and not one each.
@@ -154,7 +146,7 @@ merge_losers(EmogiGrowingOverlay *growing)
 		return;
 	noted = reserve(growing, noted, &growing->noted_room, nold + nnoted, sizeof(*noted));
 	growing->noted = noted;
-	qsort(losers + nold, nnoted, sizeof(*losers), compare_vertices);
+	qsort(losers + nold, nnoted, sizeof(*losers), emogi_compare_uint32);
 	overlay->nlosers = 0;
 	while (old < nold || i < nnoted)
 	{

@@ -9,7 +9,7 @@
  */
 #include "sort_list.h"
 
-#include "csr.h"
+#include "contract/builder.h"
 
 #include <string.h>
 

@@ -76,4 +76,22 @@ emogi_job_claim(uint64_t *counter, uint64_t step)
 	return __atomic_fetch_add(counter, step, __ATOMIC_RELAXED);
 }
 
+/* Claim the next of `count` units as *unit; false if none is left, or the threads must stop. */
+static inline bool
+emogi_job_take(EmogiJob *job, uint64_t *counter, uint64_t count, uint64_t *unit)
+{
+	return !emogi_job_stopped(job) && (*unit = emogi_job_claim(counter, 1)) < count;
+}
+
+/* Claim the next chunk, [*first, *end), of `count` units; false as emogi_job_take. */
+static inline bool
+emogi_job_take_chunk(EmogiJob *job, uint64_t *counter, uint64_t step, uint64_t count,
+					 uint64_t *first, uint64_t *end)
+{
+	if (emogi_job_stopped(job) || (*first = emogi_job_claim(counter, step)) >= count)
+		return false;
+	*end = count - *first < step ? count : *first + step;
+	return true;
+}
+
 #endif							/* EMOGI_JOB_H */

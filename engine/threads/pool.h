@@ -10,8 +10,6 @@
 #include "contract/engine.h"
 #include "contract/pool.h"
 
-typedef struct EmogiPool EmogiPool;
-
 /* Body of a parallel step, called once in each thread: thread = 0 .. nthreads-1. */
 typedef void (*EmogiPoolTask) (void *arg, int thread, int nthreads);
 

@@ -5,6 +5,8 @@
  */
 #include "check.h"
 
+#include "contract/sort_order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,15 +18,6 @@ typedef struct Labels
 	uint32_t   *label;			/* [nvertices] */
 	uint32_t   *next;			/* [nvertices] */
 } Labels;
-
-static int
-compare(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *) a;
-	const uint32_t y = *(const uint32_t *) b;
-
-	return (x > y) - (x < y);
-}
 
 /* Get the most frequent of sorted values; the smallest one if there is a tie. */
 static uint32_t
@@ -90,13 +83,13 @@ make_labels(void *arg, uint64_t first, uint64_t end)
 	{
 		const uint64_t count = collect(labels, v, found);
 
-		qsort(found, count, sizeof *found, compare);
+		qsort(found, count, sizeof *found, emogi_compare_uint32);
 		labels->next[v] = count > 0 ? most_frequent(found, count) : labels->label[v];
 	}
 	free(found);
 }
 
-/* Run all iterations, and compare the labels. */
+/* Run all iterations, and emogi_compare_uint32 the labels. */
 static bool
 compare_labels(EmogiCheck *check, Labels *labels)
 {

@@ -12,7 +12,6 @@
 #include "contract/hierarchy.h"
 #include "contract/semirings.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define ROUNDING 1e-9			/* of modularity */

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "utils/snapmgr.h"
 
 #include "acquire/apply_delta.h"
 #include "edges/sink.h"

@@ -18,7 +18,6 @@
 #include "storage/bufmgr.h"
 #include "tcop/pquery.h"
 #include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
 #include "acquire/cache_lookup.h"
 #include "changes/changes.h"

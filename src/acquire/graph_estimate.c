@@ -19,7 +19,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"

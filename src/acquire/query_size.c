@@ -42,26 +42,6 @@ static int	oldest = 0;
 static bool is_examining = false;
 
 /*
- * Plan a query, inside SPI, and get the rows and the cost of its plan. Raises the query's errors.
- */
-static void
-plan_query(const char *query, double *rows, double *cost)
-{
-	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
-	CachedPlan *cached = plan != NULL ? SPI_plan_get_cached_plan(plan) : NULL;
-	PlannedStmt *statement;
-
-	if (cached == NULL || list_length(cached->stmt_list) != 1)
-		elog(ERROR, "could not plan the %s", EMOGI_GRAPH_QUERY);
-	statement = linitial_node(PlannedStmt, cached->stmt_list);
-	emogi_compat_check_plan(statement);
-	*rows = statement->planTree != NULL ? statement->planTree->plan_rows : 0;
-	*cost = statement->planTree != NULL ? statement->planTree->total_cost : 0;
-	ReleaseCachedPlan(cached, NULL);
-	SPI_freeplan(plan);
-}
-
-/*
  * Estimate the size of a filtered table's graph from a plan of its analyzed query and the table's
  * statistics; return false if there are none. Raises the planner's errors.
  */
@@ -150,12 +130,12 @@ size_from_plans(const char *query, EmogiQuerySize *size)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	length = emogi_query_describe(query, &desc);
-	plan_query(query, &size->nedges, &size->cost);
+	emogi_graph_source_plan(query, &size->nedges, &size->cost);
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT FROM (");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(s, d) GROUP BY q.d");
-	plan_query(sql.data, &size->nvertices, &cost);
+	emogi_graph_source_plan(sql.data, &size->nvertices, &cost);
 	SPI_finish();
 }
 

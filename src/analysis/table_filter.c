@@ -28,7 +28,6 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "tcop/tcopprot.h"
 #include "utils/rel.h"
 
 #include "base/compat.h"

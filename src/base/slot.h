@@ -181,7 +181,7 @@ typedef struct EmogiSlot
 								 * query of the edges; 0 = no such query is running */
 	bool		load_vertices;	/* that query has a column of vertices beside the edges */
 	uint64		ticket;			/* order of service among QUEUED slots with equal vtime_ms */
-	double		vtime_ms;		/* fair share: see worker.c */
+	double		vtime_ms;		/* fair share: see worker/schedule.c */
 	EmogiWeights weights;		/* of the edges being scanned; UNUSED if the source has none */
 	EmogiKeyType keys;			/* type of the ends of the edges being scanned */
 	/* the ends are its numbers for now; NULL = they are keys, or codes: */

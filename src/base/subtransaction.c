@@ -48,3 +48,19 @@ emogi_subtransaction_was_stopped(const ErrorData *error)
 	return error->sqlerrcode == ERRCODE_QUERY_CANCELED ||
 		error->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN;
 }
+
+/*
+ * Run work in a subtransaction; return false if it failed. Raises a request to end the whole call.
+ */
+bool
+emogi_subtransaction_try(void (*work) (void *), void *context)
+{
+	ErrorData  *error = emogi_subtransaction_run(work, context);
+
+	if (error == NULL)
+		return true;
+	if (emogi_subtransaction_was_stopped(error))
+		ReThrowError(error);
+	FreeErrorData(error);
+	return false;
+}

@@ -15,6 +15,7 @@
 
 #include "cache/cache.h"
 #include "contract/local_components.h"
+#include "contract/sort_order.h"
 #include "base/arena.h"
 
 #define PIECE_VERTICES (UINT64CONST(1) << 20)	/* copied between two checks for cancellation */
@@ -220,15 +221,6 @@ emogi_cache_labels_free_unused(int index, uint32 *labels)
 	free_memory(labels, content_bytes(&emogi_cache_shared->graphs[index]));
 }
 
-static int
-compare_labels(const void *a, const void *b)
-{
-	const uint32 x = *(const uint32 *) a;
-	const uint32 y = *(const uint32 *) b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Estimate the mean size of the component of a vertex: the share of pairs of sampled vertices that
  * are in one component, times the number of vertices. Evenly spaced, no pair is sampled twice.
@@ -242,7 +234,7 @@ estimate_members(const uint32 *labels, uint64 nvertices)
 
 	for (uint32 i = 0; i < nsamples; i++)
 		sample[i] = labels[i * nvertices / nsamples];
-	qsort(sample, nsamples, sizeof *sample, compare_labels);
+	qsort(sample, nsamples, sizeof *sample, emogi_compare_uint32);
 	for (uint32 i = 1, run = 0; i < nsamples; i++)
 	{
 		run = sample[i] == sample[i - 1] ? run + 1 : 0;

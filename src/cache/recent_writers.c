@@ -49,7 +49,6 @@
 #include "storage/lock.h"
 #include "storage/procarray.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #include "cache/tables.h"
 #include "base/compat.h"

@@ -5,7 +5,6 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
-#include "utils/snapmgr.h"
 
 #include "cache/cache.h"
 #include "base/compat.h"

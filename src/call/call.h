@@ -5,8 +5,8 @@
  * that the call allocates in the arena belongs to that slot. emogi_call_request (request.c) sends
  * the slot's request to the engine worker. While its rows are read, the call may exchange the slot
  * for held results (held_results.c), and take a slot again to continue. When it ends, successfully
- * or not, its resources are released, it is recorded for emogi_runs (run_log.c) and counted for
- * emogi_stat_graphs (call_statistics.c).
+ * or not, its resources are released, its record (call_record.c) is kept for emogi_runs (run_log.c)
+ * and counted for emogi_stat_graphs (call_statistics.c).
  */
 #ifndef EMOGI_CALL_H
 #define EMOGI_CALL_H
@@ -132,12 +132,19 @@ extern void emogi_call_init(void);
 extern bool emogi_call_make_room(uint64 bytes);
 extern void emogi_call_finish(EmogiCall *call, EmogiCall **holder);
 extern void emogi_call_resume(EmogiCall *call);
+extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
+extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
+
+/* ---- call_record.c: the record of a call ---- */
+
+extern void emogi_call_describe_caller(EmogiCallRecord *run, const char *name,
+									   const EmogiSource *source);
 extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
 extern void emogi_call_phase_since(EmogiCall *call, EmogiPhase phase, double since_ms);
 extern void emogi_call_record_private(EmogiCall *call, const char *why);
 extern const char *emogi_call_origin_name(EmogiGraphOrigin origin);
-extern void *emogi_call_alloc(EmogiCall *call, Size bytes);
-extern void *emogi_call_alloc_any(EmogiCall *call, Size bytes);
+extern void emogi_call_record(EmogiCall *call, bool failed);
+extern void emogi_call_report(EmogiCall *call);
 
 /*
  * Results up to this size are copied to backend-local memory while nothing is requested of the

@@ -27,7 +27,7 @@
 /* How often it checks for one. */
 #define EMOGI_WORKER_WAKEUP_MS 500
 
-/* Fair share: see worker.c. How far a backend's clock may lag behind. */
+/* Fair share: see worker/schedule.c. How far a backend's clock may lag behind. */
 #define EMOGI_CREDIT_MS 10000.0
 
 /*

@@ -17,6 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
+#include "contract/sort_order.h"
 #include "citus/catalogs.h"
 #include "citus/citus.h"
 
@@ -178,16 +179,6 @@ choose_node(List *nodes, int64 shard, Snapshot snapshot)
 	return best.node;
 }
 
-/* Compare shard ids for qsort. */
-static int
-compare_ids(const void *a, const void *b)
-{
-	const int64 one = *(const int64 *) a;
-	const int64 other = *(const int64 *) b;
-
-	return (one > other) - (one < other);
-}
-
 /* List the ids of a table's shards, ascending; NULL if one of them is not a table. */
 static int64 *
 list_ids(Oid relid, Snapshot snapshot, int *count)
@@ -208,7 +199,7 @@ list_ids(Oid relid, Snapshot snapshot, int *count)
 		are_tables &= DatumGetChar(emogi_citus_column(&rows, "shardstorage")) == SHARD_IS_TABLE;
 	}
 	emogi_citus_close(&rows);
-	qsort(ids, *count, sizeof *ids, compare_ids);
+	qsort(ids, *count, sizeof *ids, emogi_compare_int64);
 	return are_tables ? ids : NULL;
 }
 

@@ -10,7 +10,6 @@
  */
 #include "postgres.h"
 
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 

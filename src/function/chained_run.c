@@ -10,7 +10,7 @@
  * - Start values, pairs and aggregates are read for the graph's vertices.
  * - Lists may have any length.
  *
- * The worker leaves out queries for a GPU, and long ones (worker/worker.c).
+ * The worker leaves out queries for a GPU, and long ones (worker/steps.c).
  */
 #include "postgres.h"
 

@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 
 #include "contract/local_components.h"
+#include "contract/sort_order.h"
 #include "function/function.h"
 #include "base/arena.h"
 
@@ -28,15 +29,6 @@ emogi_components_keep(EmogiCall *call, const EmogiResult *result)
 {
 	if (call->slot->graph >= 0)
 		emogi_cache_labels_keep(call->slot->graph, result->columns[0].vertex);
-}
-
-static int
-compare_ids(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return (x > y) - (x < y);
 }
 
 /*
@@ -63,7 +55,7 @@ look_up(const EmogiTask *task, const EmogiLocalComponents *components, int64 *id
 		ids[count++] = task->targets[i];
 		ids[count++] = emogi_overlay_key(components->graph, components->overlay, found[i]);
 	}
-	qsort(ids, count, sizeof *ids, compare_ids);
+	qsort(ids, count, sizeof *ids, emogi_compare_int64);
 	for (uint64 i = 0; i < count; i++)
 		if (nids == 0 || ids[nids - 1] != ids[i])
 			ids[nids++] = ids[i];
@@ -116,12 +108,6 @@ typedef struct Member
 	int64		component;
 } Member;
 
-static int
-compare_members(const void *a, const void *b)
-{
-	return compare_ids(&((const Member *) a)->id, &((const Member *) b)->id);
-}
-
 /*
  * List the vertices of the components that a task names, at most `room` of them. Return their
  * number, more than `room` if they do not fit, PG_UINT64_MAX if canceled.
@@ -161,7 +147,7 @@ set_members(Member *members, uint64 count, EmogiGraph *graph, EmogiResult *resul
 	int64	   *ids = palloc_extended(Max(count, 1) * sizeof *ids, MCXT_ALLOC_HUGE);
 	uint32	   *component = palloc_extended(Max(count, 1) * sizeof *component, MCXT_ALLOC_HUGE);
 
-	qsort(members, count, sizeof *members, compare_members);
+	qsort(members, count, sizeof *members, emogi_compare_int64);
 	for (uint64 i = 0; i < count; i++)
 		ids[i] = members[i].id;
 	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};

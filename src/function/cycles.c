@@ -157,12 +157,7 @@ emogi_cycles(PG_FUNCTION_ARGS)
 	old = emogi_path_steps_enter();
 	if (source != EMOGI_NO_VERTEX)
 		has_more = search(call, &task, &paths, source, max_length, max_cycles);
-	emogi_path_steps_name(&paths);
-	emogi_call_phase(call, EMOGI_PHASE_ROWS);
-	emogi_path_steps_put(fcinfo, &paths);
-	call->record.nrows += paths.nsteps;
-	emogi_call_end(call);
-	emogi_path_steps_leave(old);
+	emogi_path_steps_finish(fcinfo, call, &paths, old);
 	if (has_more)
 		warn_of_more(max_cycles);
 	return (Datum) 0;

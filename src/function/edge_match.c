@@ -18,10 +18,10 @@
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "contract/sort_order.h"
 #include "function/edge_match.h"
 
 typedef struct StepKey
@@ -216,15 +216,6 @@ enter_steps(Match *match)
 	return ndistinct;
 }
 
-static int
-compare_ends(const void *a, const void *b)
-{
-	const int64 x = *(const int64 *) a;
-	const int64 y = *(const int64 *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Get the ids at which rows of steps may start, ascending and distinct, as needed for an index. */
 int64 *
 emogi_edge_match_ends(const EmogiEdgeMatch *wanted, uint64 *nends)
@@ -240,8 +231,8 @@ emogi_edge_match_ends(const EmogiEdgeMatch *wanted, uint64 *nends)
 		if (both || wanted->direction == EMOGI_IN)
 			ends[count++] = wanted->to[i];
 	}
-	qsort(ends, count, sizeof *ends, compare_ends);
-	*nends = qunique(ends, count, sizeof *ends, compare_ends);
+	qsort(ends, count, sizeof *ends, emogi_compare_int64);
+	*nends = qunique(ends, count, sizeof *ends, emogi_compare_int64);
 	return ends;
 }
 

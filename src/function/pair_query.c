@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/qunique.h"
 #include "miscadmin.h"

@@ -220,8 +220,8 @@ emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum 
 }
 
 /* Put all rows into the call's tuplestore: path number, from 1, and the columns of each step. */
-void
-emogi_path_steps_put(FunctionCallInfo fcinfo, const EmogiPathSteps *paths)
+static void
+put_rows(FunctionCallInfo fcinfo, const EmogiPathSteps *paths)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
@@ -245,4 +245,17 @@ emogi_path_steps_put(FunctionCallInfo fcinfo, const EmogiPathSteps *paths)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
+}
+
+/* Put all rows, end the call, and leave the memory that emogi_path_steps_enter has entered. */
+void
+emogi_path_steps_finish(FunctionCallInfo fcinfo, EmogiCall *call, EmogiPathSteps *paths,
+						MemoryContext old)
+{
+	emogi_path_steps_name(paths);
+	emogi_call_phase(call, EMOGI_PHASE_ROWS);
+	put_rows(fcinfo, paths);
+	call->record.nrows += paths->nsteps;
+	emogi_call_end(call);
+	emogi_path_steps_leave(old);
 }

@@ -54,7 +54,8 @@ extern void emogi_path_steps_add(EmogiPathSteps *paths, const uint32 *path, uint
 extern void emogi_path_steps_name(EmogiPathSteps *paths);
 extern void emogi_path_steps_fill(const EmogiPathSteps *paths, uint64 path, uint64 i, Datum *values,
 								  bool *nulls);
-extern void emogi_path_steps_put(FunctionCallInfo fcinfo, const EmogiPathSteps *paths);
+extern void emogi_path_steps_finish(FunctionCallInfo fcinfo, EmogiCall *call, EmogiPathSteps *paths,
+									MemoryContext old);
 
 /* Return the index of a path's first step. */
 static inline uint64

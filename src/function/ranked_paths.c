@@ -166,12 +166,7 @@ find_and_put(FunctionCallInfo fcinfo, EmogiTask *task, uint64 count, bool only_s
 		has_more = rank(call, &paths, emogi_overlay_vertex(graph, overlay, task->keys[0]),
 						emogi_overlay_vertex(graph, overlay, task->targets[0]), count,
 						only_shortest);
-	emogi_path_steps_name(&paths);
-	emogi_call_phase(call, EMOGI_PHASE_ROWS);
-	emogi_path_steps_put(fcinfo, &paths);
-	call->record.nrows += paths.nsteps;
-	emogi_call_end(call);
-	emogi_path_steps_leave(old);
+	emogi_path_steps_finish(fcinfo, call, &paths, old);
 	if (has_more)
 		ereport(WARNING,
 				(errmsg("there are more than %llu shortest paths", (unsigned long long) count),

@@ -15,7 +15,6 @@
 
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "contract/query.h"
+#include "contract/sort_order.h"
 #include "lib/qunique.h"
 #include "miscadmin.h"
 #include "utils/float.h"
@@ -220,24 +221,14 @@ set_values(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph, Emog
 	}
 }
 
-/* qsort comparator of vertex numbers. */
-static int
-compare_numbers(const void *a, const void *b)
-{
-	const uint32 x = *(const uint32 *) a;
-	const uint32 y = *(const uint32 *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sort vertices and drop duplicates: random walks and distances are numbered in this order. */
 static void
 sort_vertices(const uint32 *given, uint64 *count)
 {
 	uint32	   *vertices = unconstify(uint32 *, given);
 
-	qsort(vertices, *count, sizeof *vertices, compare_numbers);
-	*count = qunique(vertices, *count, sizeof *vertices, compare_numbers);
+	qsort(vertices, *count, sizeof *vertices, emogi_compare_uint32);
+	*count = qunique(vertices, *count, sizeof *vertices, emogi_compare_uint32);
 }
 
 /* Read the pairs into the arena. */

@@ -135,6 +135,7 @@ extern bool emogi_graph_source_may_publish_query(EmogiGraphSource *source);
 /* ---- text_source.c ---- */
 
 extern EmogiGraphSource emogi_graph_source_of_text(const EmogiSource *resolved);
+extern void emogi_graph_source_plan(const char *query, double *rows, double *cost);
 extern double emogi_graph_source_planned_rows(const EmogiGraphSource *source);
 
 #endif							/* EMOGI_GRAPH_SOURCE_H */

@@ -28,27 +28,38 @@ scan(EmogiCall *call, EmogiGraphSource *source, EmogiWeights weights, bool caref
 }
 
 /*
+ * Plan a query, inside SPI, and get the rows and the cost of its plan. Raises the query's errors.
+ */
+void
+emogi_graph_source_plan(const char *query, double *rows, double *cost)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, 0, NULL);
+	CachedPlan *cached = plan != NULL ? SPI_plan_get_cached_plan(plan) : NULL;
+	PlannedStmt *statement;
+
+	if (cached == NULL || list_length(cached->stmt_list) != 1)
+		elog(ERROR, "could not plan the %s", EMOGI_GRAPH_QUERY);
+	statement = linitial_node(PlannedStmt, cached->stmt_list);
+	emogi_compat_check_plan(statement);
+	*rows = statement->planTree != NULL ? statement->planTree->plan_rows : 0;
+	*cost = statement->planTree != NULL ? statement->planTree->total_cost : 0;
+	ReleaseCachedPlan(cached, NULL);
+	SPI_freeplan(plan);
+}
+
+/*
  * Get the planner's estimate of the rows of a source's text, for the current user; raise 42501 if
  * its execution would.
  */
 double
 emogi_graph_source_planned_rows(const EmogiGraphSource *source)
 {
-	SPIPlanPtr	plan;
-	CachedPlan *cached;
-	PlannedStmt *statement;
 	double		rows;
+	double		cost;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	plan = SPI_prepare(emogi_source_select(source->source), 0, NULL);
-	cached = plan != NULL ? SPI_plan_get_cached_plan(plan) : NULL;
-	if (cached == NULL || list_length(cached->stmt_list) != 1)
-		elog(ERROR, "could not plan the %s", EMOGI_GRAPH_QUERY);
-	statement = linitial_node(PlannedStmt, cached->stmt_list);
-	emogi_compat_check_plan(statement);
-	rows = statement->planTree != NULL ? statement->planTree->plan_rows : 0;
-	ReleaseCachedPlan(cached, NULL);
+	emogi_graph_source_plan(emogi_source_select(source->source), &rows, &cost);
 	SPI_finish();
 	return rows;
 }

@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
 
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"

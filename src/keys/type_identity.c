@@ -15,7 +15,6 @@
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/pg_enum.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_range.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"

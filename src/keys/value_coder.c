@@ -17,7 +17,6 @@
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
 #include "port/pg_bswap.h"
-#include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"

@@ -24,7 +24,6 @@
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"

@@ -10,7 +10,6 @@
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "utils/lsyscache.h"
 
 #include "citus/citus.h"
 #include "remote/remote_internal.h"

@@ -10,7 +10,6 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 #include "base/fault.h"
 #include "base/limits.h"

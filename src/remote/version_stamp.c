@@ -16,7 +16,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
-#include "common/sha2.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"

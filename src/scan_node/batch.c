@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
-#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"

@@ -265,8 +265,8 @@ emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgo
 }
 
 /* Add a condition to those that the scan evaluates. */
-static void
-push_down(const RangeTblEntry *rte, const EmogiCondition *condition, EmogiConditions *sorted)
+void
+emogi_conditions_push_down(const RangeTblEntry *rte, const EmogiCondition *condition, EmogiConditions *sorted)
 {
 	sorted->operands = lappend(sorted->operands, copyObject(condition->operand));
 	sorted->pushdowns = lappend_int(sorted->pushdowns, condition->pushdown);
@@ -350,8 +350,8 @@ push_down_range(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgo
 			emogi_conditions_strategy(clause->opno, exprType(column)) != BTEqualStrategyNumber ||
 			!find_range(lsecond(clause->args), &min, &max, &is_complete))
 			continue;
-		push_down(rte, &(EmogiCondition) {EMOGI_IS_AT_LEAST, place, int8_const(min)}, sorted);
-		push_down(rte, &(EmogiCondition) {is_bound ? EMOGI_BOUND_AT_MOST : EMOGI_IS_AT_MOST, place,
+		emogi_conditions_push_down(rte, &(EmogiCondition) {EMOGI_IS_AT_LEAST, place, int8_const(min)}, sorted);
+		emogi_conditions_push_down(rte, &(EmogiCondition) {is_bound ? EMOGI_BOUND_AT_MOST : EMOGI_IS_AT_MOST, place,
 										  int8_const(max)}, sorted);
 		return is_complete;
 	}
@@ -384,7 +384,7 @@ push_search(Sorting *sorting, RestrictInfo *clause)
 		(condition.pushdown <= EMOGI_VERTEX_IN ? sorting->has_vertices :
 		 !emogi_conditions_may_bound(sorting->root, sorting->call, (Node *) condition.operand)))
 		return false;
-	push_down(sorting->rte, &condition, sorting->sorted);
+	emogi_conditions_push_down(sorting->rte, &condition, sorting->sorted);
 	sorting->has_vertices |= condition.pushdown <= EMOGI_VERTEX_IN;
 	return condition.exact;
 }
@@ -399,7 +399,7 @@ push_comparison(Sorting *sorting, const OpExpr *clause)
 									 clause, &condition) &&
 		!(condition.pushdown == EMOGI_IS_NOT && sorting->has_exclusion))
 	{
-		push_down(sorting->rte, &condition, sorting->sorted);
+		emogi_conditions_push_down(sorting->rte, &condition, sorting->sorted);
 		sorting->has_exclusion |= condition.pushdown == EMOGI_IS_NOT;
 		if (condition.exact)
 			return true;
@@ -408,7 +408,7 @@ push_comparison(Sorting *sorting, const OpExpr *clause)
 		!emogi_conditions_match_self(sorting->root, sorting->rel, sorting->function, sorting->call,
 									 clause, &condition))
 		return false;
-	push_down(sorting->rte, &condition, sorting->sorted);
+	emogi_conditions_push_down(sorting->rte, &condition, sorting->sorted);
 	sorting->has_self = true;
 	return true;
 }
@@ -423,7 +423,7 @@ push_member(Sorting *sorting, RestrictInfo *clause)
 		!emogi_conditions_match_member(sorting->root, sorting->rel, sorting->function, clause,
 									   &condition))
 		return false;
-	push_down(sorting->rte, &condition, sorting->sorted);
+	emogi_conditions_push_down(sorting->rte, &condition, sorting->sorted);
 	sorting->has_vertices = true;
 	return true;
 }
@@ -439,7 +439,7 @@ push_list(Sorting *sorting, const ScalarArrayOpExpr *clause)
 									   sorting->call, clause, &condition))
 		return push_down_range(sorting->rel, sorting->rte, sorting->function, clause,
 							   sorting->sorted);
-	push_down(sorting->rte, &condition, sorting->sorted);
+	emogi_conditions_push_down(sorting->rte, &condition, sorting->sorted);
 	sorting->has_list = true;
 	return true;
 }

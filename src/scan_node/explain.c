@@ -14,7 +14,6 @@
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
@@ -271,20 +270,6 @@ find_outcome(void *context)
 											&forecast->why_private);
 }
 
-/* Find out where a call will find its graph; return false if the call would raise an error. */
-static bool
-find_outcome_safely(GraphForecast *forecast)
-{
-	ErrorData  *error = emogi_subtransaction_run(find_outcome, forecast);
-
-	if (error == NULL)
-		return true;
-	if (emogi_subtransaction_was_stopped(error))
-		ReThrowError(error);
-	FreeErrorData(error);
-	return false;
-}
-
 /* Are all arguments of the call constant? */
 static bool
 is_constant(const FuncExpr *call)
@@ -348,7 +333,7 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 		forecast.search = &search;
 	if (emogi_source_is_missing(&graph))
 		ExplainPropertyText("Graph", "no such relation", es);
-	else if (find_outcome_safely(&forecast))
+	else if (emogi_subtransaction_try(find_outcome, &forecast))
 	{
 		ExplainPropertyText("Graph", forecast.origin == EMOGI_GRAPH_INDEX ?
 							psprintf(search.is_doubtful ? "%s %s, or to be built" : "%s %s",

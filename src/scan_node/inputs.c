@@ -18,6 +18,7 @@
 #include "utils/memutils.h"
 
 #include "contract/partition_point.h"
+#include "contract/sort_order.h"
 #include "contract/local_components.h"
 #include "scan_node/scan.h"
 
@@ -419,15 +420,6 @@ compare_number(const EmogiGraph *graph, EmogiPushdown pushdown, int64 key, int64
 	return is_lower_bound ? EMOGI_IS_AT_LEAST : EMOGI_IS_BELOW;
 }
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	const uint32 x = *(const uint32 *) a;
-	const uint32 y = *(const uint32 *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Restrict a vertex column to the elements of an array. */
 static void
 narrow_to_list(EmogiScan *scan, int condition, const EmogiInput *input)
@@ -445,7 +437,7 @@ narrow_to_list(EmogiScan *scan, int condition, const EmogiInput *input)
 		if (number >= 0)
 			numbers[count++] = (uint32) number;
 	}
-	qsort(numbers, count, sizeof *numbers, compare_numbers);
+	qsort(numbers, count, sizeof *numbers, emogi_compare_uint32);
 	emogi_ranges_list(&scan->ranges, scan->function->columns, range_of(scan, condition), numbers,
 					  count);
 }

@@ -16,7 +16,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
 #include "scan_node/call_expr.h"
@@ -117,38 +116,23 @@ static Plan *
 plan_lookup(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 			List *children)
 {
-	CustomScan *scan = makeNode(CustomScan);
 	const LookupJoin *join = linitial(path->custom_private);
-	const Plan *outer_plan = linitial(children);
+	CustomScan *scan = emogi_plan_make_above(root, join->inner, path, tlist, children,
+											 &join->conditions);
 	const EmogiAlgorithmRow *function;
-	FuncExpr   *call = emogi_call_expr_of(planner_rt_fetch(join->inner->relid, root), &function);
+	const FuncExpr *call = emogi_call_expr_of(planner_rt_fetch(join->inner->relid, root),
+											  &function);
 	EmogiSource source;
-	List	   *columns = NIL;
-	ListCell   *cell;
 
 	if (join->is_text && emogi_call_expr_source(call, function->algorithm, &source))
 		root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
-	scan->custom_exprs = lcons(copyObject(call), copyObject(join->conditions.operands));
 	scan->custom_exprs = lappend(lappend(scan->custom_exprs, copyObject(join->key)),
 								 copyObject(join->filter));
-	foreach(cell, outer_plan->targetlist)
-		scan->custom_scan_tlist =
-			lappend(scan->custom_scan_tlist,
-					makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
-									list_length(scan->custom_scan_tlist) + 1, NULL, false));
-	emogi_plan_add_columns(join->inner->relid, (Node *) path->path.pathtarget->exprs,
-						   &scan->custom_scan_tlist, &columns);
-	emogi_plan_add_columns(join->inner->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
-	emogi_plan_add_columns(join->inner->relid, (Node *) join->filter, &scan->custom_scan_tlist,
-						   &columns);
-	scan->scan.plan.targetlist = tlist;
-	scan->flags = path->flags;
-	scan->custom_plans = children;
-	scan->custom_private = list_make5(columns, join->conditions.pushdowns, join->conditions.names,
-									  join->conditions.places,
-									  list_make2_int(list_length(outer_plan->targetlist),
-													 join->type));
-	scan->custom_private = lcons(emogi_plan_mark(), scan->custom_private);
+	emogi_plan_add_used(scan, join->inner, path, join->filter);
+	scan->custom_private =
+		lappend(scan->custom_private,
+				list_make2_int(list_length(((const Plan *) linitial(children))->targetlist),
+							   join->type));
 	scan->methods = &emogi_lookup_methods;
 	return &scan->scan.plan;
 }

@@ -33,7 +33,6 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "optimizer/prep.h"
-#include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/selfuncs.h"
@@ -107,9 +106,9 @@ has_gate(List *clauses)
  */
 static void
 split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
-			  List *clauses, CustomScan *scan,
-			  List **quals, List **pushdowns)
+			  List *clauses, EmogiConditions *conditions)
 {
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	bool		has_vertices = false;
 	ListCell   *cell;
 
@@ -122,40 +121,21 @@ split_clauses(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow 
 			(condition.pushdown <= EMOGI_VERTEX_IN ? has_vertices :
 			 !is_fixed(root, (Node *) condition.operand)))
 		{
-			*quals = lappend(*quals, clause->clause);
+			conditions->quals = lappend(conditions->quals, clause->clause);
 			continue;
 		}
 		has_vertices |= condition.pushdown <= EMOGI_VERTEX_IN;
 		if (!condition.exact)
-			*quals = lappend(*quals, clause->clause);
-		scan->custom_exprs = lappend(scan->custom_exprs, copyObject(condition.operand));
-		*pushdowns = lappend_int(*pushdowns, condition.pushdown);
+			conditions->quals = lappend(conditions->quals, clause->clause);
+		emogi_conditions_push_down(rte, &condition, conditions);
 	}
 }
 
-/* Get the column numbers of pushed-down conditions. */
-static List *
-condition_places(List *pushdowns)
+/* Make the number of the outer plan's columns. */
+static Node *
+count_columns(List *children)
 {
-	List	   *places = NIL;
-	ListCell   *cell;
-
-	foreach(cell, pushdowns)
-		places = lappend_int(places, lfirst_int(cell) <= EMOGI_VERTEX_IN ? 0 : 1);
-	return places;
-}
-
-/* Get their names. */
-static List *
-condition_names(const RangeTblEntry *rte, List *pushdowns)
-{
-	List	   *names = NIL;
-	ListCell   *cell;
-
-	foreach(cell, condition_places(pushdowns))
-		names = lappend(names, makeString(pstrdup(strVal(list_nth(rte->eref->colnames,
-																  lfirst_int(cell))))));
-	return names;
+	return (Node *) makeInteger(list_length(((const Plan *) linitial(children))->targetlist));
 }
 
 /*
@@ -166,39 +146,19 @@ static Plan *
 plan_batch(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 		   List *children)
 {
-	CustomScan *scan = makeNode(CustomScan);
-	RelOptInfo *inner = linitial(path->custom_private);
-	Plan	   *outer_plan = linitial(children);
-	RangeTblEntry *rte = planner_rt_fetch(inner->relid, root);
+	const RelOptInfo *inner = linitial(path->custom_private);
 	const EmogiAlgorithmRow *function;
-	List	   *quals = NIL;
-	List	   *columns = NIL;
-	List	   *pushdowns = NIL;
-	ListCell   *cell;
+	EmogiConditions conditions = {0};
+	CustomScan *scan;
 
-	scan->custom_exprs = list_make1(copyObject(emogi_call_expr_of(rte, &function)));
+	(void) emogi_call_expr_of(planner_rt_fetch(inner->relid, root), &function);
 	split_clauses(root, inner, function,
-				  list_concat_copy(inner->baserestrictinfo, lsecond(path->custom_private)), scan,
-				  &quals, &pushdowns);
-	foreach(cell, outer_plan->targetlist)
-		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject(lfirst_node(TargetEntry,
-												  cell)->expr),
-														  list_length(scan->custom_scan_tlist) + 1,
-														  NULL, false));
-	emogi_plan_add_columns(inner->relid, (Node *) path->path.pathtarget->exprs,
-						   &scan->custom_scan_tlist, &columns);
-	emogi_plan_add_columns(inner->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
-	emogi_plan_add_columns(inner->relid, (Node *) quals, &scan->custom_scan_tlist, &columns);
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = quals;
-	scan->scan.scanrelid = 0;
-	scan->flags = path->flags;
-	scan->custom_plans = children;
-	scan->custom_private = list_make5(columns, pushdowns, condition_names(rte, pushdowns),
-									  condition_places(pushdowns),
-									  makeInteger(list_length(outer_plan->targetlist)));
-	scan->custom_private = lcons(emogi_plan_mark(), scan->custom_private);
+				  list_concat_copy(inner->baserestrictinfo, lsecond(path->custom_private)),
+				  &conditions);
+	scan = emogi_plan_make_above(root, inner, path, tlist, children, &conditions);
+	emogi_plan_add_used(scan, inner, path, conditions.quals);
+	scan->scan.plan.qual = conditions.quals;
+	scan->custom_private = lappend(scan->custom_private, count_columns(children));
 	scan->methods = &emogi_batch_methods;
 	return (Plan *) scan;
 }
@@ -425,36 +385,13 @@ static Plan *
 plan_sums(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 		  List *children)
 {
-	CustomScan *scan = makeNode(CustomScan);
 	const Sums *sums = linitial(path->custom_private);
-	const Plan *outer_plan = linitial(children);
-	const EmogiAlgorithmRow *function;
-	ListCell   *cell;
+	CustomScan *scan = emogi_plan_make_above(root, sums->inner, path, tlist, children,
+											 &sums->conditions);
 
-	scan->custom_exprs =
-		lcons(copyObject(emogi_call_expr_of(planner_rt_fetch(sums->inner->relid, root), &function)),
-			  copyObject(sums->conditions.operands));
-	foreach(cell, outer_plan->targetlist)
-		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject(lfirst_node(TargetEntry,
-												  cell)->expr),
-														  list_length(scan->custom_scan_tlist) + 1,
-														  NULL, false));
-	foreach(cell, sums->tlist)
-		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject(lfirst_node(TargetEntry,
-												  cell)->expr),
-														  list_length(scan->custom_scan_tlist) + 1,
-														  NULL, false));
-	scan->scan.plan.targetlist = tlist;
-	scan->flags = path->flags;
-	scan->custom_plans = children;
-	scan->custom_private = list_make5(NIL, sums->conditions.pushdowns, sums->conditions.names,
-									  sums->conditions.places,
-									  makeInteger(list_length(outer_plan->targetlist)));
-	scan->custom_private = lcons(emogi_plan_mark(),
-								 lappend(scan->custom_private,
-										 lcons(list_make1_int(0), sums->outputs)));
+	emogi_plan_add_entries(scan, sums->tlist);
+	scan->custom_private = lappend(lappend(scan->custom_private, count_columns(children)),
+								   lcons(list_make1_int(0), sums->outputs));
 	scan->methods = &emogi_batch_sums_methods;
 	return (Plan *) scan;
 }

@@ -19,7 +19,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/clauses.h"
@@ -30,17 +29,13 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
-#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/typcache.h"
 
 #include "function/cursor.h"
 #include "scan_node/call_expr.h"
 #include "scan_node/plan.h"
 #include "base/compat.h"
 
-/* Bytes of a table row with two columns */
-#define TABLE_ROW_BYTES 44
 /* fewer rows are sorted as fast */
 #define MIN_GROUPED 1024
 
@@ -130,27 +125,72 @@ emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses)
 	return scan;
 }
 
+/* Append copies of target entries to the columns of a scan. */
+void
+emogi_plan_add_entries(CustomScan *scan, const List *entries)
+{
+	ListCell   *cell;
+
+	foreach(cell, entries)
+		scan->custom_scan_tlist =
+			lappend(scan->custom_scan_tlist,
+					makeTargetEntry(copyObject(lfirst_node(TargetEntry, cell)->expr),
+									list_length(scan->custom_scan_tlist) + 1, NULL, false));
+}
+
+/*
+ * Make the plan of a call's scan for the rows of an outer plan, whose columns precede those of the
+ * call. The caller adds its own to custom_scan_tlist, EMOGI_PLAN_COLUMNS and custom_private.
+ */
+CustomScan *
+emogi_plan_make_above(PlannerInfo *root, const RelOptInfo *inner, const CustomPath *path,
+					  List *tlist, List *children, const EmogiConditions *conditions)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	const EmogiAlgorithmRow *function;
+
+	scan->custom_exprs =
+		lcons(copyObject(emogi_call_expr_of(planner_rt_fetch(inner->relid, root), &function)),
+			  copyObject(conditions->operands));
+	emogi_plan_add_entries(scan, ((const Plan *) linitial(children))->targetlist);
+	scan->scan.plan.targetlist = tlist;
+	scan->flags = path->flags;
+	scan->custom_plans = children;
+	scan->custom_private = list_make5(emogi_plan_mark(), NIL, conditions->pushdowns,
+									  conditions->names, conditions->places);
+	return scan;
+}
+
+/* Add the columns of a call that its plan above an outer plan, and the plans above that, use. */
+void
+emogi_plan_add_used(CustomScan *scan, const RelOptInfo *inner, const CustomPath *path,
+					List *filter)
+{
+	List	   *columns = NIL;
+
+	emogi_plan_add_columns(inner->relid, (Node *) path->path.pathtarget->exprs,
+						   &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(inner->relid, (Node *) scan->scan.plan.targetlist,
+						   &scan->custom_scan_tlist, &columns);
+	emogi_plan_add_columns(inner->relid, (Node *) filter, &scan->custom_scan_tlist, &columns);
+	lfirst(list_nth_cell(scan->custom_private, EMOGI_PLAN_COLUMNS)) = columns;
+}
+
 /* Make the plan of a path, with the columns that are used. */
 static Plan *
 plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 		  List *children)
 {
 	CustomScan *scan = emogi_plan_make(root, rel, clauses);
-	List	   *columns = NIL;
 
 	/*
 	 * The target list may still be replaced by another projection of the path's target.
 	 * rel->reltarget does not tell which columns that needs: when the plan is created, it may be
 	 * the target of all joins, which uses less than the path was made for.
 	 */
-	emogi_plan_add_columns(rel->relid, (Node *) path->path.pathtarget->exprs,
-						   &scan->custom_scan_tlist, &columns);
-	emogi_plan_add_columns(rel->relid, (Node *) tlist, &scan->custom_scan_tlist, &columns);
-	emogi_plan_add_columns(rel->relid, (Node *) scan->scan.plan.qual, &scan->custom_scan_tlist,
-						   &columns);
-	lfirst(list_nth_cell(scan->custom_private, EMOGI_PLAN_COLUMNS)) = columns;
-	scan->custom_private = lappend(scan->custom_private, path->custom_private);
 	scan->scan.plan.targetlist = tlist;
+	emogi_plan_add_used(scan, rel, path, scan->scan.plan.qual);
+	scan->custom_private = lappend(scan->custom_private, path->custom_private);
 	return (Plan *) scan;
 }
 
@@ -215,97 +255,9 @@ emogi_plan_find_scan(const RelOptInfo *rel)
 	return path != NULL ? path : find_scan_in(rel->partial_pathlist);
 }
 
-/*
- * Do rows in vertex order have the order of this type and collation? If there is a collation, the
- * keys may have another type or collation when the plan is executed. The planner's knowledge of
- * that, from *source, is checked during the call.
- */
-bool
-emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function, Oid type,
-						   Oid collation, EmogiSource *source)
-{
-	const TypeCacheEntry *order = lookup_type_cache(type,
-													TYPECACHE_BTREE_OPFAMILY | TYPECACHE_LT_OPR);
-
-	return OidIsValid(order->lt_opr) && order->btree_opintype == type &&
-		(!OidIsValid(collation) || (emogi_call_expr_source(call, function->algorithm, source) &&
-									emogi_key_io_keeps_order(&source->key, type, collation)));
-}
-
-/*
- * Get the number of leading columns that a call's rows are ordered by: 1 for `vertex`, otherwise
- * the norder of their kind; 0 for given pairs, which keep their order.
- */
-static int
-count_ordered(const FuncExpr *call, const EmogiAlgorithmRow *function)
-{
-	const EmogiRowKind *kind = emogi_row_kind_find(function);
-	char	   *pairs;
-
-	if (kind == NULL)
-		return 1;
-	return emogi_call_expr_pairs(call, function, &pairs) && pairs == NULL ? kind->norder : 0;
-}
-
-/* Append a column's order to the path's; return false if it has none, or no pathkey is useful. */
-static bool
-append_order(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
-			 const EmogiAlgorithmRow *function, const FormData_pg_attribute *column,
-			 EmogiSource *source, CustomPath *path)
-{
-	const Oid	type = column->atttypid;
-	const bool  is_vertex = emogi_row_kind_column(function, column->attnum - 1)->type ==
-		EMOGI_VERTEX;
-	List	   *keys;
-	const PathKey *key;
-
-	if (is_vertex && !emogi_plan_orders_vertices(call, function, type, column->attcollation,
-												 source))
-		return false;
-	keys = emogi_compat_pathkeys(root, (Expr *) makeVar(rel->relid, column->attnum,
-														type, -1, column->attcollation, 0),
-								 lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr, rel->relids);
-	if (keys == NIL)
-		return false;
-	key = linitial_node(PathKey, keys);
-	if (key->pk_eclass->ec_has_const && emogi_row_kind_find(function) != NULL)
-		return true;			/* a constant column does not affect the order */
-	path->path.pathkeys = list_append_unique_ptr(path->path.pathkeys, (void *) key);
-	if (OidIsValid(column->attcollation))
-		path->custom_private = list_make1_oid(column->attcollation);
-	return true;
-}
-
-/* Set the path's order: that of the keys. */
-static void
-set_order(PlannerInfo *root, RelOptInfo *rel, CustomPath *path)
-{
-	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
-	const EmogiAlgorithmRow *function;
-	const FuncExpr *call = emogi_call_expr_of(rte, &function);
-	const int	nordered = count_ordered(call, function);
-	EmogiSource source;
-	TupleDesc	desc;
-
-	if (get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		return;
-	for (int i = 0; i < nordered; i++)
-		if (!append_order(root, rel, call, function, TupleDescAttr(desc, i), &source, path))
-			break;
-	/*
-	 * drop an order that was only useful for a join that was removed: the columns above may not
-	 * include `vertex`
-	 */
-	path->path.pathkeys = truncate_useless_pathkeys(root, rel, path->path.pathkeys);
-	if (path->path.pathkeys == NIL)
-		path->custom_private = NIL;
-	if (path->custom_private != NIL)
-		root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
-}
-
 /* Make a path for these outer relations, without rows and costs. */
-static CustomPath *
-make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
+CustomPath *
+emogi_plan_make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 {
 	CustomPath *path = makeNode(CustomPath);
 	const EmogiAlgorithmRow *function;
@@ -318,7 +270,7 @@ make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer)
 	path->path.param_info = get_baserel_parampathinfo(root, rel, required_outer);
 	path->flags = emogi_compat_projects();
 	path->methods = emogi_row_kind_find(function) != NULL ? &row_path_methods : &path_methods;
-	set_order(root, rel, path);
+	emogi_plan_order_set(root, rel, path);
 	return path;
 }
 
@@ -422,9 +374,9 @@ count_made(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
  * Set the costs of a path that forms ntuples rows, read by nreaders processes. path->rows counts
  * the rows of one process.
  */
-static void
-set_costs(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double ntuples, double nreaders,
-		  Path *path)
+void
+emogi_plan_set_costs(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double ntuples,
+					 double nreaders, Path *path)
 {
 	QualCost	call_cost;
 	QualCost	qual_cost;
@@ -445,10 +397,10 @@ static void
 add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double ntuples,
 			  double saved)
 {
-	CustomPath *path = make_path(root, rel, rel->lateral_relids);
+	CustomPath *path = emogi_plan_make_path(root, rel, rel->lateral_relids);
 
 	path->path.rows = path->path.param_info != NULL ? path->path.param_info->ppi_rows : rel->rows;
-	set_costs(root, rel, call, ntuples, 1, &path->path);
+	emogi_plan_set_costs(root, rel, call, ntuples, 1, &path->path);
 	path->path.startup_cost -= saved;
 	path->path.total_cost -= saved;
 	add_path(rel, (Path *) path);
@@ -458,8 +410,8 @@ add_scan_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call, double n
  * Does a condition select the vertices of rows, or the value of a vertex column? Then few rows
  * remain, and lists of vertices are not shared with workers.
  */
-static bool
-chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
+bool
+emogi_plan_chooses_vertices(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *function)
 {
 	EmogiConditions sorted;
 	ListCell   *pushdown;
@@ -492,136 +444,27 @@ add_grouped_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 	TupleDesc	desc;
 
 	if (!emogi_enable_topk || rel->tuples < MIN_GROUPED || !bms_is_empty(rel->lateral_relids) ||
-		function->columns[0].type != EMOGI_VERTEX || chooses_vertices(root, rel, function) ||
+		function->columns[0].type != EMOGI_VERTEX ||
+		emogi_plan_chooses_vertices(root, rel, function) ||
 		get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		return;
-	path = make_path(root, rel, NULL);
+	path = emogi_plan_make_path(root, rel, NULL);
 	path->methods = &grouped_path_methods;
 	path->path.pathkeys = path->custom_private = NIL;
-	if (!append_order(root, rel, call, function, TupleDescAttr(desc, 1), &source, path))
+	if (!emogi_plan_order_append(root, rel, call, function, TupleDescAttr(desc, 1), &source, path))
 		return;
-	(void) append_order(root, rel, call, function, TupleDescAttr(desc, 0), &source, path);
+	(void) emogi_plan_order_append(root, rel, call, function, TupleDescAttr(desc, 0), &source,
+								   path);
 	path->path.pathkeys = truncate_useless_pathkeys(root, rel, path->path.pathkeys);
 	if (path->path.pathkeys == NIL)
 		return;
 	if (path->custom_private != NIL)
 		root->glob->relationOids = list_append_unique_oid(root->glob->relationOids, source.relid);
 	path->path.rows = rel->rows;
-	set_costs(root, rel, call, ntuples, 1, &path->path);
+	emogi_plan_set_costs(root, rel, call, ntuples, 1, &path->path);
 	path->path.startup_cost += rel->tuples * EMOGI_LOOKUP_COST - saved;
 	path->path.total_cost += rel->tuples * EMOGI_LOOKUP_COST - saved;
 	add_path(rel, (Path *) path);
-}
-
-/*
- * Does the query, or one around it, have a one-time filter, or a LIMIT that may change between
- * rescans?
- */
-static bool
-may_stop(const PlannerInfo *root)
-{
-	for (; root != NULL; root = root->parent_root)
-	{
-		const Node *const limits[] = {root->parse->limitCount, root->parse->limitOffset};
-
-		if (root->hasPseudoConstantQuals)
-			return true;
-		for (int i = 0; i < (int) lengthof(limits); i++)
-			if (limits[i] != NULL && !IsA(limits[i], Const))
-				return true;
-	}
-	return false;
-}
-
-/*
- * May a call be made in parallel mode, where code of a foreign data wrapper or in an edge query may
- * fail?
- *
- * For a table, yes. For a query or view, only if its graph is cached, no value in it depends on
- * this call, and nothing in it is marked parallel unsafe. *depends: what the answer depends on.
- */
-static bool
-may_call_in_parallel(const FuncExpr *call, const EmogiAlgorithmRow *function,
-					 EmogiQuerySize *depends)
-{
-	EmogiGraphArgument graph;
-	EmogiSource source;
-	char		kind;
-
-	*depends = (EmogiQuerySize) {0};
-	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) &&
-		emogi_source_peek_query(&graph, &source))
-		return emogi_query_size_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
-	if (!emogi_call_expr_source(call, function->algorithm, &source))
-		return false;
-	kind = get_rel_relkind(source.relid);
-	if (kind == RELKIND_VIEW)
-		return emogi_query_size_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
-	depends->relations = list_make1_oid(source.relid);
-	return kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_MATVIEW;
-}
-
-/* Does a call run a query of start values? */
-static bool
-has_query(const FuncExpr *call, const EmogiAlgorithmRow *function)
-{
-	const int	place = emogi_algorithm_takes(function, EMOGI_TELEPORT);
-	const Const *argument = place >= 0 ? list_nth(call->args, place + 1) : NULL;
-
-	return emogi_algorithm_takes(function, EMOGI_START) >= 0 ||
-		(argument != NULL && !(IsA(argument, Const) && argument->constisnull));
-}
-
-/*
- * May parallel workers read the rows?
- *
- * The leader makes the call in parallel mode, which excludes queries of start values. Members of a
- * UNION ALL have no parallel paths of their own. The call is made before the first row is
- * requested, so there must be no one-time filter that could make it unnecessary. If a LIMIT
- * changes, workers keep using its first value (PostgreSQL 15, ExecParallelReinitialize).
- */
-static bool
-may_share_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
-			   const EmogiAlgorithmRow *function, EmogiQuerySize *depends)
-{
-	return !(!root->glob->parallelModeOK || may_stop(root) || rel->reloptkind != RELOPT_BASEREL ||
-			 !bms_is_empty(rel->lateral_relids) || has_query(call, function) ||
-			 !is_parallel_safe(root, (Node *) call->args) ||
-			 !is_parallel_safe(root, (Node *) rel->baserestrictinfo) ||
-			 !is_parallel_safe(root, (Node *) rel->reltarget->exprs) ||
-			 chooses_vertices(root, rel, function)) &&
-		may_call_in_parallel(call, function, depends);
-}
-
-/*
- * Add the path whose rows parallel workers read, if allowed, with as many workers as for a table of
- * that size. The plan then depends on the current definitions of the graph's relations and
- * functions, and on the role.
- */
-static void
-add_shared_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
-				const EmogiAlgorithmRow *function)
-{
-	int			nworkers = compute_parallel_worker(rel, rel->tuples * TABLE_ROW_BYTES / BLCKSZ, -1,
-												   max_parallel_workers_per_gather);
-	double		leader_share = parallel_leader_participation ? Max(1 - 0.3 * nworkers, 0) : 0;
-	EmogiQuerySize depends;
-	ListCell   *cell;
-	CustomPath *path;
-
-	if (nworkers == 0 || !may_share_rows(root, rel, call, function, &depends))
-		return;
-	path = make_path(root, rel, NULL);
-	path->path.parallel_aware = path->path.parallel_safe = true;
-	path->path.parallel_workers = nworkers;
-	path->path.rows = clamp_row_est(rel->rows / (nworkers + leader_share));
-	set_costs(root, rel, call, rel->tuples, nworkers + leader_share, &path->path);
-	root->glob->relationOids = list_concat_unique_oid(root->glob->relationOids, depends.relations);
-	foreach(cell, depends.functions)
-		record_plan_function_dependency(root, lfirst_oid(cell));
-	root->glob->dependsOnRole = true;
-	rel->consider_parallel = true;
-	add_partial_path(rel, (Path *) path);
 }
 
 /*
@@ -645,7 +488,7 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *rel, const EmogiAlgorithmRow *fun
 								 &condition) && condition.pushdown == EMOGI_VERTEX_IS))
 		return;
 	*done = bms_union(*done, required_outer);
-	path = make_path(root, rel, required_outer);
+	path = emogi_plan_make_path(root, rel, required_outer);
 	path->path.rows = path->path.param_info->ppi_rows;
 	path->path.startup_cost = 0;
 	path->path.total_cost = EMOGI_RESCAN_COST +
@@ -730,7 +573,7 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	if (emogi_row_kind_find(function) == NULL)
 	{
 		add_grouped_path(root, rel, call, function, count_made(root, rel, call, function), saved);
-		add_shared_path(root, rel, call, function);
+		emogi_plan_add_shared(root, rel, call, function);
 	}
 	add_lookup_paths(root, rel, call, function);
 }

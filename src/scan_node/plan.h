@@ -87,6 +87,8 @@ extern bool emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel,
 extern bool emogi_conditions_is_known_before(PlannerInfo *root, const RelOptInfo *rel, Node *node);
 extern bool emogi_conditions_may_bound(PlannerInfo *root, const FuncExpr *call, Node *operand);
 extern int	emogi_conditions_strategy(Oid operator, Oid column_type);
+extern void emogi_conditions_push_down(const RangeTblEntry *rte, const EmogiCondition *condition,
+									   EmogiConditions *sorted);
 extern void emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
 								  EmogiConditions *sorted);
 
@@ -142,9 +144,31 @@ extern void emogi_unused_names_mark(const RelOptInfo *rel, RangeTblEntry *rte);
 extern void emogi_plan_add_columns(Index relid, Node *expressions, List **tlist, List **columns);
 extern Node *emogi_plan_mark(void);
 extern CustomScan *emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses);
+extern void emogi_plan_add_entries(CustomScan *scan, const List *entries);
+extern CustomScan *emogi_plan_make_above(PlannerInfo *root, const RelOptInfo *inner,
+										 const CustomPath *path, List *tlist, List *children,
+										 const EmogiConditions *conditions);
+extern void emogi_plan_add_used(CustomScan *scan, const RelOptInfo *inner, const CustomPath *path,
+								List *filter);
 extern const Path *emogi_plan_find_scan(const RelOptInfo *rel);
-extern bool emogi_plan_orders_vertices(const FuncExpr *call, const EmogiAlgorithmRow *function,
-									   Oid type, Oid collation, EmogiSource *source);
+extern CustomPath *emogi_plan_make_path(PlannerInfo *root, RelOptInfo *rel, Relids required_outer);
+extern bool emogi_plan_chooses_vertices(PlannerInfo *root, RelOptInfo *rel,
+										const EmogiAlgorithmRow *function);
+extern void emogi_plan_set_costs(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+								 double ntuples, double nreaders, Path *path);
+
+/* plan_order.c */
+extern bool emogi_plan_order_is_by_vertex(const FuncExpr *call, const EmogiAlgorithmRow *function,
+										  Oid type, Oid collation, EmogiSource *source);
+extern bool emogi_plan_order_append(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+									const EmogiAlgorithmRow *function,
+									const FormData_pg_attribute * column, EmogiSource *source,
+									CustomPath *path);
+extern void emogi_plan_order_set(PlannerInfo *root, RelOptInfo *rel, CustomPath *path);
+
+/* plan_shared.c */
+extern void emogi_plan_add_shared(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
+								  const EmogiAlgorithmRow *function);
 
 /* aggregate_match.c */
 extern int	emogi_aggregate_match_column(const RelOptInfo *rel, const Node *node);

@@ -4,12 +4,14 @@
  * Planner:
  *
  *   plan.c              replace the FunctionScan of a call by a custom scan
+ *   plan_order.c        the order of its rows
+ *   plan_shared.c       the path whose rows parallel workers read
  *   conditions.c        conditions that the scan evaluates itself
  *   lateral.c           a LATERAL join as a batch
  *   join_lookup_plan.c  joins by `vertex`
- *   upper_paths.c             aggregates, and the first rows of an order
- *   aggregate_match.c           which aggregates are supported
- *   unused_names.c             whether a call needs the names of edges
+ *   upper_paths.c       aggregates, and the first rows of an order
+ *   aggregate_match.c   which aggregates are supported
+ *   unused_names.c      whether a call needs the names of edges
  *   size.c              estimates of rows and costs
  *   column_stats.c      column statistics of rows that are not vertices
  *   call_expr.c         what a call's expression tells before execution
@@ -19,7 +21,7 @@
  *   scan.c              the run of a scan
  *   inputs.c            the inputs of the run: arguments and operands of conditions
  *   stream.c            return rows that are vertices
- *   shared_rows.c             share rows with parallel workers
+ *   shared_rows.c       share rows with parallel workers
  *   row_scan.c          return rows that are not vertices
  *   ranges.c, topk.c     select rows by value; pick the first rows of an order
  *   grouping.c          compute aggregates, returned by aggregate.c

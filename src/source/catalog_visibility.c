@@ -11,7 +11,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
@@ -181,14 +180,16 @@ begin_policies(Relation catalog, Oid relid, Snapshot snapshot)
 }
 
 /*
- * Does a relation have the same row security policies? Dropped ones count too: rows may have been
- * deleted before they were dropped.
+ * Does a snapshot see the newest state of a relation's rows in a catalog? Dropped rows count too:
+ * what they hid may have been deleted before they were dropped. begin: start a scan of the rows
+ * under a snapshot, or of the newest state (NULL).
  */
 static bool
-has_seen_policies(Oid relid, Snapshot snapshot)
+has_seen_rows(Oid catalog, SysScanDesc (*begin) (Relation, Oid, Snapshot), Oid relid,
+			  Snapshot snapshot)
 {
-	Relation	catalog = table_open(PolicyRelationId, AccessShareLock);
-	SysScanDesc scan = begin_policies(catalog, relid, NULL);
+	Relation	rel = table_open(catalog, AccessShareLock);
+	SysScanDesc scan = begin(rel, relid, NULL);
 	bool		seen = true;
 	int			balance = 0;
 	HeapTuple	row;
@@ -196,11 +197,14 @@ has_seen_policies(Oid relid, Snapshot snapshot)
 	for (; HeapTupleIsValid(row = systable_getnext(scan)); balance++)
 		seen &= sees_row(row, snapshot);
 	systable_endscan(scan);
-	scan = begin_policies(catalog, relid, snapshot);
-	while (HeapTupleIsValid(systable_getnext(scan)))
-		balance--;
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
+	if (seen)
+	{
+		scan = begin(rel, relid, snapshot);
+		while (HeapTupleIsValid(systable_getnext(scan)))
+			balance--;
+		systable_endscan(scan);
+	}
+	table_close(rel, AccessShareLock);
 	return seen && balance == 0;
 }
 
@@ -243,7 +247,7 @@ emogi_catalog_visibility_relation(Oid relid, Snapshot snapshot, bool *childless)
 			hides_the_same((Form_pg_class) GETSTRUCT(newest), (Form_pg_class) GETSTRUCT(row));
 	}
 	if (seen && ((Form_pg_class) GETSTRUCT(newest))->relrowsecurity)
-		seen = has_seen_policies(relid, snapshot);
+		seen = has_seen_rows(PolicyRelationId, begin_policies, relid, snapshot);
 	ReleaseSysCache(newest);
 	return seen;
 }
@@ -383,22 +387,5 @@ emogi_catalog_visibility_list_children(Oid parent, Snapshot snapshot, List **rel
 bool
 emogi_catalog_visibility_children(Oid parent, Snapshot snapshot)
 {
-	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
-	SysScanDesc scan = begin_children(catalog, parent, NULL);
-	bool		seen = true;
-	int			balance = 0;
-	HeapTuple	row;
-
-	for (; HeapTupleIsValid(row = systable_getnext(scan)); balance++)
-		seen &= sees_row(row, snapshot);
-	systable_endscan(scan);
-	if (seen)
-	{
-		scan = begin_children(catalog, parent, snapshot);
-		while (HeapTupleIsValid(systable_getnext(scan)))
-			balance--;
-		systable_endscan(scan);
-	}
-	table_close(catalog, AccessShareLock);
-	return seen && balance == 0;
+	return has_seen_rows(InheritsRelationId, begin_children, parent, snapshot);
 }

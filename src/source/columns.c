@@ -6,7 +6,6 @@
 
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 

@@ -78,7 +78,7 @@ cast_hint(const EmogiEndpoint *src, const EmogiEndpoint *dst)
 
 /* Raise 42804 for columns of two types. */
 static void
-refuse_pair(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of)
+refuse_pair(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -86,21 +86,7 @@ refuse_pair(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of)
 					of),
 			 errdetail("They have types %s and %s.", format_type_be(src->type),
 					   format_type_be(dst->type)),
-			 errhint("%s", cast_hint(src, dst))));
-}
-
-/* Raise 42804 for ends of which only one is a row. */
-static void
-refuse_half(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("columns \"%s\" and \"%s\" of %s have different types", src->name, dst->name,
-					of),
-			 errdetail("They have types %s and %s.", format_type_be(src->type),
-					   format_type_be(dst->type)),
-			 errhint("Give both ends as rows of the same columns: 'SELECT ROW(...), ROW(...) FROM "
-					 "...'.")));
+			 errhint("%s", hint)));
 }
 
 /* Raise 42P21 for columns of two collations. */
@@ -248,7 +234,7 @@ find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst, const char *of, Em
 	if (!emogi_key_type_find(dst->type, dst->collation, &other))
 		refuse_type(dst, of);
 	if (keys->type != other.type)
-		refuse_pair(src, dst, of);
+		refuse_pair(src, dst, of, cast_hint(src, dst));
 	if (!emogi_key_type_equal(keys, &other))
 		refuse_collations(src, dst, of);
 }
@@ -308,6 +294,8 @@ emogi_endpoint_type_find_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst
 	if (b == NULL && getBaseType(dst->type) == RECORDOID)
 		refuse_unknown_row(dst, of);
 	if (a != NULL || b != NULL)
-		refuse_half(src, dst, of);
+		refuse_pair(src, dst, of,
+					"Give both ends as rows of the same columns: 'SELECT ROW(...), ROW(...) FROM "
+					"...'.");
 	find_keys(src, dst, of, keys);
 }

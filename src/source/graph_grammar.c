@@ -13,7 +13,6 @@
 
 #include "mb/pg_wchar.h"
 #include "nodes/value.h"
-#include "utils/builtins.h"
 #include "utils/varlena.h"
 
 #include "source/source.h"

@@ -21,7 +21,6 @@
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 #include "base/catalog_changes.h"
 #include "base/compat.h"

@@ -40,7 +40,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/plannodes.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"

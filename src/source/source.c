@@ -6,7 +6,7 @@
  * query of rows.
  *
  * This file only resolves names and locks the relation. Privileges are checked in access.c, the
- * columns of a query in query_argument.c.
+ * columns of a query in query_edges.c.
  */
 #include "postgres.h"
 
@@ -15,9 +15,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "nodes/makefuncs.h"
-#include "parser/parse_coerce.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"

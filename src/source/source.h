@@ -12,7 +12,7 @@
  * graph_grammar.c        parses the forms of the text
  * columns.c              parses lists of columns
  * select_text.c          writes the query for a relation with a condition
- * query_argument.c, params.c, with_vertices.c   handle query text
+ * query_argument.c, query_edges.c, params.c, with_vertices.c   handle query text
  * endpoint_type.c        finds the key type of the endpoints
  * anonymous_rows.c       finds the columns of an anonymous row
  * name_hints.c           suggests names if a relation does not exist
@@ -251,8 +251,6 @@ extern void emogi_name_hints_report_name(const char *graph, List *name);
 #define EMOGI_PAIRS_QUERY "query of pairs"
 #define EMOGI_VERTEX_QUERY "query of vertices"
 
-extern const char *const emogi_query_end_names[2][2];
-
 extern void emogi_query_explain_text(void *text);
 extern Query *emogi_query_analyze(const char *query);
 extern Query *emogi_query_analyze_with(const char *query, const Oid *types, int ntypes);
@@ -260,13 +258,18 @@ extern int	emogi_query_describe_any(const char *query, const char *what, TupleDe
 extern int	emogi_query_describe(const char *query, TupleDesc *desc);
 extern int	emogi_query_describe_two(const char *query, const char *what, const char *example,
 									 TupleDesc *desc);
+extern void emogi_query_check_key(TupleDesc desc, int column);
+extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
+extern char *emogi_query_column_names(TupleDesc desc);
+
+/* ---- query_edges.c: the columns of edges in its result ---- */
+
+extern const char *const emogi_query_end_names[2][2];
 extern char *emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns);
 extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,
 									   EmogiEdgeColumns *columns);
 extern void emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
 									 EmogiEdgeColumns *columns);
-extern void emogi_query_check_key(TupleDesc desc, int column);
-extern void emogi_query_check_number(TupleDesc desc, int column, const char *what);
 
 /* ---- params.c ---- */
 

@@ -5,7 +5,6 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"

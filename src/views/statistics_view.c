@@ -9,11 +9,8 @@
 
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
-#include "storage/shmem.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "call/call.h"

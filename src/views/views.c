@@ -10,10 +10,7 @@
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
-#include "storage/shmem.h"
-#include "utils/acl.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "call/call.h"

@@ -5,10 +5,10 @@
  * Each thread has its own CPU engine, whose pool is created by the first work that needs it, so an
  * idle thread costs nothing. The operating system shares the processors among the busy threads. The
  * CUDA engines, one for each GPU (gpus.c), are shared, and each is used by one thread at a time.
+ * Requests that build a graph are in thread_build.c.
  */
 #include "postgres.h"
 
-#include "contract/builder.h"
 #include "contract/query.h"
 
 #include <pthread.h>
@@ -21,6 +21,7 @@
 #include "worker/gpus.h"
 #include "cache/cache.h"
 #include "base/arena.h"
+#include "worker/thread_build.h"
 #include "worker/threads.h"
 
 typedef enum ThreadState
@@ -315,32 +316,6 @@ run_path(EmogiWork *work, EmogiEngineState *cpu)
 	return EMOGI_OK;
 }
 
-/* Build a graph from the edges and the numbers of their keys. */
-static EmogiStatus
-build_lists(EmogiWork *work, EmogiEngineState *cpu)
-{
-	const EmogiRequest *request = &work->request;
-	const EmogiCsrInput input = {.edges = &work->edges, .keys = &request->keys,
-		.direction = request->direction,
-		.with_backward = request->with_backward, .memory = request->memory,
-		.scratch = request->scratch};
-
-	return emogi_cpu_builder()->csr(cpu, &input, &work->reply.graph, &work->slot->control,
-									&work->reply.error);
-}
-
-/* Merge changes into a graph. */
-static EmogiStatus
-merge_graph(EmogiWork *work, EmogiEngineState *cpu)
-{
-	EmogiMergeInput input = work->request.merge;
-
-	input.graph = &work->request.graph;
-	input.derivation = work->request.derived_id != 0 ? &work->derivation : NULL;
-	return emogi_cpu_builder()->merge(cpu, &input, &work->reply.graph, &work->slot->control,
-									  &work->reply.error);
-}
-
 /*
  * Let the GPU derive its copies of a merged graph from those of the old graph. The graph exists
  * whatever the outcome; only a GPU that has failed is never released.
@@ -363,107 +338,6 @@ derive_copies(EmogiWork *work)
 		release_gpus(work);
 }
 
-/* Build a dictionary, and turn edge endpoints into codes. */
-static EmogiStatus
-make_dictionary(EmogiWork *work, EmogiEngineState *cpu)
-{
-	EmogiDictionaryInput input = work->request.dictionary;
-
-	input.edges = &work->edges;
-	return emogi_cpu_builder()->dictionary(cpu, &input, &work->reply.dictionary,
-										   &work->slot->control, &work->reply.error);
-}
-
-/* Update the range of the ends of edges, which have become codes. */
-static void
-update_range(EmogiEdges *edges)
-{
-	edges->min_key = PG_INT64_MAX;
-	edges->max_key = PG_INT64_MIN;
-	for (uint64 i = 0; i < edges->nchunks; i++)
-	{
-		if (edges->chunks[i]->nedges == 0)
-			continue;
-		edges->min_key = Min(edges->min_key, edges->chunks[i]->min_key);
-		edges->max_key = Max(edges->max_key, edges->chunks[i]->max_key);
-	}
-}
-
-/* Pack the edges into a COO. */
-static EmogiStatus
-pack_edges(EmogiWork *work, EmogiEngineState *cpu)
-{
-	work->reply.coo = work->request.coo;
-	return emogi_cpu_builder()->pack(cpu, &work->edges, &work->reply.coo, &work->reply.misfits,
-									 &work->slot->control, &work->reply.error);
-}
-
-/* Process the first part of a build: up to the vertices. */
-static EmogiStatus
-build_keys(EmogiWork *work, EmogiEngineState *cpu)
-{
-	EmogiRequest *request = &work->request;
-	EmogiReply *reply = &work->reply;
-	EmogiStatus status = EMOGI_OK;
-
-	if (request->makes_dictionary)
-	{
-		status = make_dictionary(work, cpu);
-		if (status != EMOGI_OK)
-			return status;
-		update_range(&work->edges);
-		emogi_key_numbers_plan_spaced(emogi_dictionary_nkeys(reply->dictionary),
-									  emogi_dictionary_shift(reply->dictionary), &request->plan);
-	}
-	if (request->packs)
-		status = pack_edges(work, cpu);
-	if (status == EMOGI_OK)
-		status = emogi_cpu_builder()->keys(cpu, &work->edges, &request->plan, request->scratch,
-										   &reply->keys, &work->slot->control, &reply->error);
-	reply->keys_done_ms = emogi_pool_now_ms();
-	return status;
-}
-
-/* Process a request that builds, merges, packs or expands a graph. */
-static EmogiStatus
-build(Thread *thread)
-{
-	const EmogiBuilder *builder = emogi_cpu_builder();
-	EmogiWork *work = &thread->work;
-	EmogiRequest *request = &work->request;
-	EmogiControl *control = &work->slot->control;
-	EmogiReply *reply = &work->reply;
-	EmogiStatus status = open_cpu(thread, &reply->error);
-
-	if (status != EMOGI_OK)
-		return status;
-	switch (request->kind)
-	{
-		case EMOGI_REQUEST_DICTIONARY:
-			return make_dictionary(work, thread->cpu);
-		case EMOGI_REQUEST_BUILD:
-			return build_keys(work, thread->cpu);
-		case EMOGI_REQUEST_CSR:
-			return build_lists(work, thread->cpu);
-		case EMOGI_REQUEST_EXPAND:
-			return builder->expand(thread->cpu, &request->graph, request->direction == EMOGI_IN,
-								   &work->edges, control, &reply->error);
-		case EMOGI_REQUEST_PACK:
-			return pack_edges(work, thread->cpu);
-		case EMOGI_REQUEST_UNPACK:
-			return builder->unpack(thread->cpu, &request->coo, request->runs, request->nruns,
-								   &work->edges, control, &reply->error);
-		case EMOGI_REQUEST_MERGE:
-			return merge_graph(work, thread->cpu);
-		case EMOGI_REQUEST_RUN:
-		case EMOGI_REQUEST_MSBFS:
-		case EMOGI_REQUEST_PATH:
-		case EMOGI_REQUEST_KINDS:
-			break;
-	}
-	return EMOGI_BAD_INPUT;		/* unreachable: run_work handles these kinds */
-}
-
 /* Process a request that always runs on the CPU. */
 static EmogiStatus
 run_on_cpu(Thread *thread)
@@ -471,9 +345,11 @@ run_on_cpu(Thread *thread)
 	EmogiReply *reply = &thread->work.reply;
 	EmogiStatus status = open_cpu(thread, &reply->error);
 
-	snprintf(reply->engine, sizeof reply->engine, "cpu");
 	if (status != EMOGI_OK)
 		return status;
+	if (thread->work.request.kind < EMOGI_REQUEST_RUN)
+		return emogi_thread_build(&thread->work, thread->cpu);
+	snprintf(reply->engine, sizeof reply->engine, "cpu");
 	if (thread->work.request.kind == EMOGI_REQUEST_PATH)
 		return run_path(&thread->work, thread->cpu);
 	return run_batch(&thread->work, thread->cpu);
@@ -530,10 +406,8 @@ run_work(Thread *thread)
 					find_sources(work);
 				run_query(thread);
 			}
-			else if (work->request.kind > EMOGI_REQUEST_RUN)
-				work->reply.status = run_on_cpu(thread);
 			else
-				work->reply.status = build(thread);
+				work->reply.status = run_on_cpu(thread);
 			break;
 	}
 	work->reply.busy_ms += emogi_pool_now_ms() - start;

@@ -10,7 +10,8 @@
 #include "check.h"
 #include "generate.h"
 #include "graph/key_numbers.h"
-#include "graph/merge.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 #include "shapes.h"
 
 #include <stdlib.h>

@@ -5,7 +5,8 @@
 #define EMOGI_KEY_SETS_H
 
 #include "check.h"
-#include "dictionary/dictionary.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 #include "dictionary/key_table_parts.h"
 
 #include <pthread.h>

@@ -5,7 +5,8 @@
 #ifndef EMOGI_NAIVE_H
 #define EMOGI_NAIVE_H
 
-#include "graph/csr.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 #include "generate.h"
 #include "shapes.h"
 

@@ -3,7 +3,8 @@
  */
 #include "key_sets.h"
 
-#include "graph/csr.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 
 static EmogiPool *pool;
 static EmogiDictionary *dictionary;

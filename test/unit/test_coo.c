@@ -4,7 +4,8 @@
 #include "build.h"
 #include "check.h"
 #include "generate.h"
-#include "graph/coo.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 #include "shapes.h"
 
 #include <math.h>

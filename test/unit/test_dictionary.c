@@ -3,7 +3,8 @@
  */
 #include "key_sets.h"
 
-#include "graph/csr.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 
 #include <ctype.h>
 #include <pthread.h>

@@ -5,7 +5,8 @@
 #include "check.h"
 #include "naive.h"
 
-#include "graph/csr.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 
 #include <stdlib.h>
 

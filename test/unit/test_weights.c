@@ -4,7 +4,8 @@
  */
 #include "build.h"
 #include "check.h"
-#include "graph/csr.h"
+#include "contract/builder.h"
+#include "threads/pool.h"
 #include "naive.h"
 
 #include <sys/mman.h>
