@@ -8,7 +8,7 @@
  *   task_run.c      runs the task: begins a call, acquires the graph (../acquire), runs it by the
  *                   answerer that ../answer chooses, and returns the result as rows
  *   task_request.c  turns the task into a request to the worker; chained_run.c chains it to a build
- *   task_pairs.c    answers the pairs of a task one by one, or ends for a batch
+ *   task_pairs.c    searches pairs one by one, if that costs less than a run for all
  *   start_values.c  reads a query of start values or communities
  *   pair_query.c    reads a query of pairs
  *   refusal.c       reports why a graph has no answer
@@ -31,8 +31,8 @@
  *
  * Result rows that are not vertices are read by a cursor (cursor.c, cursor.h); row_kind.c maps
  * functions to row kinds. Hierarchies are in hierarchy_rows.c (which also has the functions that
- * return a number), pairs and random walks in pair_rows.c, search trees in search_trees.c, edges and
- * blocks with their vertices in edge_rows.c, paths in shortest_path.c.
+ * return a number), pairs and random walks in pair_rows.c, search trees in search_trees.c, edges
+ * and blocks with their vertices in edge_rows.c, paths in shortest_path.c.
  *
  * Other functions: emogi_check (graph_check.c), emogi_estimate (estimate.c), emogi_query and
  * emogi_with_vertices (query_text.c), emogi_version (version.c). refuse_array.c reports what a
