@@ -3,11 +3,27 @@
  *
  * emogi_acquire (acquire.c) looks up a cached graph that holds exactly what the snapshot of the
  * call sees, and pins it (cache_lookup.c). If there is none, the graph is built and published,
- * unless the call is a search that can use indexes instead (index_or_build.c, index_search_cost.c),
- * or its answer depends only on edges that can be found by them (neighborhood_graph.c).
- * build.c reads the edges of the source (../graph_source), then has the engine worker make keys and
- * CSR from them. graph_estimate.c and query_size.c estimate the size of a graph before the
- * scan and for the planner.
+ * unless the call is a search that can use indexes instead, or its answer depends only on edges
+ * that can be found by them.
+ *
+ * cache_lookup_make.c         what a call requests of the cache; not_cacheable.c has the reasons
+ *                             for callers that require a cached graph
+ * cache_lookup.c              finds the entry, or reserves one
+ * cache_lookup_tracker.c      the same for a call that holds a change tracker
+ * cache_lookup_publish.c      publishes a graph, and dooms the graphs that it supersedes
+ * cache_lookup_drop.c         drops graphs that no call can use
+ * cache_lookup_keep.c         marks kept graphs
+ * index_or_build.c            chooses between an index search and a graph, by the costs of
+ *                             index_search_cost.c
+ * neighborhood_graph.c        makes a graph of collected edges
+ * apply_delta.c               gets the graph from a change tracker: apply_delta_merge.c from an
+ *                             older graph, apply_delta_build.c from all edges
+ * build.c                     reads the edges of the source (../graph_source), then has the engine
+ *                             worker make keys and CSR from them
+ * build_dictionary.c          makes the dictionary of keys that are not integers
+ * graph_estimate.c            estimates the size of a graph before the scan; query_size.c for the
+ *                             planner, if it is a query or a view
+ * explain_graph.c             predicts for EXPLAIN how a call would get its graph
  */
 #ifndef EMOGI_ACQUIRE_H
 #define EMOGI_ACQUIRE_H

@@ -1,15 +1,18 @@
 /*
  * cache.h: the shared cache of graphs.
  *
- * - recent_writers.c records which transactions have changed which tables, and so decides whether a
- *   cached graph still equals what a snapshot sees. It builds on transaction_snapshot.c (what a
- *   snapshot sees of other transactions) and tables.c (the tracked tables).
- * - cache.c: the entries: their life cycle, memory and eviction.
- * - cache_find.c finds entries by the objects they were built
- *   from.
- * - cache_labels.c: the component labels of a cached graph.
- * - cache_keep.c: the graphs that are exempt from eviction.
- * - cache_share.c: when the graphs of a role are evicted before all others.
+ * - recent_writers.c: the transactions that have changed each table. They decide whether a snapshot
+ *   sees the rows of a cached graph. transaction_snapshot.c: what a snapshot sees of other
+ *   transactions. tables.c: the tracked tables.
+ * - cache.c: the entries: their life cycle and memory. cache_find.c finds entries by the objects
+ *   they were built from.
+ * - cache_evict.c: eviction. cache_keep.c: the graphs that are exempt from it. cache_share.c: when
+ *   the graphs of a role are evicted before all others.
+ * - ddl_invalidation.c: eviction of the graphs of dropped tables and databases.
+ * - cache_labels.c: the component labels of a cached graph. cache_contraction.c: its contraction
+ *   hierarchy. cache_gpus.c: the GPUs that may know its memory.
+ * - dictionaries.c: the dictionaries of graphs whose keys are not integers.
+ * - change_tracker.c, vacuums.c: the change trackers, and counters of VACUUMs (change_tracker.h).
  * - index_cost.c: the accumulated cost of index searches that ran without a graph.
  * - asked_queries.c: recently requested queries.
  *

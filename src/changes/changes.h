@@ -12,8 +12,8 @@
  * tracker_refresh.c    drives all of this
  * tracker_create.c     creates the tracker of a graph that is being built
  * own_changes.c        keeps the changes of the current transaction between its calls
- * kept_overlay.c       overlays that are kept and grow, of own changes (own_overlay.c) and of a
- *                      tracker's log (logged_overlay.c)
+ * kept_overlay.c       overlays that are kept and grow: own_overlay.c of own changes,
+ *                      logged_overlay.c of a tracker's log
  *
  * docs/design/incremental-graphs.md has the rules L1 to L12 and proves them sufficient.
  */

@@ -4,8 +4,9 @@
  * heap_scan.c reads all pages of tables in parallel, and page_rescan.c reads some of them. Both use
  * pages.c, which calls visibility.c to find the visible tuples, row_filter.c to evaluate the
  * conditions of a query, and pages_decode.c. Relations other than plain heaps are read by the
- * executor: sink_query.c makes the query, sink.c receives the rows. All of them put edges into the
- * chunks of the call's slot (sink.h).
+ * executor: sink_query.c makes the query, sink.c receives the rows, sink_errors.c reports errors of
+ * the query. All of them put edges into the chunks of the call's slot (sink.h); sink_keys.c converts
+ * keys that are not integers.
  */
 #ifndef EMOGI_EDGES_H
 #define EMOGI_EDGES_H

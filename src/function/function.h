@@ -1,15 +1,16 @@
 /*
  * function.h: the SQL functions that run algorithms.
  *
- * Each function has its own file: bfs.c is emogi_bfs. Common steps:
+ * entries.c has the C entry points. Common steps:
  *
  *   arguments.c     reads the SQL arguments into an EmogiTask
  *   vertices.c      looks up the given vertices in the graph once it is available
- *   task_run.c        runs the task: begins a call, acquires the graph (../acquire), runs it by the
+ *   task_run.c      runs the task: begins a call, acquires the graph (../acquire), runs it by the
  *                   answerer that ../answer chooses, and returns the result as rows
- *   task_request.c  turns the task into a request to the worker
- *   start_values.c        reads a query of start values or communities
- *   pair_query.c         reads a query of pairs
+ *   task_request.c  turns the task into a request to the worker; chained_run.c chains it to a build
+ *   task_pairs.c    searches pairs one by one, if that costs less than a run for all
+ *   start_values.c  reads a query of start values or communities
+ *   pair_query.c    reads a query of pairs
  *   refusal.c       reports why a graph has no answer
  *
  * Answerers other than the engine worker:
@@ -25,12 +26,17 @@
  *
  * Paths: shortest_paths.c finds the paths of pairs, reachable.c whether paths exist, ranked_paths.c
  * many paths of one pair, cycles.c simple cycles. path_steps.c keeps the steps of all of these.
+ * edge_names.c looks up the names of their edges: edge_names_rows.c describes the rows of the
+ * graph, edge_match.c finds the row of a step.
  *
- * Result rows that are not vertices are read by a cursor (cursor.h); row_kind.c maps functions to
- * row kinds. Hierarchies are in hierarchy_rows.c (which also has the functions that return a
- * number), pairs
- * and random walks in pair_rows.c, search trees in search_trees.c, edges and blocks with their
- * vertices in edge_rows.c, paths in shortest_path.c.
+ * Result rows that are not vertices are read by a cursor (cursor.c, cursor.h); row_kind.c maps
+ * functions to row kinds. Hierarchies are in hierarchy_rows.c (which also has the functions that
+ * return a number), pairs and random walks in pair_rows.c, search trees in search_trees.c, edges
+ * and blocks with their vertices in edge_rows.c, paths in shortest_path.c.
+ *
+ * Other functions: emogi_check (graph_check.c), emogi_estimate (estimate.c), emogi_query and
+ * emogi_with_vertices (query_text.c), emogi_version (version.c). refuse_array.c reports what a
+ * function takes instead of an array.
  */
 #ifndef EMOGI_FUNCTION_H
 #define EMOGI_FUNCTION_H

@@ -19,7 +19,9 @@
  * - remote_cancel.c: cancels statements on servers
  * - remote_sql.c: the SQL sent to servers
  * - block_ranges.c: divides tables into ranges of pages
- * - decode.c: converts answers to edges (decode.h)
+ * - decode.c: converts answers to edges (decode.h): decode_formats.c chooses the formats,
+ *   decode_rows.c, decode_groups.c and decode_values.c convert rows, groups of rows and values
+ * - pack.c: emogi_pages, which sends packed rows to another server's emogi (pack_format.h)
  * - remote_errors.c: reports errors of servers
  */
 #ifndef EMOGI_REMOTE_H

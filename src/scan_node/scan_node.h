@@ -6,13 +6,14 @@
  *   plan.c              replace the FunctionScan of a call by a custom scan
  *   plan_order.c        the order of its rows
  *   plan_shared.c       the path whose rows parallel workers read
- *   conditions.c        conditions that the scan evaluates itself
+ *   conditions.c        conditions that the scan evaluates itself; conditions_value.c: those that
+ *                       compare a column with a value
  *   lateral.c           a LATERAL join as a batch
  *   join_lookup_plan.c  joins by `vertex`
  *   upper_paths.c       aggregates, and the first rows of an order
  *   aggregate_match.c   which aggregates are supported
  *   unused_names.c      whether a call needs the names of edges
- *   size.c              estimates of rows and costs
+ *   size.c              estimates of rows and costs; size_probe.c: by trying a search
  *   column_stats.c      column statistics of rows that are not vertices
  *   call_expr.c         what a call's expression tells before execution
  *
@@ -23,8 +24,8 @@
  *   stream.c            return rows that are vertices
  *   shared_rows.c       share rows with parallel workers
  *   row_scan.c          return rows that are not vertices
- *   ranges.c, topk.c     select rows by value; pick the first rows of an order
- *   grouping.c          compute aggregates, returned by aggregate.c
+ *   ranges.c, topk.c    select rows by value; pick the first rows of an order
+ *   grouping.c          compute aggregates, with grouping_fold.c; returned by aggregate.c
  *   summary.c           have the engine compute aggregates or the first rows
  *   batch.c             execute a batch, with batch_call.c
  *   batch_sums.c        the same if only aggregates are needed
