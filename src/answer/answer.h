@@ -30,6 +30,7 @@
 	ANSWERER(CUDA, "cuda", CURRENT, engine) \
 	ANSWERER(PAPERS, "papers", CURRENT, engine) \
 	ANSWERER(HIERARCHY, "contraction hierarchy", CURRENT, hierarchy) \
+	ANSWERER(NEIGHBORHOOD, "neighborhood", OVERLAY, neighborhood) \
 	ANSWERER(COMPONENTS, "kept components", OVERLAY, components) \
 	ANSWERER(LOCAL, "local search", OVERLAY, local)
 
@@ -123,6 +124,7 @@ extern const EmogiAnswerer *emogi_answer_row(EmogiAnswererId id);
 extern EmogiAlgorithm emogi_answer_searching(EmogiAlgorithm algorithm);
 extern uint64 emogi_answer_pair_edges(uint64 nedges);
 extern uint64 emogi_answer_max_edges(const EmogiQuestion *question);
+extern uint64 emogi_answer_neighborhood_edges(const EmogiQuestion *question);
 extern int	emogi_answer_sweeping_threads(const EmogiQuestion *question);
 extern bool emogi_answer_sweeps(const EmogiQuestion *question);
 
@@ -194,6 +196,7 @@ emogi_answer_is_on_gpu(EmogiAnswererId id)
 /* The answerers in the backend, which the engine worker cannot choose. */
 #define EMOGI_ANSWERERS_IN_BACKEND \
 	(1u << EMOGI_ANSWERER_INDEX | 1u << EMOGI_ANSWERER_LOCAL | \
-	 1u << EMOGI_ANSWERER_COMPONENTS | 1u << EMOGI_ANSWERER_HIERARCHY)
+	 1u << EMOGI_ANSWERER_NEIGHBORHOOD | 1u << EMOGI_ANSWERER_COMPONENTS | \
+	 1u << EMOGI_ANSWERER_HIERARCHY)
 
 #endif							/* EMOGI_ANSWER_H */

@@ -371,6 +371,14 @@ run_local(EmogiCourse *course)
 }
 
 static Outcome
+run_neighborhood(EmogiCourse *course)
+{
+	return emogi_neighborhood_run(course->call, course->task, course->view.overlay,
+								  emogi_answer_neighborhood_edges(&course->question),
+								  course->graph, course->result) ? ANSWERED : GAVE_UP;
+}
+
+static Outcome
 run_components(EmogiCourse *course)
 {
 	return emogi_components_run(course->call, course->task, course->view.overlay, course->graph,
@@ -538,6 +546,7 @@ emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *re
 
 	emogi_task_ask(task, &course.question);
 	reads_overlay = emogi_answer_can(EMOGI_ANSWERER_LOCAL, &course.question) ||
+		emogi_answer_can(EMOGI_ANSWERER_NEIGHBORHOOD, &course.question) ||
 		emogi_answer_can(EMOGI_ANSWERER_COMPONENTS, &course.question);
 	course.call = open_call(function, task, reads_overlay,
 							emogi_answer_can(EMOGI_ANSWERER_INDEX, &course.question) ?

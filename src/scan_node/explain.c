@@ -208,6 +208,7 @@ ask(const EmogiScan *scan, EmogiQuestion *question)
 		.query = {.algorithm = scan->function->algorithm,.max_depth = constant_depth(scan),
 				  .max_distance = (double) INFINITY},
 		.has_targets = is_path || (scan->vertex_input >= 0 && !scan->looks_up),
+		.has_components = names_components(scan),
 		.collects = collects(scan),
 		.last_is_target = is_path,
 		.is_shared = scan->is_shared && !scan->tries_local_search
