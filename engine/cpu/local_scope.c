@@ -11,7 +11,9 @@
  *   PARTS       Removing v leaves its component in as many parts as there are classes of neighbors
  *               that are connected without v. All neighbors are searched from in turn, without v.
  *               Two searches that meet are one part; one that ends is a complete part. At most one
- *               part stays incomplete: it cannot meet another.
+ *               part stays incomplete: it cannot meet another. The members are the neighbors, the
+ *               vertices whose lists were read, and those where searches met; they suffice to
+ *               connect each part, and a complete part has all of its vertices.
  *
  * [1] L. Fleischer, B. Hendrickson, A. Pinar. On Identifying Strongly Connected Components in
  *     Parallel. IPDPS Workshops 2000. Section 3.
@@ -211,7 +213,10 @@ reach(Parts *parts, uint32_t part, uint32_t vertex)
 		return part;
 	}
 	other = find_part(parts, place);
-	return other == part ? part : join_parts(parts, part, other);
+	if (other == part)
+		return part;
+	add(parts->making, &parts->making->members, vertex);
+	return join_parts(parts, part, other);
 }
 
 /* Expand the next vertex of a part. */
@@ -228,6 +233,7 @@ expand_part(Parts *parts, uint32_t part)
 
 	parts->first[part] = parts->next[place];
 	parts->next[place] = 0;
+	add(parts->making, &parts->making->members, vertex);
 	if (!emogi_local_making_charge(parts->making, degree) || !reserve_parts(parts, degree))
 		return;
 	pieces = emogi_lists_pieces(view, vertex, &whole, &npieces);
@@ -247,9 +253,10 @@ begin_parts(Parts *parts, uint32_t vertex)
 		(void) add_list(making, &making->forward, vertex, &parts->reached);
 	if (making->failed || !reserve_parts(parts, 1))
 		return false;
+	add_set(making, &parts->reached);
 	parts->nneighbors = parts->reached.count - 1;
 	parts->first = malloc(3 * parts->reached.count * sizeof *parts->first);
-	making->failed = parts->first == NULL;
+	making->failed |= parts->first == NULL;
 	if (making->failed)
 		return false;
 	parts->last = parts->first + parts->reached.count;
@@ -286,7 +293,6 @@ add_parts(EmogiLocalMaking *making, uint32_t vertex)
 			for (uint64_t i = 0; i < parts.nopen && !making->failed; i++)
 				if (parts.first[parts.open[i]] != 0)
 					expand_part(&parts, parts.open[i]);
-	add_set(making, &parts.reached);
 	emogi_vertex_set_free(&parts.reached);
 	free(parts.part);
 	free(parts.next);

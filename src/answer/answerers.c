@@ -160,16 +160,19 @@ cost_NEIGHBORHOOD(const EmogiQuestion *question)
 }
 
 /*
- * Return the max number of edges that may be read around vertices. Triangles of the whole graph
- * cost much more than its edges.
+ * Return the max number of edges that may be read around vertices. Triangles and blocks of the whole
+ * graph cost much more than its edges. Others depend on a component, which is small or nearly all.
  */
 uint64
 emogi_answer_neighborhood_edges(const EmogiQuestion *question)
 {
-	if (emogi_local_scope(question->algorithm) != EMOGI_SCOPE_NEIGHBORS)
+	const EmogiLocalScope scope = emogi_local_scope(question->algorithm);
+
+	if (scope == EMOGI_SCOPE_COMPONENT || scope == EMOGI_SCOPE_STRONG)
 		return emogi_answer_pair_edges(question->nedges);
 	return Max(EMOGI_COST_LOCAL_MIN_EDGES,
-			   Min(question->nedges / EMOGI_COST_NEIGHBORS_SHARE, EMOGI_COST_NEIGHBORS_MAX_EDGES));
+			   Min(question->nedges / EMOGI_COST_NEIGHBORHOOD_SHARE,
+				   EMOGI_COST_NEIGHBORHOOD_MAX_EDGES));
 }
 
 /* ---- kept components ---- */

@@ -61,11 +61,13 @@
 #define EMOGI_COST_LOCAL_MAX_DISTANCES 64	/* pairs of a distance matrix */
 
 /*
- * Edges that may be read around vertices whose triangles are wanted: nedges / SHARE, at least
- * MIN_EDGES as above. Reading an edge takes a tenth of what the engine takes for it.
+ * Edges that may be read around vertices whose triangles or blocks are wanted: nedges / SHARE,
+ * clamped to MIN_EDGES (as above) .. MAX_EDGES. The engine takes ten times as long for an edge of
+ * the whole graph. It runs on a small graph of at most KEPT_EDGES, without a poll.
  */
-#define EMOGI_COST_NEIGHBORS_SHARE 8
-#define EMOGI_COST_NEIGHBORS_MAX_EDGES UINT64CONST(1048576)
+#define EMOGI_COST_NEIGHBORHOOD_SHARE 8
+#define EMOGI_COST_NEIGHBORHOOD_MAX_EDGES UINT64CONST(1048576)
+#define EMOGI_COST_NEIGHBORHOOD_KEPT_EDGES UINT64CONST(65536)
 
 /* ---- kept components ---- */
 

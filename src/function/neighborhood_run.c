@@ -85,7 +85,8 @@ emogi_neighborhood_run(EmogiCall *call, const EmogiTask *task, const EmogiOverla
 		return false;
 	wanted = find_wanted(task, graph, overlay, &nwanted);
 	if (!emogi_local_graph_make(graph, overlay, emogi_local_scope(task->query.algorithm), wanted,
-								nwanted, max_edges, EMOGI_COST_LOCAL_MAX_EDGES, &local))
+								nwanted, max_edges, EMOGI_COST_NEIGHBORHOOD_KEPT_EDGES,
+								&local))
 		return false;
 	answered = run_alone(task, &local.graph, &found);
 	if (answered)
