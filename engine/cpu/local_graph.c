@@ -90,7 +90,7 @@ search_list(EmogiLocalMaking *making, const EmogiListPiece *list, const uint64_t
 	}
 }
 
-/* Are members better looked up in a list than its targets among them? If so, return the list. */
+/* Is a list unchanged, and are members better looked up in it than its targets among them? */
 static bool
 is_long(const EmogiLocalMaking *making, const EmogiListsView *view, uint32_t vertex,
 		EmogiListPiece *list)
@@ -98,7 +98,7 @@ is_long(const EmogiLocalMaking *making, const EmogiListsView *view, uint32_t ver
 	uint32_t	npieces;
 
 	return emogi_lists_degree(view, vertex) / LOOKUP_EDGES > making->members.count &&
-		emogi_lists_pieces(view, vertex, list, &npieces) == list && npieces == 1;
+		emogi_lists_pieces(view, vertex, list, &npieces) == list;
 }
 
 /* Append the edges of a list that lead to members. */

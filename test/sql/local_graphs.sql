@@ -136,6 +136,22 @@ SELECT * FROM emogi_triangles_text('t') WHERE vertex IN ('w', 'v903', 'a') ORDER
 SELECT last();
 SELECT wrong, local > 30 FROM compare('t', 'v%s', 4, '_text');
 
+-- A graph of one direction does not have the components of a vertex; one that was empty has them in what was added.
+CREATE TABLE one AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 9) i WHERE i <> 5;
+SELECT count(*) FROM emogi_bfs('one', 1);
+SELECT * FROM emogi_cc('one') WHERE vertex = 8;
+CREATE TABLE nothing (src int, dst int);
+SELECT count(*) FROM emogi_scc('nothing');
+INSERT INTO nothing VALUES (7, 8);
+SELECT count(*) FROM emogi_scc('nothing');
+DELETE FROM nothing;
+SELECT count(*) FROM emogi_scc('nothing');
+INSERT INTO nothing VALUES (1, 2), (2, 1), (2, 3), (0, 1), (0, 2);
+SELECT * FROM emogi_scc('nothing') WHERE vertex IN (1, 2, 3) ORDER BY 1;
+SELECT last();
+SELECT * FROM emogi_scc('nothing') WHERE vertex = 3;
+SELECT * FROM emogi_lcc('nothing', 'out') WHERE vertex IN (1, 2) ORDER BY 1;
+
 -- Recursive queries say the same.
 CREATE VIEW both_ways AS SELECT src AS a, dst AS b FROM e WHERE src <> dst UNION SELECT dst, src FROM e WHERE src <> dst;
 CREATE FUNCTION triangles_of(v int) RETURNS bigint LANGUAGE sql AS

@@ -164,6 +164,34 @@ check_ring(History *history)
 	check_round(history, "ring");
 }
 
+/* A vertex with a list so long that members are looked up in it, with parallel edges and a loop; then the list has changed. */
+static void
+check_hub(History *history, EmogiDirection direction)
+{
+	history->direction = direction;
+	history->with_backward = direction != EMOGI_BOTH;
+	history->weighted = history->skewed = false;
+	history->keys = 0;
+	history->nkeys = history->span = 3000;
+	history->least = 0;
+	history->nedges = 0;
+	for (int64_t i = 0; i < 3000; i += 2)
+	{
+		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = 1500, .dst = i};
+		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = i, .dst = i % 3 == 0 ? 1500 : (i + 2) % 3000};
+	}
+	begin_history(history, pools[0]);
+	for (int round = 0; round < 40; round++)
+	{
+		history->nchanges = 0;
+		for (int i = 0; i < (round + 1) / 2; i++)
+			add_edge(history, (EmogiWeightedEdge) {.src = 1500, .dst = (int64_t) draw(3000)});
+		for (int i = 0; i < round / 2; i++)
+			remove_edge(history, draw(history->nedges));
+		check_round(history, "hub");
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -174,6 +202,8 @@ main(int argc, char **argv)
 	for (uint64_t i = 0; i < nhistories; i++)
 		check_history(&history, first + i);
 	check_ring(&history);
+	check_hub(&history, EMOGI_BOTH);
+	check_hub(&history, EMOGI_OUT);
 	CHECK(nsmaller * 10 > nmade, "%llu of %llu graphs are smaller", (unsigned long long) nsmaller, (unsigned long long) nmade);
 	CHECK(nrefused * 10 < nmade * 9 && nrefused > 0, "%llu graphs were not made, %llu were", (unsigned long long) nrefused,
 		  (unsigned long long) nmade);
