@@ -52,8 +52,8 @@ emogi_local_scope(EmogiAlgorithm algorithm)
 
 typedef struct EmogiLocalGraph
 {
-	EmogiGraph	graph;			/* without weights and dictionary; backward lists as the graph's.
-								 * Vertices ascend by key */
+	EmogiGraph	graph;			/* without weights and dictionary, with the lists of the whole
+								 * graph's directions; vertices ascend by key */
 	void	   *memory;			/* malloc'ed, of the graph; NULL = none */
 	uint64_t	edges_scanned;
 } EmogiLocalGraph;

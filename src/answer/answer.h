@@ -140,6 +140,7 @@ typedef struct EmogiPathCost
 extern void emogi_answer_ask(EmogiAlgorithm algorithm, EmogiQuestion *question);
 extern bool emogi_answer_can(EmogiAnswererId id, const EmogiQuestion *question);
 extern double emogi_answer_cost_us(EmogiAnswererId id, const EmogiQuestion *question);
+extern bool emogi_answer_accepts_overlay(const EmogiQuestion *question);
 extern EmogiAnswererId emogi_answer_choose(const EmogiQuestion *question, char *why);
 extern bool emogi_answer_requires_gpu(void);
 extern bool emogi_answer_may_use_gpu(void);

@@ -160,8 +160,9 @@ cost_NEIGHBORHOOD(const EmogiQuestion *question)
 }
 
 /*
- * Return the max number of edges that may be read around vertices. Triangles and blocks of the whole
- * graph cost much more than its edges. Others depend on a component, which is small or nearly all.
+ * Return the max number of edges that may be read around vertices. Triangles and blocks of the
+ * whole graph cost much more than its edges. Others depend on a component, which is small or nearly
+ * all.
  */
 uint64
 emogi_answer_neighborhood_edges(const EmogiQuestion *question)
