@@ -88,6 +88,21 @@ SELECT * FROM emogi_lcc('e') WHERE vertex IN (903, 905, 906) ORDER BY 1;
 SELECT last(), reason();
 SELECT * FROM emogi_triangles('e') WHERE vertex = 900;
 SELECT * FROM emogi_core('e') WHERE vertex IN (900, 901) ORDER BY 1;
+-- Vertices that a subquery finds; one that changes with the rows is looked up in all rows.
+SELECT * FROM emogi_triangles('e') WHERE vertex = (SELECT min(src) FROM e WHERE src > 903);
+SELECT last();
+SELECT * FROM emogi_core('e') WHERE vertex = ANY (ARRAY(SELECT src FROM e WHERE src >= 903)) ORDER BY 1;
+SELECT last();
+SELECT * FROM emogi_core('e') WHERE vertex = (SELECT src FROM e WHERE src > 5000);
+SELECT v, (SELECT core FROM emogi_core('e') WHERE vertex = (SELECT v)) FROM generate_series(902, 904) v;
+SELECT last();
+SELECT v, core FROM generate_series(902, 904) v, LATERAL (SELECT core FROM emogi_core('e') WHERE vertex = (SELECT v) OFFSET 0) q;
+PREPARE triangles_of AS SELECT * FROM emogi_triangles('e') WHERE vertex IN ($1, $2) ORDER BY 1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE triangles_of(904, 905);
+EXECUTE triangles_of(NULL, 905);
+RESET plan_cache_mode;
+SELECT last();
 -- Not in the graph.
 SELECT * FROM emogi_triangles('e') WHERE vertex = 907;
 SELECT last();
@@ -104,6 +119,33 @@ SELECT * FROM emogi_core('e') WHERE vertex = 904;
 SELECT last();
 RESET emogi.enable_local_search;
 SET emogi.engine = 'auto';
+
+-- Degrees, with weights whose sum depends on their order, in the order of the merged list.
+CREATE TABLE w (src int, dst int, weight float8);
+INSERT INTO w SELECT floor(random() * 30)::int, 3 * floor(random() * 30)::int, (ARRAY[0.1, 1e16, 3, -1e16, 1e-3])[1 + i % 5] FROM generate_series(1, 600) i;
+SELECT count(*) > 0 FROM emogi_degree('w');
+CREATE FUNCTION degrees(direction text) RETURNS bool LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  answer text := rows_of(format('SELECT * FROM emogi_degree(''w'', %L) WHERE vertex IN (3, 6, 9, 12, 13, 14, 15, 1001)', direction));
+  run text := last();
+BEGIN
+  PERFORM set_config('emogi.enable_local_search', 'off', true);
+  IF answer <> rows_of(format('SELECT * FROM emogi_degree(''w'', %L) WHERE vertex IN (3, 6, 9, 12, 13, 14, 15, 1001)', direction)) THEN
+    RAISE WARNING 'not %', answer;
+  END IF;
+  PERFORM set_config('emogi.enable_local_search', 'on', true);
+  RETURN run LIKE '% by backend';
+END $$;
+SELECT degrees('out'), degrees('in'), degrees('both');
+INSERT INTO w SELECT floor(random() * 30)::int, 3 * floor(random() * 30)::int, (ARRAY[0.1, 1e16, 3, -1e16, 1e-3])[1 + i % 5] FROM generate_series(1, 60) i;
+SELECT degrees('out'), degrees('in'), degrees('both');
+DELETE FROM w WHERE src % 5 = 2;
+INSERT INTO w SELECT 12 + i % 3, CASE i % 4 WHEN 0 THEN 1001 ELSE 7 * i % 80 END, (ARRAY[0.1, 1e16, 3, -1e16, 1e-3])[1 + i % 5] FROM generate_series(1, 200) i;
+SELECT degrees('out'), degrees('in'), degrees('both');
+BEGIN;
+INSERT INTO w SELECT 12 + i % 3, CASE i % 4 WHEN 0 THEN -i ELSE 7 * i % 80 END, (ARRAY[0.1, 1e16, 3, -1e16, 1e-3])[1 + i % 5] FROM generate_series(1, 200) i;
+SELECT degrees('out'), degrees('in'), degrees('both');
+ROLLBACK;
 
 -- All functions, on the graph, and after changes on the graph with these beside it.
 SELECT wrong, local > 150 FROM compare('e', '%s', 20);
