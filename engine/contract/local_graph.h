@@ -50,6 +50,8 @@ emogi_local_scope(EmogiAlgorithm algorithm)
 	}
 }
 
+#define EMOGI_LOCAL_MET 4
+
 typedef struct EmogiLocalGraph
 {
 	EmogiGraph	graph;			/* without weights and dictionary, with the lists of the whole
@@ -61,8 +63,8 @@ typedef struct EmogiLocalGraph
 /*
  * Make the small graph for vertices of a graph with its overlay (NULL = no changes), all of which
  * exist. The graph must have backward lists. Returns false, without a graph, if more than max_edges
- * would be scanned, if it would have more than max_kept edges, or if out of memory. Does not poll,
- * like emogi_local_search.
+ * would be scanned, if it would have more than max_kept edges or EMOGI_LOCAL_MET times as many
+ * vertices might be met, or if out of memory. Does not poll, like emogi_local_search.
  */
 extern bool emogi_local_graph_make(const EmogiGraph *graph, const EmogiOverlay *overlay,
 								   EmogiLocalScope scope, const uint32_t *vertices,

@@ -233,7 +233,8 @@ emogi_local_graph_make(const EmogiGraph *graph, const EmogiOverlay *overlay,
 		/* of a graph without vertices, only the overlay tells */
 		.is_symmetric = graph->backward.offsets == graph->forward.offsets &&
 		(overlay == NULL || overlay->backward.lists == overlay->forward.lists),
-		.max_edges = max_edges
+		.max_edges = max_edges,
+		.max_vertices = max_kept > UINT32_MAX ? UINT32_MAX : EMOGI_LOCAL_MET * max_kept
 	};
 
 	*local = (EmogiLocalGraph) {0};

@@ -20,11 +20,12 @@
  */
 #include "cpu/local_scope.h"
 
-/* Make room in a set; false, and the making failed, if out of memory. */
+/* Make room in a set; false, and the making failed, by the limit or if out of memory. */
 static bool
 reserve(EmogiLocalMaking *making, EmogiVertexSet *set, uint64_t more)
 {
-	making->failed |= !emogi_vertex_set_reserve(set, more);
+	making->failed |= more > making->max_vertices || set->count > making->max_vertices - more ||
+		!emogi_vertex_set_reserve(set, more);
 	return !making->failed;
 }
 

@@ -17,6 +17,7 @@ typedef struct EmogiLocalMaking
 	bool		is_symmetric;	/* the backward lists are the forward lists */
 	uint64_t	max_edges;
 	uint64_t	nscanned;
+	uint64_t	max_vertices;	/* of a set */
 	bool		failed;			/* by a limit, or out of memory */
 	EmogiVertexSet members;
 } EmogiLocalMaking;
