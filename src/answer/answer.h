@@ -30,6 +30,7 @@
 	ANSWERER(CUDA, "cuda", CURRENT, engine) \
 	ANSWERER(PAPERS, "papers", CURRENT, engine) \
 	ANSWERER(HIERARCHY, "contraction hierarchy", CURRENT, hierarchy) \
+	ANSWERER(NEIGHBORHOOD, "neighborhood", OVERLAY, neighborhood) \
 	ANSWERER(COMPONENTS, "kept components", OVERLAY, components) \
 	ANSWERER(LOCAL, "local search", OVERLAY, local)
 
@@ -123,6 +124,7 @@ extern const EmogiAnswerer *emogi_answer_row(EmogiAnswererId id);
 extern EmogiAlgorithm emogi_answer_searching(EmogiAlgorithm algorithm);
 extern uint64 emogi_answer_pair_edges(uint64 nedges);
 extern uint64 emogi_answer_max_edges(const EmogiQuestion *question);
+extern uint64 emogi_answer_neighborhood_edges(const EmogiQuestion *question);
 extern int	emogi_answer_sweeping_threads(const EmogiQuestion *question);
 extern bool emogi_answer_sweeps(const EmogiQuestion *question);
 
@@ -138,6 +140,7 @@ typedef struct EmogiPathCost
 extern void emogi_answer_ask(EmogiAlgorithm algorithm, EmogiQuestion *question);
 extern bool emogi_answer_can(EmogiAnswererId id, const EmogiQuestion *question);
 extern double emogi_answer_cost_us(EmogiAnswererId id, const EmogiQuestion *question);
+extern bool emogi_answer_accepts_overlay(const EmogiQuestion *question);
 extern EmogiAnswererId emogi_answer_choose(const EmogiQuestion *question, char *why);
 extern bool emogi_answer_requires_gpu(void);
 extern bool emogi_answer_may_use_gpu(void);
@@ -194,6 +197,7 @@ emogi_answer_is_on_gpu(EmogiAnswererId id)
 /* The answerers in the backend, which the engine worker cannot choose. */
 #define EMOGI_ANSWERERS_IN_BACKEND \
 	(1u << EMOGI_ANSWERER_INDEX | 1u << EMOGI_ANSWERER_LOCAL | \
-	 1u << EMOGI_ANSWERER_COMPONENTS | 1u << EMOGI_ANSWERER_HIERARCHY)
+	 1u << EMOGI_ANSWERER_NEIGHBORHOOD | 1u << EMOGI_ANSWERER_COMPONENTS | \
+	 1u << EMOGI_ANSWERER_HIERARCHY)
 
 #endif							/* EMOGI_ANSWER_H */

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "contract/contraction.h"
+#include "contract/local_graph.h"
 #include "contract/local_search.h"
 #include "contract/query.h"
 
@@ -136,6 +137,43 @@ emogi_answer_max_edges(const EmogiQuestion *question)
 		return EMOGI_COST_LOCAL_MIN_EDGES;
 	return question->kind == EMOGI_QUESTION_PATH && question->is_contracted ?
 		EMOGI_COST_LOCAL_BEFORE_HIERARCHY : emogi_answer_pair_edges(question->nedges);
+}
+
+/* ---- neighborhood ---- */
+
+static bool
+can_NEIGHBORHOOD(const EmogiQuestion *question, char *why)
+{
+	tell(why, "the rows may depend on few edges: it reads at most " UINT64_FORMAT,
+		 emogi_answer_neighborhood_edges(question));
+	return emogi_enable_local_search && is_left_to_emogi(question) && !is_for_paths(question) &&
+		emogi_local_scope(question->algorithm) != EMOGI_SCOPE_NONE &&
+		(question->has_targets || question->has_components) &&
+		!question->is_shared && !question->no_rows;
+}
+
+/* More than that of kept components, which are looked up. */
+static double
+cost_NEIGHBORHOOD(const EmogiQuestion *question)
+{
+	return EMOGI_COST_START_US + (question->ntargets + 1) * EMOGI_COST_LOCAL_VERTEX_US;
+}
+
+/*
+ * Return the max number of edges that may be read around vertices. Triangles and blocks of the
+ * whole graph cost much more than its edges. Others depend on a component, which is small or nearly
+ * all.
+ */
+uint64
+emogi_answer_neighborhood_edges(const EmogiQuestion *question)
+{
+	const EmogiLocalScope scope = emogi_local_scope(question->algorithm);
+
+	if (scope == EMOGI_SCOPE_COMPONENT || scope == EMOGI_SCOPE_STRONG)
+		return emogi_answer_pair_edges(question->nedges);
+	return Max(EMOGI_COST_LOCAL_MIN_EDGES,
+			   Min(question->nedges / EMOGI_COST_NEIGHBORHOOD_SHARE,
+				   EMOGI_COST_NEIGHBORHOOD_MAX_EDGES));
 }
 
 /* ---- kept components ---- */

@@ -134,6 +134,16 @@ emogi_answer_cost_us(EmogiAnswererId id, const EmogiQuestion *question)
 		(answerer->reads == EMOGI_READS_INDEXES ? 0 : question->graph_us);
 }
 
+/* May an older graph with an overlay of the changes since suffice to answer a question? */
+bool
+emogi_answer_accepts_overlay(const EmogiQuestion *question)
+{
+	for (EmogiAnswererId id = 0; id < EMOGI_NANSWERERS; id++)
+		if (emogi_answer_row(id)->reads == EMOGI_READS_OVERLAY && emogi_answer_can(id, question))
+			return true;
+	return false;
+}
+
 /*
  * Choose who answers a question. Without a graph, or an estimate of one, only can() is asked of
  * those that read one. why: receives the reason, [EMOGI_WHY_BYTES]; empty = there is none; NULL =

@@ -60,6 +60,15 @@
 #define EMOGI_COST_LOCAL_MAX_SIMILAR 8	/* targets of a similarity search */
 #define EMOGI_COST_LOCAL_MAX_DISTANCES 64	/* pairs of a distance matrix */
 
+/*
+ * Edges that may be read around vertices whose triangles or blocks are wanted: nedges / SHARE,
+ * clamped to MIN_EDGES (as above) .. MAX_EDGES. The engine takes ten times as long for an edge of
+ * the whole graph. It runs on a small graph of at most KEPT_EDGES, without a poll.
+ */
+#define EMOGI_COST_NEIGHBORHOOD_SHARE 8
+#define EMOGI_COST_NEIGHBORHOOD_MAX_EDGES UINT64CONST(1048576)
+#define EMOGI_COST_NEIGHBORHOOD_KEPT_EDGES UINT64CONST(65536)
+
 /* ---- kept components ---- */
 
 #define EMOGI_COST_LABEL_US 0.0005	/* copy the component of a vertex */

@@ -20,6 +20,7 @@
  *   local_batch.c         the CPU engine on a small graph, in the backend
  *   hierarchy_search.c    paths and distances by a contraction hierarchy
  *   index_search_call.c   searches over table indexes, without a graph
+ *   neighborhood_run.c    rows of a few vertices from the edges around them, in the backend
  *   neighborhood_call.c   graphs of edges that are found through table indexes
  *   components.c          emogi_cc from the components of an earlier run
  *   path_run.c            one path, by each of them and by the worker
@@ -354,6 +355,12 @@ extern void emogi_neighborhood_call_describe(const EmogiTask *task, EmogiIndexSe
 extern bool emogi_neighborhood_call_may_serve(const EmogiTask *task);
 extern EmogiIndexSearch emogi_neighborhood_call_search(EmogiTask *task, Oid function);
 extern void emogi_neighborhood_call_take(EmogiTask *task, const EmogiIndexSearch *search);
+
+/* ---- neighborhood_run.c ---- */
+
+extern bool emogi_neighborhood_run(EmogiCall *call, const EmogiTask *task,
+								   const EmogiOverlay *overlay, uint64 max_edges,
+								   EmogiGraph *graph, EmogiResult *result);
 
 /* ---- local_batch.c ---- */
 

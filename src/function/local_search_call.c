@@ -119,9 +119,24 @@ set_rows(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiLocalAns
 	*graph = (EmogiGraph) {.nvertices = count,.ids = ids,.dictionary = graph->dictionary};
 }
 
+/* Sum the weights of a list, in the order of engine/cpu/degree.c: that of the merged list. */
+static double
+sum_weights(const EmogiListsView *lists, uint32 vertex)
+{
+	EmogiListPiece whole;
+	uint32		npieces;
+	const EmogiListPiece *pieces = emogi_lists_pieces(lists, vertex, &whole, &npieces);
+	double		sum = 0.0;
+
+	for (uint32 i = 0; i < npieces; i++)
+		for (uint64 e = 0; e < pieces[i].count; e++)
+			sum += emogi_weight(pieces[i].weights, lists->weight_type, e);
+	return sum;
+}
+
 /*
- * Set the rows to the vertices of an answer, with degrees and strengths summed in the order of
- * engine/cpu/degree.c. Return the number of edges read.
+ * Set the rows to the vertices of an answer, with degrees and sums of weights. Return the number of
+ * edges read.
  */
 static uint64
 set_degrees(const EmogiOverlay *overlay, const EmogiLocalAnswer *answer, EmogiGraph *graph,
@@ -141,11 +156,7 @@ set_degrees(const EmogiOverlay *overlay, const EmogiLocalAnswer *answer, EmogiGr
 
 		if (graph->weight_type != EMOGI_WEIGHT_NONE)
 		{
-			const uint64 first = graph->forward.offsets[answer->vertices[i]];
-
-			strength = 0.0;
-			for (uint64 e = first; e < first + degree; e++)
-				strength += emogi_weight(graph->forward.weights, graph->weight_type, e);
+			strength = sum_weights(&lists, answer->vertices[i]);
 			nentries += degree;
 		}
 		ids[i] = emogi_overlay_key(graph, overlay, answer->vertices[i]);
@@ -158,8 +169,7 @@ set_degrees(const EmogiOverlay *overlay, const EmogiLocalAnswer *answer, EmogiGr
 
 /*
  * Find the degrees of a task's targets. The search has depth 0: it only sorts and deduplicates the
- * targets that exist. Weights are summed in the order of the merged adjacency list, which an
- * overlay does not have, so return false then.
+ * targets that exist. Return false if one may have been removed.
  */
 static bool
 run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay, EmogiGraph *graph,
@@ -171,8 +181,6 @@ run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 	EmogiLocalAnswer answer;
 	uint64		nentries;
 
-	if (overlay != NULL && graph->weight_type != EMOGI_WEIGHT_NONE)
-		return false;
 	query.sources = find_numbers(graph, overlay, task->targets, task->ntargets, &query.nsources);
 	if (emogi_local_search(graph, overlay, &query, EMOGI_COST_LOCAL_MIN_EDGES,
 						   &answer) != EMOGI_LOCAL_ANSWERED)

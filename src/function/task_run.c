@@ -298,23 +298,13 @@ notice_sources(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGr
  * Report the first source and the first target that are not in the graph; graph NULL = it has no
  * edges. Report nothing if the graph was not read.
  */
-static void
-notice_ends(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
+void
+emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
 {
 	if (has_empty_set(task))
 		return;
 	notice_sources(task, overlay, graph);
 	notice_target_array(task, overlay, graph);
-}
-
-/*
- * Report the first source and the first target that are not in the graph; graph NULL = it has no
- * edges.
- */
-void
-emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
-{
-	notice_ends(task, overlay, graph);
 }
 
 /* Report the first source that an index search did not find in the graph. */
@@ -368,6 +358,14 @@ run_local(EmogiCourse *course)
 		answered = emogi_local_search_run(course->call, course->task, course->view.overlay,
 										  max_edges, course->graph, course->result);
 	return answered ? ANSWERED : GAVE_UP;
+}
+
+static Outcome
+run_neighborhood(EmogiCourse *course)
+{
+	return emogi_neighborhood_run(course->call, course->task, course->view.overlay,
+								  emogi_answer_neighborhood_edges(&course->question),
+								  course->graph, course->result) ? ANSWERED : GAVE_UP;
 }
 
 static Outcome
@@ -464,7 +462,7 @@ notice(const EmogiCourse *course, bool has_edges)
 	if (is_for_path(course->task))
 		emogi_path_run_notice_ends(course->task, course->view.overlay, graph);
 	else
-		notice_ends(course->task, course->view.overlay, graph);
+		emogi_task_notice_sets(course->task, course->view.overlay, graph);
 }
 
 /*
@@ -534,12 +532,9 @@ EmogiCall *
 emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *result)
 {
 	EmogiCourse course = {.task = task,.graph = graph,.result = result};
-	bool		reads_overlay;
 
 	emogi_task_ask(task, &course.question);
-	reads_overlay = emogi_answer_can(EMOGI_ANSWERER_LOCAL, &course.question) ||
-		emogi_answer_can(EMOGI_ANSWERER_COMPONENTS, &course.question);
-	course.call = open_call(function, task, reads_overlay,
+	course.call = open_call(function, task, emogi_answer_accepts_overlay(&course.question),
 							emogi_answer_can(EMOGI_ANSWERER_INDEX, &course.question) ?
 							&course.search : NULL, &course.question, &course.view);
 	*graph = course.view.graph;

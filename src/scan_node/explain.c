@@ -207,6 +207,7 @@ ask(const EmogiScan *scan, EmogiQuestion *question)
 		.query = {.algorithm = scan->function->algorithm,.max_depth = constant_depth(scan),
 				  .max_distance = (double) INFINITY},
 		.has_targets = is_path || (scan->vertex_input >= 0 && !scan->looks_up),
+		.has_components = names_components(scan),
 		.collects = collects(scan),
 		.last_is_target = is_path,
 		.is_shared = scan->is_shared && !scan->tries_local_search
@@ -346,16 +347,24 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 	}
 }
 
+/* Show a time; as text only if it does not round to 0. */
+static void
+explain_time(const char *label, double ms, ExplainState *es)
+{
+	if (es->format != EXPLAIN_FORMAT_TEXT || ms >= 0.0005)
+		ExplainPropertyFloat(label, "ms", ms, 3, es);
+}
+
 /* Show the times of all runs, and the rates computed from them. */
 static void
 explain_times(const EmogiCallRecord *total, ExplainState *es)
 {
-	ExplainPropertyFloat("Wait Time", "ms", total->wait_ms, 3, es);
-	ExplainPropertyFloat("Scan Time", "ms", total->scan_ms, 3, es);
-	ExplainPropertyFloat("Keys Time", "ms", total->keys_ms, 3, es);
-	ExplainPropertyFloat("CSR Time", "ms", total->csr_ms, 3, es);
-	ExplainPropertyFloat("Transfer Time", "ms", total->transfer_ms, 3, es);
-	ExplainPropertyFloat("Run Time", "ms", total->run_ms, 3, es);
+	explain_time("Wait Time", total->wait_ms, es);
+	explain_time("Scan Time", total->scan_ms, es);
+	explain_time("Keys Time", total->keys_ms, es);
+	explain_time("CSR Time", total->csr_ms, es);
+	explain_time("Transfer Time", total->transfer_ms, es);
+	explain_time("Run Time", total->run_ms, es);
 	if (total->run_ms > 0)
 		ExplainPropertyFloat("Traversal Rate", "edges/s",
 							 (double) total->edges_traversed / total->run_ms * 1e3, 0, es);
@@ -389,8 +398,8 @@ explain_refresh(const EmogiCallRecord *total, ExplainState *es)
 	ExplainPropertyUInteger("Edge Changes", NULL, total->nchanges, es);
 	if (!es->timing)
 		return;
-	ExplainPropertyFloat("Refresh Time", "ms", total->refresh_ms, 3, es);
-	ExplainPropertyFloat("Merge Time", "ms", total->merge_ms, 3, es);
+	explain_time("Refresh Time", total->refresh_ms, es);
+	explain_time("Merge Time", total->merge_ms, es);
 }
 
 /* Show the work of reading foreign tables. */
@@ -452,7 +461,8 @@ explain_runs(const EmogiScan *scan, ExplainState *es)
 	if (total->mapping[0] != '\0' &&
 		strcmp(total->mapping, emogi_papers_mapping_name(EMOGI_MAPPING_AUTO)) != 0)
 		ExplainPropertyText("Mapping", total->mapping, es);
-	ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
+	if (es->format != EXPLAIN_FORMAT_TEXT || total->nlevels > 0)
+		ExplainPropertyUInteger("Levels", NULL, total->nlevels, es);
 	ExplainPropertyUInteger("Edges Traversed", NULL, total->edges_traversed, es);
 	if (total->link_bytes > 0)
 		ExplainPropertyUInteger("Link Bytes", NULL, total->link_bytes, es);

@@ -38,6 +38,23 @@ collect_params(Node *node, Bitmapset **params)
 	return expression_tree_walker(node, collect_params, (void *) params);
 }
 
+/*
+ * Get the parameters that do not change before the end of the statement: the results of its
+ * uncorrelated subqueries.
+ */
+static Bitmapset *
+constant_params(const EState *estate)
+{
+	Bitmapset  *params = NULL;
+	ListCell   *cell;
+	ListCell   *param;
+
+	foreach(cell, estate->es_plannedstmt->planTree->initPlan)
+		foreach(param, lfirst_node(SubPlan, cell)->setParam)
+			params = bms_add_member(params, lfirst_int(param));
+	return params;
+}
+
 /* Prepare an expression that the run depends on. */
 static void
 init_input(EmogiScan *scan, Expr *expression)
@@ -65,6 +82,7 @@ init_conditions(EmogiScan *scan, List *operands, List *pushdowns, List *places)
 	ListCell   *operand;
 	ListCell   *pushdown;
 	ListCell   *place;
+	Bitmapset  *constant = constant_params(scan->css.ss.ps.state);
 
 	scan->vertex_input = -1;
 	scan->pushdowns = palloc(Max(list_length(pushdowns), 1) * sizeof *scan->pushdowns);
@@ -81,7 +99,8 @@ init_conditions(EmogiScan *scan, List *operands, List *pushdowns, List *places)
 		if (chooses_rows((EmogiPushdown) lfirst_int(pushdown)))
 		{
 			scan->vertex_input = scan->ninputs;
-			scan->looks_up = !bms_is_empty(params) || lfirst_int(pushdown) == EMOGI_MEMBER_OF;
+			scan->looks_up = !bms_is_subset(params, constant) ||
+				lfirst_int(pushdown) == EMOGI_MEMBER_OF;
 		}
 		if (!chooses_rows((EmogiPushdown) lfirst_int(pushdown)) || !scan->looks_up)
 			scan->run_params = bms_join(scan->run_params, params);

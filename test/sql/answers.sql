@@ -57,6 +57,11 @@ CALL compare($$SELECT * FROM emogi_cc('grid') WHERE vertex = 17$$);
 SET emogi.enable_local_search = off;
 CALL compare($$SELECT * FROM emogi_cc('grid')$$);
 RESET emogi.enable_local_search;
+-- rows of a few vertices: of few edges, and of a component that is the whole graph
+CALL compare($$SELECT * FROM emogi_triangles('grid') WHERE vertex = 17$$);
+CALL compare($$SELECT * FROM emogi_articulation_points('grid') WHERE vertex IN (17, 18)$$);
+CALL compare($$SELECT * FROM emogi_core('grid') WHERE vertex = 17$$);
+CALL compare($$SELECT * FROM emogi_triangles('grid')$$);
 -- a path near, a path far, and one by a hierarchy
 CALL compare($$SELECT * FROM emogi_shortest_path('grid', 0, 2)$$);
 SET emogi.enable_contraction = off;
