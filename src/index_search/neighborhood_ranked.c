@@ -336,8 +336,8 @@ count_list(Ranked *ranked, int side, uint32 v)
 }
 
 /*
- * Get an upper bound of the length of the k-th path, once the shortest one is known; infinite = fewer
- * paths are known.
+ * Get an upper bound of the length of the k-th path, once the shortest one is known; infinite =
+ * fewer paths are known.
  */
 static double
 bound_length(Ranked *ranked)
