@@ -66,6 +66,13 @@ extern int	emogi_dictionary_plan_shift(uint64_t nkeys);
  */
 extern EmogiKeyBytes emogi_dictionary_key(const EmogiDictionary *dictionary, int64_t code);
 
+/*
+ * Prefetch what emogi_dictionary_key reads for a code: first the place of the key, then, once that
+ * has arrived, its bytes.
+ */
+extern void emogi_dictionary_prefetch_place(const EmogiDictionary *dictionary, int64_t code);
+extern void emogi_dictionary_prefetch_bytes(const EmogiDictionary *dictionary, int64_t code);
+
 /* Get the code of the key with exactly these bytes; EMOGI_NO_CODE if there is none. */
 extern int64_t emogi_dictionary_find(const EmogiDictionary *dictionary, EmogiKeyBytes key);
 

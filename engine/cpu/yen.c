@@ -526,6 +526,7 @@ emogi_yen_begin(const EmogiGraph *graph, const EmogiOverlay *overlay,
 						.nvertices = graph->nvertices + (overlay != NULL ? overlay->nnew : 0),
 						.budget = MIN_BUDGET,.found_key = (double) INFINITY,
 						.max_bytes = max_bytes,
+						.min_weight = graph->weight_type == EMOGI_WEIGHT_NONE ? 1.0 : 0.0,
 						.made = hierarchy,.reversed = reversed};
 	emogi_job_phase(&made->job, EMOGI_PHASE_RUN, 0);
 	emogi_contiguous_lists_begin(&made->lists[0], emogi_lists_backward(graph, overlay), &made->job,

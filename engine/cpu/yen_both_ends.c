@@ -30,11 +30,18 @@ nearest(const EmogiYenQueue *queue)
 	return queue->count > 0 ? queue->entries[0].key : (double) INFINITY;
 }
 
+/* Get the minimum distance of a vertex that a search has not reached: it follows a queued one. */
+static inline double
+unreached(const EmogiYen *ranking, const EmogiYenQueue *queue)
+{
+	return nearest(queue) + ranking->min_weight;
+}
+
 /* Get a lower bound of a vertex's distance to the target without the prefix. */
 static inline double
 bound_of(const EmogiYen *ranking, const EmogiSpurNode *node)
 {
-	const double radius = nearest(&ranking->reverse);
+	const double radius = unreached(ranking, &ranking->reverse);
 
 	return node->rest < radius ? node->rest : radius;
 }
@@ -82,7 +89,7 @@ static bool
 relax_reverse(EmogiYen *ranking, uint32_t vertex, double rest)
 {
 	EmogiSpurNode *node = emogi_yen_spur_node(ranking, vertex);
-	const double radius = nearest(&ranking->queue);
+	const double radius = unreached(ranking, &ranking->queue);
 
 	if (node->banned || !(rest < node->rest))
 		return true;
@@ -175,7 +182,7 @@ enter(EmogiYen *ranking, const EmogiYenPath *path, const EmogiYenClass *class)
 static inline double
 frontier(const EmogiYen *ranking)
 {
-	return emogi_yen_add(nearest(&ranking->queue), nearest(&ranking->reverse));
+	return emogi_yen_add(nearest(&ranking->queue), unreached(ranking, &ranking->reverse));
 }
 
 /* Search from both ends until no path can be shorter than the one found, or `allowed`. */

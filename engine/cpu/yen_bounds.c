@@ -19,6 +19,11 @@
  * of all edges: beyond that it would reach nearly the whole graph, and its bounds would cost more
  * than they save.
  *
+ * A vertex that the search from the source has not reached follows one that it has not settled, so
+ * it is farther away than the radius by at least the minimum weight. That is known without weights:
+ * 1. It saves a level of each search, and the last level is most of the cost in graphs of short
+ * paths.
+ *
  * With rounded sums, all of this holds except for rounding. The bound from the source is exact:
  * labels are the minimum sums in SSSP's arithmetic, which is monotone, and unsettled vertices are
  * no nearer than the radius. Along an edge it grows by at most the weight, rounded once. So the
@@ -49,8 +54,9 @@ static inline double
 bound_from_source(const EmogiYen *ranking, uint32_t vertex)
 {
 	const double label = emogi_yen_value(emogi_yen_labels(ranking, vertex).forward);
+	const double unreached = ranking->radius + ranking->min_weight;
 
-	return label < ranking->radius ? label : ranking->radius;
+	return label < unreached ? label : unreached;
 }
 
 /* ---- bidirectional search ---- */
@@ -117,8 +123,8 @@ meet(EmogiYen *ranking)
 	if (!relax(ranking, true, ranking->source, 0.0) || !relax(ranking, false, ranking->target, 0.0))
 		return false;
 	while (ranking->forward.count > 0 && ranking->backward.count > 0 &&
-		   !(emogi_yen_add(nearest(&ranking->forward), nearest(&ranking->backward)) >=
-			 ranking->limit))
+		   !(emogi_yen_add(nearest(&ranking->forward), nearest(&ranking->backward)) +
+			 ranking->min_weight >= ranking->limit))
 	{
 		const bool	forward = nscanned[1] <= nscanned[0];
 		const uint64_t before = ranking->nscanned;

@@ -140,6 +140,7 @@ struct EmogiYen
 	uint32_t	target;
 	bool		is_exact;		/* sums of weights are never rounded */
 	double		slack;			/* maximum factor between sums that should be equal */
+	double		min_weight;		/* lower bound of all weights: 1 without weights, otherwise 0 */
 	uint64_t	nscanned;		/* edges scanned */
 	uint64_t	polled;			/* value of nscanned at the last poll */
 	uint64_t	max_bytes;

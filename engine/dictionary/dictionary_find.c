@@ -52,6 +52,32 @@ emogi_dictionary_key(const EmogiDictionary *dictionary, int64_t code)
 	return added != NULL ? emogi_dictionary_added_key(room, added) : (EmogiKeyBytes) {NULL, 0};
 }
 
+/* Get the number of a key of the build by its code, from 0; nkeys or more = the code is another's. */
+static inline uint64_t
+built_number(const EmogiDictionary *dictionary, int64_t code)
+{
+	return code > 0 ? ((uint64_t) code >> dictionary->shift) - 1 : UINT64_MAX;
+}
+
+void
+emogi_dictionary_prefetch_place(const EmogiDictionary *dictionary, int64_t code)
+{
+	const uint64_t number = built_number(dictionary, code);
+
+	if (number < dictionary->nkeys)
+		emogi_dictionary_prefetch_offset(dictionary, number);
+}
+
+void
+emogi_dictionary_prefetch_bytes(const EmogiDictionary *dictionary, int64_t code)
+{
+	const uint64_t number = built_number(dictionary, code);
+
+	if (number < dictionary->nkeys)
+		__builtin_prefetch((const char *) dictionary + dictionary->arena_at +
+						   emogi_dictionary_offset(dictionary, number));
+}
+
 /* ---- by bytes ---- */
 
 /* Advance *at to the first slot that is 0 or matches the tag of the hash, and return this slot. */

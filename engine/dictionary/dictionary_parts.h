@@ -91,6 +91,15 @@ emogi_dictionary_offset(const EmogiDictionary *dictionary, uint64_t number)
 		: ((const uint64_t *) offsets)[number];
 }
 
+/* Prefetch the offset of a key of the build. */
+static inline void
+emogi_dictionary_prefetch_offset(const EmogiDictionary *dictionary, uint64_t number)
+{
+	if (dictionary->offset_bytes > 0)
+		__builtin_prefetch((const char *) dictionary + dictionary->offsets_at +
+						   number * dictionary->offset_bytes);
+}
+
 /* Get a key of the build. */
 static inline EmogiKeyBytes
 emogi_dictionary_built_key(const EmogiDictionary *dictionary, uint64_t number)

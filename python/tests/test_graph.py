@@ -17,6 +17,15 @@ def test_columns_are_quoted(db):
     assert graph.shortest_path(1, 3, select=["edge"])["edge"].tolist() == [7, 8, None]
 
 
+def test_columns_beside_a_condition(db):
+    db.execute('CREATE TABLE "Far away" (a int, b int, km float8)')
+    db.execute('INSERT INTO "Far away" VALUES (1, 2, 5), (2, 3, 50)')
+    assert list(db.graph('"Far away" WHERE km < 9', source="a", target="b").bfs(1)) == [(1, 0), (2, 1)]
+    for graph in ("SELECT a, b FROM x", '"Far away"(a, b)'):
+        with pytest.raises(ValueError, match="source and target name columns of a relation"):
+            db.graph(graph, source="a", target="b")
+
+
 def test_costs_of_the_way_back(db):
     db.execute("CREATE TABLE street (a int, b int, km float8, back float8, id int)")
     db.execute("INSERT INTO street VALUES (1, 2, 5, 6, 1), (2, 3, 5, -1, 2)")

@@ -4,7 +4,8 @@
  *
  * The cost unit is a microsecond, which is one row read by an index search. A search costs
  *     rows read + index descents * EMOGI_INDEX_DESCENT_COST
- * and a build costs edges / EMOGI_COST_EDGES_PER_US, where edges is the size of the table.
+ * and a build costs edges / EMOGI_COST_EDGES_PER_US, where edges is the size of the table, or
+ * edges / threads / EMOGI_COST_EDGES_PER_THREAD_US if that is more.
  *
  * Statistics predict how many rows a search will read, and are often wrong. So a search gives up as
  * soon as it has cost a quarter of a build: the call then takes at most that much longer than a
@@ -32,6 +33,7 @@
 #include "acquire/acquire.h"
 #include "answer/cost.h"
 #include "base/limits.h"
+#include "base/settings.h"
 #include "index_search/index_search.h"
 
 /*
@@ -80,8 +82,10 @@ measure(List *leaves, double *pages, double *rows)
 static double
 build_cost(const EmogiSource *source, double nrows)
 {
-	return nrows / (source->filter != NULL ? EMOGI_COST_FILTERED_EDGES_PER_US :
-					EMOGI_COST_EDGES_PER_US);
+	const int	fastest = source->filter != NULL ? EMOGI_COST_FILTERED_EDGES_PER_US :
+		EMOGI_COST_EDGES_PER_US;
+
+	return nrows / Min(fastest, emogi_cpu_threads * EMOGI_COST_EDGES_PER_THREAD_US);
 }
 
 /* Get the accumulated cost of index searches at which a graph is built. */
@@ -134,7 +138,8 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *search, int nle
 static bool
 is_bounded(const EmogiIndexSearch *search)
 {
-	return search->max_depth >= 0 || search->kind == EMOGI_COLLECTS_PATHS;
+	return search->max_depth >= 0 || search->kind == EMOGI_COLLECTS_PATHS ||
+		search->kind == EMOGI_COLLECTS_RANKED;
 }
 
 /* Get the cost limit of an index search, given the cost that statistics predict. */

@@ -30,11 +30,12 @@
 #define EMOGI_COST_BUILD_EDGE_US 0.25
 /*
  * ... and at its fastest, in edges per microsecond: without conditions, and with conditions that
- * are evaluated on each row. These limit index searches, which therefore end early rather than
- * late.
+ * are evaluated on each row; with few threads, so many a thread. These limit index searches, which
+ * therefore end early rather than late.
  */
 #define EMOGI_COST_EDGES_PER_US 64
 #define EMOGI_COST_FILTERED_EDGES_PER_US 20
+#define EMOGI_COST_EDGES_PER_THREAD_US 5
 
 /* ---- GPUs ---- */
 

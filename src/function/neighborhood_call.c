@@ -96,6 +96,7 @@ emogi_neighborhood_call_describe(const EmogiTask *task, EmogiIndexSearch *search
 	search->max_depth = search->kind == EMOGI_COLLECTS_NEAR ? hops_within(search->max_distance) :
 		neighborhood.depth == QUERY_DEPTH ? task->query.max_depth : neighborhood.depth;
 	search->is_paired = task->pairs != NULL;
+	search->npaths = task->npaths;
 }
 
 /*

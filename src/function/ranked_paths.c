@@ -205,6 +205,8 @@ emogi_k_shortest_paths(PG_FUNCTION_ARGS)
 	k = (uint64) emogi_arguments_count(fcinfo, 3, 1, "k",
 									   "Use 1 or more paths.");
 	task.further_arguments = psprintf(", %llu", (unsigned long long) k);
+	task.collects = EMOGI_COLLECTS_RANKED;
+	task.npaths = k;
 	find_and_put(fcinfo, &task, k, false);
 	return (Datum) 0;
 }

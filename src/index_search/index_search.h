@@ -5,8 +5,8 @@
  * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges,
  * index_search_weights.c tells whether weights need no check, and index_search_read.c reads the
  * edges under the active snapshot. index_search_bfs.c traverses them, level by level;
- * neighborhood.c and neighborhood_paths.c collect them. index_search_keys.c stores the keys that
- * are met.
+ * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect them. index_search_keys.c
+ * stores the keys that are met.
  * acquire/index_search_cost.c decides whether a search costs less than a graph, and how much it may
  * cost.
  */
@@ -45,7 +45,8 @@ typedef enum EmogiIndexSearchKind
 	EMOGI_COLLECTS_WALKS,		/* of walks of at most max_depth `steps` from the sources */
 	EMOGI_COLLECTS_CYCLES,		/* of cycles of at most max_depth edges through the sources */
 	EMOGI_COLLECTS_NEAR,		/* of shortest paths of at most max_distance from the sources */
-	EMOGI_COLLECTS_PATHS		/* of shortest paths from sources to targets */
+	EMOGI_COLLECTS_PATHS,		/* of shortest paths from sources to targets */
+	EMOGI_COLLECTS_RANKED		/* of the npaths shortest simple paths of a source and a target */
 } EmogiIndexSearchKind;
 
 /*
@@ -82,6 +83,7 @@ typedef struct EmogiIndexSearch
 	uint64		ntargets;
 	bool		is_paired;		/* of source i only the paths to target i are wanted */
 	const char *steps;			/* of walks */
+	uint64		npaths;			/* of a ranking */
 	double		max_distance;	/* of shortest paths; infinite = unlimited */
 	bool		is_weighted;	/* paths are shortest by weight; set by acquire/ */
 	uint64		cost_before;	/* of earlier searches that the cost limit includes */

@@ -318,6 +318,9 @@ suffice(const EmogiSearchIndexes *indexes, const EmogiIndexSearch *search)
 		case EMOGI_COLLECTS_PATHS:	/* by weights they are searched from the sources */
 			return have_along || (search->direction != EMOGI_BOTH && !search->is_weighted &&
 								  (indexes->by_src != NULL || indexes->by_dst != NULL));
+		case EMOGI_COLLECTS_RANKED:
+			return have_along || (search->direction != EMOGI_BOTH &&
+								  (indexes->by_src != NULL || indexes->by_dst != NULL));
 		case EMOGI_SEARCHES:
 		case EMOGI_COLLECTS_CYCLES:
 		case EMOGI_COLLECTS_NEAR:

@@ -13,7 +13,8 @@
  *                            edge (0-based) starts at most i edges after the source, and ends at
  *                            most k - 1 - i edges before it, so it is found in forward lists up to
  *                            depth (k + 1) / 2 or in backward lists up to depth k / 2;
- *   shortest paths           see neighborhood_paths.c.
+ *   shortest paths           see neighborhood_paths.c, and for the k shortest ones
+ *                            neighborhood_ranked.c.
  */
 #include "postgres.h"
 
@@ -377,6 +378,9 @@ collect(EmogiCollection *collection)
 			break;
 		case EMOGI_COLLECTS_PATHS:
 			emogi_neighborhood_collect_paths(collection);
+			break;
+		case EMOGI_COLLECTS_RANKED:
+			emogi_neighborhood_collect_ranked(collection);
 			break;
 		case EMOGI_SEARCHES:
 			break;

@@ -1,7 +1,7 @@
 /*
  * neighborhood.h: the edges near given vertices, collected through table indexes.
  *
- * neighborhood.c and neighborhood_paths.c collect them; acquire/neighborhood_graph.c makes them a
+ * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect them; acquire/neighborhood_graph.c makes them a
  * graph.
  */
 #ifndef EMOGI_NEIGHBORHOOD_H
@@ -91,5 +91,9 @@ extern bool emogi_neighborhood_exists(EmogiCollection *collection, uint32 vertex
 
 extern void emogi_neighborhood_collect_near(EmogiCollection *collection);
 extern void emogi_neighborhood_collect_paths(EmogiCollection *collection);
+
+/* ---- neighborhood_ranked.c ---- */
+
+extern void emogi_neighborhood_collect_ranked(EmogiCollection *collection);
 
 #endif							/* EMOGI_NEIGHBORHOOD_H */

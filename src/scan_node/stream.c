@@ -13,6 +13,9 @@
 #include "scan_node/call_expr.h"
 #include "scan_node/scan.h"
 
+/* rows between the steps of a prefetch */
+#define PREFETCH_ROWS 8
+
 /* ---- the rows ---- */
 
 /*
@@ -121,12 +124,47 @@ next_member(EmogiScan *scan, uint64 *v)
 	return false;
 }
 
+/* Get a vertex that will be picked so many rows later; EMOGI_NO_VERTEX if there are fewer. */
+static inline uint32
+picked_later(const EmogiScan *scan, uint64 rows)
+{
+	return scan->position + rows < scan->npicked ? scan->picked[scan->position + rows] :
+		EMOGI_NO_VERTEX;
+}
+
+/*
+ * Prefetch what the rows of the next picked vertices read: they are in the order of a value, so
+ * their keys and values are anywhere in memory. Each step needs what the one before has fetched.
+ */
+static inline void
+prefetch_picked(const EmogiScan *scan)
+{
+	const EmogiDictionary *dictionary = scan->form->keys == NULL ? scan->graph.dictionary : NULL;
+	const uint32 third = picked_later(scan, 3 * PREFETCH_ROWS);
+	const uint32 second = picked_later(scan, 2 * PREFETCH_ROWS);
+	const uint32 first = picked_later(scan, PREFETCH_ROWS);
+
+	if (third != EMOGI_NO_VERTEX)
+	{
+		__builtin_prefetch(&scan->graph.ids[third]);
+		for (int i = 0; i < scan->ncolumns; i++)
+			if (scan->columns[i] > 0 &&
+				scan->function->columns[scan->columns[i] - 1].type == EMOGI_VERTEX)
+				__builtin_prefetch(&scan->result.columns[scan->columns[i] - 1].vertex[third]);
+	}
+	if (dictionary != NULL && second != EMOGI_NO_VERTEX)
+		emogi_dictionary_prefetch_place(dictionary, scan->graph.ids[second]);
+	if (dictionary != NULL && first != EMOGI_NO_VERTEX)
+		emogi_dictionary_prefetch_bytes(dictionary, scan->graph.ids[first]);
+}
+
 /* Get the next of the picked vertices; return false if there is none. */
 static bool
 next_picked(EmogiScan *scan, uint64 *v)
 {
 	if (scan->position >= scan->npicked)
 		return false;
+	prefetch_picked(scan);
 	*v = scan->picked[scan->position++];
 	return true;
 }

@@ -9,6 +9,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "parser/scansup.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -140,20 +141,82 @@ find_elsewhere(const char *name)
 	return found;
 }
 
+/*
+ * Get the name of the relation if the text is one with an alias, 'rel a' or 'rel AS a'; otherwise
+ * NULL.
+ */
+static char *
+find_aliased(const char *graph)
+{
+	char	   *relation = pstrdup(graph + strspn(graph, " \t\n"));
+	char	   *alias = relation + strcspn(relation, " \t\n");
+	List	   *columns;
+	List	   *name;
+
+	if (*alias == '\0')
+		return NULL;
+	*alias++ = '\0';
+	alias += strspn(alias, " \t\n");
+	if (pg_strncasecmp(alias, "as", 2) == 0 && isspace((unsigned char) alias[2]))
+		alias += 2;
+	if (!emogi_columns_are_identifiers(alias, '\0') ||
+		!emogi_graph_grammar_split_relation(relation, &name, &columns) ||
+		!OidIsValid(RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock, true)))
+		return NULL;
+	return relation;
+}
+
+/* Does the text begin like a relation with columns, with a name before the parenthesis? */
+static bool
+has_columns(const char *graph)
+{
+	const char *open = strchr(graph, '(');
+	List	   *columns;
+	List	   *name;
+
+	return open != NULL &&
+		emogi_graph_grammar_split_relation(pnstrdup(graph, open - graph), &name, &columns);
+}
+
+/* Get the text without what a name may not have around it: single quotes, and a semicolon. */
+static char *
+without_frame(const char *graph)
+{
+	char	   *name = pstrdup(graph + strspn(graph, " \t\n'"));
+	size_t		length = strlen(name);
+	List	   *columns;
+	List	   *parts;
+
+	while (length > 0 && strchr(" \t\n';", name[length - 1]) != NULL)
+		length--;
+	name[length] = '\0';
+	return emogi_graph_grammar_split_relation(name, &parts, &columns) ? name : NULL;
+}
+
 /* Raise 42601 for a graph argument of an unknown form. */
 void
 emogi_name_hints_report_form(const char *graph)
 {
 	char	   *quoted = find_quoted(graph);
+	char	   *aliased = quoted == NULL ? find_aliased(graph) : NULL;
+	char	   *framed = without_frame(graph);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("invalid graph argument: \"%s\"", graph),
+			 aliased != NULL ?
+			 errhint("A relation has no alias here: '%s'. A query may have one: 'SELECT a.src, "
+					 "a.dst FROM %s AS a'.", aliased, aliased) :
 			 strcasestr(graph, " where ") != NULL ?
 			 errhint("A condition follows the name of the relation or its columns: 'edges(src, "
 					 "dst) WHERE ...'. For anything else, use a query: 'SELECT src, dst FROM edges "
 					 "AS e WHERE ...'.") :
-			 strchr(graph, '(') != NULL ?
+			 framed != NULL ? errhint("Pass the name alone: '%s'.", framed) :
+			 strcasestr(graph, " join ") != NULL ||
+			 (strchr(graph, ',') != NULL && strchr(graph, '(') == NULL) ?
+			 errhint("A graph of several tables is a query: 'SELECT src, dst FROM a UNION ALL SELECT "
+					 "src, dst FROM b'.") :
+			 has_columns(graph) ?
 			 errhint("The name is followed by two to five columns: 'edges(src, dst)', "
 					 "'\"Edges\"(src, dst, weight)', 'roads(source, target, cost, reverse_cost, "
 					 "id)'. Names other than lower-case letters, digits and underscores are "
@@ -163,9 +226,12 @@ emogi_name_hints_report_form(const char *graph)
 			 errhint(EMOGI_GRAPH_ARGUMENT_HINT)));
 }
 
-/* Raise 42P01 for a name that no relation has, given as typed and as split. */
+/*
+ * Raise 42P01 for a name that no relation has, given as typed and as split. hint: if it resembles
+ * no relation's; NULL = a general one.
+ */
 void
-emogi_name_hints_report_name(const char *graph, List *name)
+emogi_name_hints_report_name(const char *graph, List *name, const char *hint)
 {
 	char	   *quoted = find_quoted(graph);
 	bool		qualified = list_length(name) > 1;
@@ -185,7 +251,8 @@ emogi_name_hints_report_name(const char *graph, List *name)
 			 errhint("The schema of '%s' is not in the search_path, which is empty while a dump "
 					 "is restored. Name the schema; in stored queries, write '%s'::regclass.",
 					 elsewhere, elsewhere) :
-			 similar != NULL ? errhint("Perhaps you meant '%s'.", similar) : qualified ? 0 :
+			 similar != NULL ? errhint("Perhaps you meant '%s'.", similar) :
+			 hint != NULL ? errhint("%s", hint) : qualified ? 0 :
 			 errhint("The name is looked up in the database, not among WITH queries and aliases of "
 					 "the calling query. Pass a query as text: 'SELECT src, dst FROM ...'.")));
 }

@@ -1,8 +1,8 @@
 /*
  * parser_hints.c: hints for errors that PostgreSQL raises while it analyzes a call
  *
- * A literal of type regclass and the types of parameters are read before a function is called, so
- * the function cannot explain them. The hint is added when the error is sent to the client; code
+ * Literals and the types of parameters are read before a function is called, so the function cannot
+ * explain them. The hint is added when the error is sent to the client; code
  * that catches the error does not see it.
  */
 #include "postgres.h"
@@ -12,20 +12,35 @@
 
 #include "source/source.h"
 
+/* The hint for a direction in the place of another argument. */
+#define BY_NAME(direction) \
+	"Arguments are taken in order. If the function has a direction, pass it by name: direction => '" \
+	direction "'."
+
 /* An error of a statement that contains both texts, in any case, and its hint. */
 static const struct
 {
 	int			sqlstate;
+	const char *message;		/* end of the error's message; NULL = any */
 	const char *function;
 	const char *argument;
 	const char *hint;
 }			explained[] = {
-	{ERRCODE_INDETERMINATE_DATATYPE, "emogi_query", "$",
+	{ERRCODE_INDETERMINATE_DATATYPE, NULL, "emogi_query", "$",
 		"Cast a parameter that is passed along with values of other types: emogi_query('... WHERE "
 		"kind = $1 AND km < $2', $1::text, 10)."},
-	{ERRCODE_INVALID_NAME, "emogi_", "columns",
+	{ERRCODE_INVALID_TEXT_REPRESENTATION, ": \"both\"", "emogi_", "'both'", BY_NAME("both")},
+	{ERRCODE_INVALID_TEXT_REPRESENTATION, ": \"in\"", "emogi_", "'in'", BY_NAME("in")},
+	{ERRCODE_INVALID_TEXT_REPRESENTATION, ": \"out\"", "emogi_", "'out'", BY_NAME("out")},
+	{ERRCODE_UNDEFINED_TABLE, ")\" does not exist", "emogi_", "regclass",
+		"A regclass is a relation without columns: 'edges'::regclass, columns => 'a, b'. As text: "
+		"'edges(a, b)'."},
+	{ERRCODE_INVALID_NAME, NULL, "emogi_", "columns",
 		"The argument \"columns\" is for a table or view as regclass. A query lists its columns "
-		"itself, 'SELECT a AS src, b AS dst FROM ...', and so does a graph as text, 'edges(a, b)'."}
+		"itself, 'SELECT a AS src, b AS dst FROM ...', and so does a graph as text, 'edges(a, b)'."},
+	{ERRCODE_INVALID_NAME, NULL, "emogi_", "::regclass",
+		"Only the name of a relation can be a regclass. Give columns as columns => 'a, b', and a query "
+		"as text: 'SELECT src, dst FROM ...'."}
 };
 
 static emit_log_hook_type previous_emit_log_hook = NULL;
@@ -42,17 +57,92 @@ contains(const char *statement, const char *text)
 	return false;
 }
 
-/* Add the hint to an error that has none. */
+/* Does a message end with a text? */
+static bool
+ends_with(const char *message, const char *text)
+{
+	const size_t length = strlen(message);
+
+	return length >= strlen(text) && strcmp(message + length - strlen(text), text) == 0;
+}
+
+/* Return true if a character can be part of a name. */
+static bool
+is_in_name(char sign)
+{
+	return isalnum((unsigned char) sign) || sign == '_';
+}
+
+/*
+ * Get the hint for a function of the extension that PostgreSQL does not find, instead of that it
+ * could need casts; NULL for another function.
+ */
+static char *
+explain_function(const char *message)
+{
+	const char *name = strstr(message, "emogi_");
+	int			length = 0;
+
+	while (name != NULL && is_in_name(name[length]))
+		length++;
+	if (name == NULL || name[length] != '(')
+		return NULL;
+	return psprintf("\\df %.*s lists the arguments, \\df emogi_* the functions. Arguments after the "
+					"graph and the vertices are best passed by name.", length, name);
+}
+
+/* Get the hint for a column that does not exist and is given as the graph; NULL for another. */
+static char *
+explain_graph(const char *message, const char *statement)
+{
+	const char *column = strchr(message, '"');
+	const size_t length = column != NULL ? strcspn(column + 1, "\"") : 0;
+
+	while (length > 0 && (statement = strstr(statement, "emogi_")) != NULL)
+	{
+		while (is_in_name(*statement))
+			statement++;
+		if (*statement != '(')
+			continue;
+		statement += 1 + strspn(statement + 1, " \t\n\"");
+		if (pg_strncasecmp(statement, column + 1, length) == 0 && !is_in_name(statement[length]))
+			return psprintf("The graph is text, in single quotes: '%.*s'.", (int) length,
+							column + 1);
+	}
+	return NULL;
+}
+
+/* Get the hint of the table for an error; NULL = it has none. */
+static const char *
+find_hint(const ErrorData *error, const char *statement)
+{
+	for (int i = 0; i < (int) lengthof(explained); i++)
+		if (error->sqlerrcode == explained[i].sqlstate &&
+			(explained[i].message == NULL || ends_with(error->message, explained[i].message)) &&
+			contains(statement, explained[i].function) &&
+			contains(statement, explained[i].argument))
+			return explained[i].hint;
+	return NULL;
+}
+
+/* Add the hint to an error that has none, or only one on casts. */
 static void
 add_hint(ErrorData *error)
 {
 	const char *statement = debug_query_string;
+	const char *hint = NULL;
 
-	for (int i = 0; i < (int) lengthof(explained) && error->elevel == ERROR; i++)
-		if (error->sqlerrcode == explained[i].sqlstate && error->hint == NULL &&
-			statement != NULL && contains(statement, explained[i].function) &&
-			contains(statement, explained[i].argument))
-			error->hint = MemoryContextStrdup(error->assoc_context, explained[i].hint);
+	if (error->elevel == ERROR && error->message != NULL && statement != NULL)
+	{
+		if (error->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION)
+			hint = explain_function(error->message);
+		else if (error->hint == NULL && error->sqlerrcode == ERRCODE_UNDEFINED_COLUMN)
+			hint = explain_graph(error->message, statement);
+		else if (error->hint == NULL)
+			hint = find_hint(error, statement);
+	}
+	if (hint != NULL)
+		error->hint = MemoryContextStrdup(error->assoc_context, hint);
 	if (previous_emit_log_hook)
 		previous_emit_log_hook(error);
 }

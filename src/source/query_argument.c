@@ -113,22 +113,6 @@ report_not_select(const char *what)
 			 errhint("Use a single SELECT, WITH ... SELECT, VALUES or TABLE.")));
 }
 
-/* Raise 42601 for a relation's name, as in graph arguments, if only a query is allowed. */
-static void
-check_no_name(const char *query, const char *what)
-{
-	List	   *columns;
-	List	   *name;
-
-	if (emogi_graph_grammar_is_query(query) ||
-		!emogi_graph_grammar_split_relation(query, &name, &columns))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("the %s must be one SELECT, not the name \"%s\"", what, query),
-			 errhint("Select its columns: 'SELECT ... FROM %s'.", NameListToQuotedString(name))));
-}
-
 /*
  * Prepare query text, inside SPI, and check that it is one SELECT. Get the description of its
  * result, including the columns of anonymous rows (anonymous_rows.c), and return the length of the
@@ -143,7 +127,7 @@ emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc)
 	RawStmt    *raw;
 	int			end;
 
-	check_no_name(query, what);
+	emogi_query_hints_check(query, what);
 	plan = prepare(query, what);
 	sources = plan != NULL ? SPI_plan_get_plan_sources(plan) : NIL;
 	if (list_length(sources) != 1)

@@ -18,7 +18,6 @@
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/varlena.h"
 
 #include "base/catalog_changes.h"
 #include "base/compat.h"
@@ -30,66 +29,6 @@
 
 /* ---- columns ---- */
 
-/* List a relation's columns, for the DETAIL of an error. */
-static char *
-column_names(Relation rel)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-	StringInfoData names;
-
-	initStringInfo(&names);
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(desc, i);
-
-		if (!attribute->attisdropped)
-			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
-							 quote_identifier(NameStr(attribute->attname)));
-	}
-	return names.len > 0 ? names.data : pstrdup("none");
-}
-
-/* Return true if two names differ only by a transposition of adjacent letters. */
-static bool
-are_transposed(const char *a, const char *b)
-{
-	size_t		i = 0;
-
-	while (a[i] != '\0' && a[i] == b[i])
-		i++;
-	return a[i] != '\0' && a[i] == b[i + 1] && a[i + 1] == b[i] && a[i + 1] != '\0' &&
-		strcmp(a + i + 2, b + i + 2) == 0;
-}
-
-/*
- * Get the name of the relation's column that is most similar to a missing one; NULL if none is
- * similar.
- */
-static const char *
-find_similar_column(Relation rel, const char *name)
-{
-	TupleDesc	desc = RelationGetDescr(rel);
-	int			best = ((int) strlen(name) + 1) / 3 + 1;
-	const char *found = NULL;
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		const char *other = NameStr(TupleDescAttr(desc, i)->attname);
-		int			distance;
-
-		if (TupleDescAttr(desc, i)->attisdropped)
-			continue;
-		distance = are_transposed(name, other) ?
-			1 : varstr_levenshtein_less_equal(name, strlen(name), other, strlen(other), 1, 1, 1,
-											  best - 1, true);
-		if (distance >= best)
-			continue;
-		best = distance;
-		found = quote_identifier(other);
-	}
-	return found;
-}
-
 /*
  * Get the attribute number of a column that the user named, or raise 42703. form: the columns named
  * with it, as an example.
@@ -98,36 +37,13 @@ static AttrNumber
 named_column(Relation rel, const char *name, const char *form)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
-	const char *similar = attnum <= 0 ? find_similar_column(rel, name) : NULL;
 
 	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-						RelationGetRelationName(rel)),
-				 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel),
-						   column_names(rel)),
-				 similar != NULL ? errhint("Perhaps you meant the column %s.", similar) :
-				 errhint("Name the columns of both ends, for example: '%s(%s)'.",
-						 quote_identifier(RelationGetRelationName(rel)), form)));
+		emogi_column_hints_report_missing(rel, name, psprintf("Name the columns of both ends, for example: "
+											 "'%s(%s)'.",
+											 quote_identifier(RelationGetRelationName(rel)),
+											 form));
 	return attnum;
-}
-
-/* Find the endpoint columns of a relation for which the user named none, or raise 42703. */
-static void
-default_columns(Relation rel, EmogiSource *source)
-{
-	if (emogi_default_columns_find(RelationGetRelid(rel), source))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("relation \"%s\" has neither columns src and dst nor columns source and "
-					"target", RelationGetRelationName(rel)),
-			 errdetail("The columns of \"%s\" are: %s.", RelationGetRelationName(rel),
-					   column_names(rel)),
-			 errhint("Name the columns of the two ends of an edge: '%s(source_column, "
-					 "target_column)'.",
-					 quote_identifier(RelationGetRelationName(rel)))));
 }
 
 /* Get a column as an endpoint of edges. */
@@ -274,6 +190,13 @@ locked_relation(RangeVar *name)
 		relid : InvalidOid;
 }
 
+/* Is this text a direction? */
+static bool
+is_direction(const char *text)
+{
+	return strcmp(text, "in") == 0 || strcmp(text, "out") == 0 || strcmp(text, "both") == 0;
+}
+
 /*
  * Lock the relation that a graph argument gives by its OID. Raises 42P01, and 42601 for an invalid
  * column list.
@@ -288,15 +211,20 @@ lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 	if (rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", graph->relid)));
+				 errmsg("relation with OID %u does not exist", graph->relid),
+				 errhint("A number as graph is the OID of a relation. " EMOGI_GRAPH_ARGUMENT_HINT)));
 	relation_close(rel, NoLock);
 	if (graph->columns != NULL && !emogi_columns_split(graph->columns, columns))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("invalid list of columns: \"%s\"", graph->columns),
+				 is_direction(graph->columns) ?
+				 errhint("The last argument is a list of columns. If the function has a direction, "
+						 "pass it by name: direction => '%s'.", graph->columns) :
 				 strchr(graph->columns, ',') == NULL ?
-				 errhint("The last argument is a list of columns: columns => 'from_node, to_node'. "
-						 "Pass other arguments by name: direction => 'in'.") :
+				 errhint("The last argument is a list of columns, at least those of both ends of "
+						 "an edge: columns => 'from_node, to_node'. Pass other arguments by "
+						 "name.") :
 				 errhint("List the columns of the two ends of an edge, and optionally those of its "
 						 "weight, its reverse weight and its name: columns => 'from_node, to_node, "
 						 "km'.")));
@@ -327,7 +255,7 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 	locked = locked_relation(makeRangeVarFromNameList(source->name));
 	source->relid = RangeVarGetRelid(makeRangeVarFromNameList(source->name), AccessShareLock, true);
 	if (!OidIsValid(source->relid))
-		emogi_name_hints_report_name(relation, source->name);
+		emogi_name_hints_report_name(relation, source->name, graph->missing_hint);
 	source->was_locked = source->relid == locked;
 }
 
@@ -335,7 +263,8 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 static void
 use_default_columns(Relation rel, bool wants_weight, EmogiSource *source)
 {
-	default_columns(rel, source);
+	if (!emogi_default_columns_find(RelationGetRelid(rel), source))
+		emogi_column_hints_report_ends(rel);
 	emogi_ambiguous_columns_check(RelationGetDescr(rel), wants_weight,
 								  psprintf("relation \"%s\"", RelationGetRelationName(rel)),
 								  RelationGetRelationName(rel));
@@ -349,9 +278,19 @@ use_default_columns(Relation rel, bool wants_weight, EmogiSource *source)
  * 42703.
  */
 static AttrNumber
-listed_column(Relation rel, const char *name)
+listed_column(Relation rel, const char *name, const EmogiSource *source)
 {
-	return name != NULL ? named_column(rel, name, COLUMNS_HINT_FORM ", weight_column") : 0;
+	AttrNumber	attnum = name != NULL ? get_attnum(source->relid, name) : 0;
+
+	if (name == NULL || attnum > 0)
+		return Max(attnum, 0);
+	emogi_column_hints_report_missing(rel, name,
+					 psprintf("After the two ends, the columns of the weight, the reverse weight "
+							  "and the name of an edge are optional. Without them: '%s(%s, %s)'.",
+							  quote_identifier(RelationGetRelationName(rel)),
+							  quote_identifier(get_attname(source->relid, source->src, false)),
+							  quote_identifier(get_attname(source->relid, source->dst, false))));
+	return 0;
 }
 
 /*
@@ -410,9 +349,9 @@ use_named_columns(Relation rel, List *columns, EmogiSource *source)
 
 	source->src = named_column(rel, linitial(linitial(columns)), form);
 	source->dst = named_column(rel, linitial(lsecond(columns)), form);
-	source->weight = listed_column(rel, emogi_columns_weight(columns));
-	source->reverse = listed_column(rel, emogi_columns_reverse(columns));
-	source->edge = listed_column(rel, emogi_columns_edge(columns));
+	source->weight = listed_column(rel, emogi_columns_weight(columns), source);
+	source->reverse = listed_column(rel, emogi_columns_reverse(columns), source);
+	source->edge = listed_column(rel, emogi_columns_edge(columns), source);
 	check_order(rel, columns, source);
 	source->names_edge = source->edge > 0;
 }

@@ -16,6 +16,8 @@
  * endpoint_type.c        finds the key type of the endpoints
  * anonymous_rows.c       finds the columns of an anonymous row
  * name_hints.c           suggests names if a relation does not exist
+ * column_hints.c         ... if a column does not exist
+ * query_hints.c          ... the form of a query if an argument is something else
  * weight_guess.c                chooses a weight if none was named
  * parser_hints.c         explains errors that are raised before a call
  * query_id.c             identifies a source in the call statistics
@@ -44,6 +46,7 @@ typedef struct EmogiGraphArgument
 	char	   *columns;		/* of a relation; NULL = not named */
 	bool		reads_names;	/* the call may also read edge names, under the snapshot of the
 								 * graph */
+	const char *missing_hint;	/* for a name that resembles no relation's; NULL = a general one */
 } EmogiGraphArgument;
 
 /*
@@ -241,7 +244,16 @@ extern void emogi_anonymous_rows_describe(Query *query, TupleDesc desc);
 
 extern bool emogi_source_has_rows(char relkind);
 extern void emogi_name_hints_report_form(const char *graph);
-extern void emogi_name_hints_report_name(const char *graph, List *name);
+extern void emogi_name_hints_report_name(const char *graph, List *name, const char *hint);
+
+/* ---- column_hints.c ---- */
+
+extern void emogi_column_hints_report_missing(Relation rel, const char *name, const char *hint);
+extern void emogi_column_hints_report_ends(Relation rel);
+
+/* ---- query_hints.c ---- */
+
+extern void emogi_query_hints_check(const char *query, const char *what);
 
 /* ---- query_argument.c: query text as an argument ---- */
 

@@ -497,6 +497,8 @@ emogi_evict(PG_FUNCTION_ARGS)
 	else
 	{
 		emogi_arguments_graph(fcinfo, &graph);
+		graph.missing_hint = "The view emogi_graphs lists the graphs that are cached. emogi_evict() "
+			"without an argument evicts all that you may evict.";
 		bytes = evict_named(&graph);
 	}
 	emogi_cache_wait_for_room();

@@ -49,4 +49,36 @@ ANALYZE many;
 SELECT edges BETWEEN 900 AND 1100 FROM emogi_estimate('many WHERE n = 4');
 SELECT edges BETWEEN 900 AND 1100 FROM emogi_estimate(emogi_query('many WHERE n = $1', 4));
 
+-- What a newcomer writes: values in place of queries, arguments in the wrong place, aliases, several tables, quotes.
+SELECT * FROM emogi_pagerank('edges', start => '1');
+SELECT * FROM emogi_heat('edges', '{1,2}');
+SELECT * FROM emogi_heat('edges', '');
+SELECT * FROM emogi_shortest_paths('edges', '1, 5');
+SELECT * FROM emogi_modularity('edges', '1');
+SELECT * FROM emogi_bfs('edges', 1, 'both');
+SELECT * FROM emogi_sssp('edges', 1, 'in');
+SELECT * FROM emogi_bfs('edges', 1, 'bothx');
+SELECT * FROM emogi_cc('edges', 'both');
+SELECT * FROM emogi_cc('edges'::regclass, 'src');
+SELECT * FROM emogi_bfs('edges e', 1);
+SELECT * FROM emogi_bfs('edges(src, dst) AS e', 1);
+SELECT * FROM emogi_bfs('nowhere e', 1);
+SELECT * FROM emogi_bfs('edges;', 1);
+SELECT * FROM emogi_bfs('''edges''', 1);
+SELECT * FROM emogi_bfs('edges, many', 1);
+SELECT * FROM emogi_bfs('edges JOIN many ON true', 1);
+SELECT * FROM emogi_bfs('INSERT INTO edges VALUES (1, 2)', 1);
+SELECT * FROM emogi_bfs(1, 'edges');
+SELECT * FROM emogi_bfs(edges, 1);
+SELECT * FROM emogi_bfs("edges", 1);
+SELECT vertex, missing FROM emogi_bfs('edges', 1);
+SELECT * FROM emogi_bfs('edges(src, dst)'::regclass, 1);
+SELECT * FROM emogi_bfs('SELECT src, dst FROM edges'::regclass, 1);
+CREATE VIEW ends AS SELECT src, dst FROM edges;
+SELECT * FROM emogi_sssp('ends(src, dst, price)', 1);
+SELECT * FROM emogi_sssp('ends(src, dst, dts)', 1);
+SELECT emogi_evict('nowhere_at_all');
+-- A function's own error keeps its hint.
+SELECT * FROM emogi_distance_matrix('edges', ARRAY[1, 2]);
+
 DROP SCHEMA test_messages CASCADE;

@@ -65,6 +65,13 @@ $node->safe_psql('second', 'CREATE EXTENSION emogi; CREATE TABLE small AS SELECT
 is($node->safe_psql('second', q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1)}), '1:0 9:1', 'a second database');
 answers_small($node, 'the first database');
 
+# PostgreSQL suggests casts for a function that it does not find. Its messages differ between versions, the hint does not.
+my (undef, undef, $unknown) = $node->psql('postgres', q{SELECT * FROM emogi_bfs('small', 1, depth => 2)});
+like($unknown, qr/HINT:  \\df emogi_bfs lists the arguments/, 'a hint for arguments that no function has');
+unlike($unknown, qr/casts/, '... instead of that on casts');
+(undef, undef, $unknown) = $node->psql('postgres', q{SELECT lower(1, 2)});
+unlike($unknown, qr/\\df/, '... and none for functions of others');
+
 # Dumped and restored.
 $node->safe_psql('postgres', q{
 	CREATE VIEW reach AS SELECT * FROM emogi_bfs('public.small', 1);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import decimal
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from ._functions import FUNCTIONS, Functions
 from ._progress import extension_schema
 from ._result import Result
 
+_NAME = r'(?:"(?:[^"]|"")+"|[^\W\d][\w$]*)'
+# A relation, perhaps qualified, and what follows it: nothing, or a condition.
+_RELATION = re.compile(rf"\s*((?!(?:select|with|values|table)\b){_NAME}(?:\s*\.\s*{_NAME})*)\s*(\swhere\b.*)?", re.IGNORECASE | re.DOTALL)
 _KEY_TYPES = ("bigint", "text", "uuid")
 _KEYS_BY_OID = {20: "bigint", 21: "bigint", 23: "bigint", 2950: "uuid"}
 
@@ -55,6 +59,14 @@ def _identifier_list(columns: str | Sequence[str]) -> str:
     if not columns:
         raise ValueError("source and target must name at least one column each")
     return "(" + ", ".join(map(_identifier, columns)) + ")"
+
+
+def _name_columns(text: str, columns: Sequence[str]) -> str:
+    """Write the columns behind the name of a relation, before its condition if it has one."""
+    match = _RELATION.fullmatch(text)
+    if match is None:
+        raise ValueError(f"source and target name columns of a relation, not of {text!r}: name them in it, or pass the name of a table or view")
+    return f"{match[1]}({', '.join(columns)}){match[2] or ''}"
 
 
 def _plain(value: Any) -> Any:
@@ -244,7 +256,7 @@ class Graph(Functions):
             raise ValueError("a reverse_cost column of another name requires edge_id")
         if edge_id == "reverse_cost" and not reverse_cost:
             raise ValueError("edge_id cannot be a column reverse_cost, which is read as the cost of the reverse edge")
-        return f"{text}({', '.join(columns)})"
+        return _name_columns(text, columns)
 
     def __repr__(self) -> str:
         return f"<emogi.Graph: {self._text}>"
