@@ -24,6 +24,10 @@
  * 1. It saves a level of each search, and the last level is most of the cost in graphs of short
  * paths.
  *
+ * In such graphs, the next level from the source may be smaller than that from the target. After
+ * the first path, the search with fewer queued vertices takes it: paths longer by an edge need one
+ * more level of one of them.
+ *
  * With rounded sums, all of this holds except for rounding. The bound from the source is exact:
  * labels are the minimum sums in SSSP's arithmetic, which is monotone, and unsettled vertices are
  * no nearer than the radius. Along an edge it grows by at most the weight, rounded once. So the
@@ -48,6 +52,8 @@
 #define WIDEN_SHARE 8
 /* minimum growth factor of the radius, because each growth updates the queue */
 #define RADIUS_STEP 1.25
+/* without weights, up to this radius a level is most of the cost of those before it */
+#define SHORT_RADIUS 4.0
 
 /* Get a lower bound of a vertex's distance from the source. */
 static inline double
@@ -254,9 +260,32 @@ widen(EmogiYen *ranking)
 	return true;
 }
 
+/* Return true if the search from the source takes the next level, or is in the middle of it. */
+static bool
+takes_level(const EmogiYen *ranking)
+{
+	return ranking->is_widening ||
+		(ranking->npaths > 1 && ranking->min_weight > 0.0 && ranking->radius <= SHORT_RADIUS &&
+		 ranking->forward.count > 0 && ranking->forward.count < ranking->backward.count &&
+		 ranking->scanned_from[1] <= ranking->graph->forward.nedges / WIDEN_SHARE);
+}
+
+/* Settle a vertex of the next level from the source. */
+static bool
+take_level(EmogiYen *ranking)
+{
+	const uint64_t before = ranking->nscanned;
+	const double radius = ranking->radius;
+	const bool	fine = widen(ranking);
+
+	ranking->scanned_from[1] += ranking->nscanned - before + 1;
+	ranking->is_widening = ranking->radius == radius && ranking->forward.count > 0;
+	return fine;
+}
+
 /*
- * Continue the search from the target, or that from the source if paths are long and it has cost
- * less since they became long.
+ * Continue the search from the target, or that from the source if it takes the next level, or if
+ * paths are long and it has cost less since they became long.
  */
 static bool
 advance(EmogiYen *ranking)
@@ -267,6 +296,8 @@ advance(EmogiYen *ranking)
 		ranking->scanned_from[1] <= ranking->graph->forward.nedges / WIDEN_SHARE;
 	const bool	forward = is_long && ranking->scanned_from[1] <= ranking->scanned_from[0];
 
+	if (takes_level(ranking))
+		return take_level(ranking);
 	if (!(forward ? widen(ranking) : settle(ranking)))
 		return false;
 	if (is_long)

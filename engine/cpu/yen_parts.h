@@ -166,6 +166,7 @@ struct EmogiYen
 	uint64_t	scanned_from[2];	/* edges and vertices since paths became long, by the search
 									 * from
 								 * the target and that from the source */
+	bool		is_widening;	/* the search from the source is in the middle of a level */
 	double		frontier;		/* lower bound of paths over vertices that the search from the
 								 * target has not settled; +inf = none */
 

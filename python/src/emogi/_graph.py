@@ -179,7 +179,8 @@ class Graph(Functions):
 
     ``graph`` is a relation or a query, in any form described in docs/graph-argument.md: ``"follows"``, ``"roads(a, b, km)"``,
     ``"SELECT src, dst FROM follows WHERE since > now() - interval '1 week'"``. If columns are passed as arguments, it is the name of a
-    relation, as written in SQL, or a tuple, ``("social", "Follows")``, whose parts are quoted.
+    relation, as written in SQL, perhaps with a condition, ``"follows WHERE since > now() - interval '1 week'"``, or a tuple,
+    ``("social", "Follows")``, whose parts are quoted.
 
     source, target   the columns of the two ends; a sequence of names if the key has several columns
     weight           the column of weights; requires ``source`` and ``target``
