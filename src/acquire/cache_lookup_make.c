@@ -254,3 +254,24 @@ emogi_cache_lookup_is_first_request(const EmogiCacheLookup *lookup, bool noted)
 	emogi_cache_unlock();
 	return is_first && !emogi_faults.analysis[EMOGI_ANALYSIS_SECOND_LOOKUP];
 }
+
+/* Record the cost of an index search instead of a graph that was not requested yet. */
+void
+emogi_cache_lookup_add_cost(const EmogiCacheLookup *lookup, uint64 cost)
+{
+	emogi_cache_lock();
+	emogi_asked_queries_add_cost(&lookup->key, lookup->shape, cost);
+	emogi_cache_unlock();
+}
+
+/* Get what all such searches have cost. */
+uint64
+emogi_cache_lookup_cost(const EmogiCacheLookup *lookup)
+{
+	uint64		cost;
+
+	emogi_cache_lock();
+	cost = emogi_asked_queries_cost(&lookup->key);
+	emogi_cache_unlock();
+	return cost;
+}

@@ -14,14 +14,26 @@
 #include "index_search/neighborhood.h"
 
 /*
- * Check whether the graph is that of a query with a value used for the first time, such as now() or
- * a parameter that differs between calls. Then it is private to this call (Q6), or unlikely to
- * serve another.
+ * Check whether the graph is that of a query with values that have not been requested before, such
+ * as now() or a parameter that differs between calls. Then it is private to this call (Q6), or
+ * unlikely to serve another.
  */
 static bool
 is_used_once(const EmogiCacheLookup *lookup)
 {
 	return lookup->analysis != NULL && emogi_cache_lookup_is_first_request(lookup, false);
+}
+
+/*
+ * Check whether index searches with such values have together cost as much as a build. Several uses
+ * in a statement or transaction are no reason to build.
+ */
+static bool
+has_paid_build(const EmogiSource *source, List *leaves, const EmogiCacheLookup *lookup,
+			   EmogiDirection direction)
+{
+	return emogi_index_search_cost_pays_build(source, leaves, direction,
+											  emogi_cache_lookup_cost(lookup));
 }
 
 /*
@@ -101,9 +113,15 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 							EmogiIndexSearch *search)
 {
 	const bool	for_others = accumulates(lookup, has, may_share, search);
+	const bool	is_once = has == EMOGI_CACHE_HAS_NOTHING && may_share && is_used_once(lookup);
 	const double start_ms = emogi_pool_now_ms();
 	EmogiSearchIndexes indexes;
 
+	if (is_once && has_paid_build(source, leaves, lookup, search->direction))
+	{
+		(void) emogi_cache_lookup_is_first_request(lookup, true);
+		return false;
+	}
 	if (prefers_indexes(has, source, leaves, lookup, for_others, search) &&
 		emogi_index_search_open(source, leaves, search, &indexes))
 	{
@@ -118,7 +136,7 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 		emogi_index_search_close(&indexes);
 	}
 	if (search->is_answered && lookup->analysis != NULL)
-		(void) emogi_cache_lookup_is_first_request(lookup, true);
+		emogi_cache_lookup_add_cost(lookup, is_once ? search->cost : 0);
 	if (for_others && (search->kind == EMOGI_SEARCHES || has == EMOGI_CACHE_HAS_NOTHING))
 	{
 		if (search->is_answered)
@@ -137,7 +155,9 @@ emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 {
 	EmogiSearchIndexes indexes;
 
-	if (!prefers_indexes(has, source, leaves, lookup, accumulates(lookup, has, may_share, search),
+	if ((has == EMOGI_CACHE_HAS_NOTHING && may_share && is_used_once(lookup) &&
+		 has_paid_build(source, leaves, lookup, search->direction)) ||
+		!prefers_indexes(has, source, leaves, lookup, accumulates(lookup, has, may_share, search),
 						 search) ||
 		!emogi_index_search_open(source, leaves, search, &indexes))
 		return false;

@@ -11,7 +11,7 @@
  * - cache_keep.c: the graphs that are exempt from eviction.
  * - cache_share.c: when the graphs of a role are evicted before all others.
  * - index_cost.c: the accumulated cost of index searches that ran without a graph.
- * - asked_queries.c: recently requested queries.
+ * - asked_queries.c: recently requested queries, and what searches instead of them cost.
  *
  * ../acquire/cache_lookup.c decides which entry serves a call.
  */
@@ -497,6 +497,8 @@ extern uint64 emogi_index_cost_build_factor(Oid relid);
 extern Size emogi_asked_queries_shmem_size(void);
 extern void emogi_asked_queries_shmem_startup(bool found);
 extern bool emogi_asked_queries_is_first(const EmogiGraphKey *key, uint64 shape, bool noted);
+extern void emogi_asked_queries_add_cost(const EmogiGraphKey *key, uint64 shape, uint64 cost);
+extern uint64 emogi_asked_queries_cost(const EmogiGraphKey *key);
 extern bool emogi_asked_queries_built_before(const EmogiGraphKey *key);
 extern void emogi_asked_queries_keep_size(const EmogiGraphKey *key, uint64 nvertices,
 										  uint64 nedges);
