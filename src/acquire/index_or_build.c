@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
+#include "changes/changes.h"
 #include "index_search/neighborhood.h"
 
 /*
@@ -61,21 +62,31 @@ accumulates(const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 	return has == EMOGI_CACHE_HAS_TRACKER;
 }
 
+/* Does a search collect edges with their weights? */
+static bool
+is_weighted(const EmogiSource *source, const EmogiCacheLookup *lookup,
+			const EmogiIndexSearch *search)
+{
+	return search->kind != EMOGI_SEARCHES && source->weight != 0 &&
+		lookup->key.weights != EMOGI_WEIGHTS_UNUSED;
+}
+
 /*
- * Can the edges of a search be collected, if they have weights? A build refuses weights that a
- * search would not read.
+ * Would a build accept all weights, of which a search reads only a few? Two costs are read even if
+ * the call has no use for weights. may_read: changed pages of the heaps may be read to tell.
  */
 static bool
-may_collect_weights(const EmogiSource *source, List *leaves, const EmogiCacheLookup *lookup,
-					EmogiIndexSearch *search)
+would_accept_weights(const EmogiSource *source, List *leaves, EmogiCacheHas has,
+					 const EmogiCacheLookup *lookup, const EmogiIndexSearch *search, bool may_read)
 {
-	search->is_weighted = source->weight != 0 && lookup->key.weights != EMOGI_WEIGHTS_UNUSED;
-	if (!search->is_weighted)
+	if (!search->is_weighted && source->reverse == 0)
 		return true;
-	if (search->kind == EMOGI_COLLECTS_NEAR)
-		search->max_depth = -1;	/* any number of edges may be near */
-	return lookup->key.weights == EMOGI_WEIGHTS_LENGTHS &&
-		emogi_index_search_weights_are_lengths(source, leaves);
+	if (search->is_weighted && lookup->key.weights != EMOGI_WEIGHTS_LENGTHS)
+		return false;
+	return emogi_index_search_weights_are_accepted(source, leaves) ||
+		/* a refresh of a tracker reads as many pages */
+		(has == EMOGI_CACHE_HAS_NOTHING &&
+		 emogi_checked_weights_are_accepted(source, leaves, may_read));
 }
 
 /*
@@ -83,11 +94,13 @@ may_collect_weights(const EmogiSource *source, List *leaves, const EmogiCacheLoo
  * only if there is no graph: an older one serves with the changes beside it, or is refreshed.
  */
 static bool
-prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
-				const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
+costs_less(EmogiCacheHas has, const EmogiSource *source, List *leaves,
+		   const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
 {
-	if (search->kind != EMOGI_SEARCHES &&
-		(has != EMOGI_CACHE_HAS_NOTHING || !may_collect_weights(source, leaves, lookup, search)))
+	search->is_weighted = is_weighted(source, lookup, search);
+	if (search->is_weighted && search->kind == EMOGI_COLLECTS_NEAR)
+		search->max_depth = -1;	/* any number of edges may be near */
+	if (search->kind != EMOGI_SEARCHES && has != EMOGI_CACHE_HAS_NOTHING)
 		return false;
 	switch (has)
 	{
@@ -101,6 +114,16 @@ prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 			break;
 	}
 	return false;
+}
+
+/* Decide whether a search uses indexes. may_read: see would_accept_weights. */
+static bool
+prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
+				const EmogiCacheLookup *lookup, bool for_others, bool may_read,
+				EmogiIndexSearch *search)
+{
+	return costs_less(has, source, leaves, lookup, for_others, search) &&
+		would_accept_weights(source, leaves, has, lookup, search, may_read);
 }
 
 /*
@@ -122,7 +145,7 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 		(void) emogi_cache_lookup_is_first_request(lookup, true);
 		return false;
 	}
-	if (prefers_indexes(has, source, leaves, lookup, for_others, search) &&
+	if (prefers_indexes(has, source, leaves, lookup, for_others, true, search) &&
 		emogi_index_search_open(source, leaves, search, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
@@ -158,7 +181,7 @@ emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 	if ((has == EMOGI_CACHE_HAS_NOTHING && may_share && is_used_once(lookup) &&
 		 has_paid_build(source, leaves, lookup, search->direction)) ||
 		!prefers_indexes(has, source, leaves, lookup, accumulates(lookup, has, may_share, search),
-						 search) ||
+						 false, search) ||
 		!emogi_index_search_open(source, leaves, search, &indexes))
 		return false;
 	emogi_index_search_name(&indexes, search->direction, search->names);

@@ -127,7 +127,8 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *search, int nle
 															   depth - 1);
 	reads = search->nsources * nedges / nvertices + (searches - search->nsources) * next_degree;
 	return (searches * EMOGI_INDEX_DESCENT_COST * nleaves + reads) *
-		(search->direction == EMOGI_BOTH || search->kind == EMOGI_COLLECTS_CYCLES ? 2 : 1);
+		(search->direction == EMOGI_BOTH || search->kind == EMOGI_COLLECTS_CYCLES ||
+		 source->reverse > 0 ? 2 : 1);
 }
 
 /* Does anything but the cost bound a search? */

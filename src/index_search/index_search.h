@@ -121,6 +121,8 @@ typedef struct EmogiSearchIndex
 	Oid			to_type;
 	AttrNumber	weight;			/* of the edge; 0 = none */
 	Oid			weight_type;
+	AttrNumber	reverse;		/* of the edge of the same row in the other direction; 0 = none */
+	Oid			reverse_type;
 } EmogiSearchIndex;
 
 /* The indexes of a source's heaps. */
@@ -139,7 +141,7 @@ typedef struct EmogiSearchIndexes
 static inline bool
 emogi_index_search_supports(const EmogiSource *source)
 {
-	return !source->is_query && source->reverse == 0 && source->key.class != EMOGI_KEY_COMPARED &&
+	return !source->is_query && source->key.class != EMOGI_KEY_COMPARED &&
 		source->key.nparts == 0;
 }
 
@@ -151,7 +153,7 @@ extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDire
 
 /* ---- index_search_weights.c ---- */
 
-extern bool emogi_index_search_weights_are_lengths(const EmogiSource *source, List *heaps);
+extern bool emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps);
 
 /* ---- index_search_bfs.c ---- */
 
