@@ -122,8 +122,10 @@ prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 				const EmogiCacheLookup *lookup, bool for_others, bool may_read,
 				EmogiIndexSearch *search)
 {
-	return costs_less(has, source, leaves, lookup, for_others, search) &&
-		would_accept_weights(source, leaves, has, lookup, search, may_read);
+	if (!costs_less(has, source, leaves, lookup, for_others, search))
+		return false;
+	search->is_unproven = !would_accept_weights(source, leaves, has, lookup, search, may_read);
+	return !search->is_unproven;
 }
 
 /*

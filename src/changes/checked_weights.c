@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "analysis/analysis.h"
 #include "changes/changes.h"
 
 /* Tables that a session remembers; the least recently used is forgotten. */
@@ -32,6 +33,9 @@
 
 /* Larger tables are not checked. */
 #define MAX_PAGES 4194304
+
+/* A row that is built costs as much as so many that are checked: bench/RESULTS.md. */
+#define BUILT_SHARE 8
 
 /* After checks in vain, the number of calls without one is doubled up to this. */
 #define MAX_SKIPPED 1024
@@ -321,14 +325,29 @@ check(CheckedTable *table, Relation rel, const EmogiSource *source)
 	pfree(changed.scans.blocks);
 }
 
+/* Would a build read many of a table's rows, so that it costs more than a check of all? */
+static bool
+builds_many(Relation rel, const EmogiSource *source)
+{
+	double		nrows;
+
+	if (source->filter == NULL)
+		return false;
+	(void) emogi_table_filter_cost(source, &nrows);
+	return nrows * BUILT_SHARE >= rel->rd_rel->reltuples;
+}
+
 /*
- * Is it time to check a table? A check costs as much as a build, so the first request does without,
- * and more of them after checks in vain.
+ * Is it time to check a table? If a build reads few rows, the first request does without; after
+ * checks in vain, so do more of them.
  */
 static bool
-is_due(CheckedTable *table)
+is_due(CheckedTable *table, Relation rel, const EmogiSource *source)
 {
-	return table->nskipped == 0 || table->nrequests++ >= table->nskipped;
+	const bool	is_first = table->nskipped == 1 && table->nrequests == 0;
+
+	return table->nskipped == 0 || table->nrequests++ >= table->nskipped ||
+		(is_first && builds_many(rel, source));
 }
 
 /* Does a table, which is locked, have no weights that a build would refuse? */
@@ -344,7 +363,7 @@ is_accepted(Relation rel, const EmogiSource *source, bool may_read)
 	table = find_table(RelationGetRelid(rel), layout.weight.attnum, layout.reverse.attnum);
 	if (!may_read)
 		return table->nskipped == 0;
-	if (!is_due(table))
+	if (!is_due(table, rel, source))
 		return false;
 	table->nrequests = 0;
 	table->nskipped = Min(2 * Max(table->nskipped, 1), MAX_SKIPPED);

@@ -87,6 +87,7 @@ typedef struct EmogiIndexSearch
 	uint64		cost_before;	/* of earlier searches that the cost limit includes */
 	uint64		max_cost;		/* the search gives up above this cost */
 	bool		is_doubtful;	/* statistics predict that it will give up */
+	bool		is_unproven;	/* not used, because a build might refuse weights */
 
 	/* result, in the memory context of the call; of a collection only as far as `neighborhood` */
 	bool		is_answered;
