@@ -29,6 +29,7 @@ typedef struct Asked
 	/* of a query with values of the call: the cost of index searches instead of its graph */
 	uint64		spent;
 	bool		is_asked;		/* of a query: its graph was requested */
+	bool		is_followed;	/* of a query with values of the call: a change tracker was made */
 	bool		varies;			/* of a shape: it was requested with several constants */
 	/* of a query of a filtered table: its graph was built, or requested and missing */
 	bool		is_built;
@@ -104,19 +105,29 @@ note_shape(uint64 shape, uint64 name)
 }
 
 /*
- * Check whether the graph of a query is requested for the first time, and the query has values that
- * other calls may not use: a folded value (shape = 0), or constants in a shape that was requested
- * with others. noted: record the request. Caller holds cache_lock.
+ * Has a query values that other calls may not use: a folded value (shape = 0), or constants in a
+ * shape that was requested with others? Caller holds cache_lock.
+ */
+bool
+emogi_asked_queries_has_values(const EmogiGraphKey *key, uint64 shape)
+{
+	const Asked *same_shape = shape != 0 ? find(shape) : NULL;
+
+	return shape == 0 ||
+		(same_shape != NULL && (same_shape->varies || same_shape->latest != name_of(key)));
+}
+
+/*
+ * Check whether the graph of a query is requested for the first time, and the query has values. noted:
+ * record the request. Caller holds cache_lock.
  */
 bool
 emogi_asked_queries_is_first(const EmogiGraphKey *key, uint64 shape, bool noted)
 {
 	const uint64 name = name_of(key);
-	const Asked *same_shape = shape != 0 ? find(shape) : NULL;
-	const bool	varies = shape == 0 ||
-		(same_shape != NULL && (same_shape->varies || same_shape->latest != name));
 	const Asked *known = find(name);
-	const bool	is_first = varies && (known == NULL || !known->is_asked);
+	const bool	is_first = emogi_asked_queries_has_values(key, shape) &&
+		(known == NULL || !known->is_asked);
 
 	if (noted)
 	{
@@ -124,6 +135,24 @@ emogi_asked_queries_is_first(const EmogiGraphKey *key, uint64 shape, bool noted)
 			note_shape(shape, name);
 		note(name)->is_asked = true;
 	}
+	return is_first;
+}
+
+/*
+ * Check whether changes of a query with values are followed for the first time, and record that
+ * they are. Caller holds cache_lock.
+ */
+bool
+emogi_asked_queries_first_followed(const EmogiGraphKey *key, uint64 shape)
+{
+	Asked	   *known;
+	bool		is_first;
+
+	if (!emogi_asked_queries_has_values(key, shape))
+		return false;
+	known = note(name_of(key));
+	is_first = !known->is_followed;
+	known->is_followed = true;
 	return is_first;
 }
 
