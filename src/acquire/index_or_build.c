@@ -85,13 +85,14 @@ would_accept_weights(const EmogiSource *source, List *leaves, EmogiCacheHas has,
 		return false;
 	return emogi_index_search_weights_are_accepted(source, leaves) ||
 		/* a refresh of a tracker reads as many pages */
-		(has == EMOGI_CACHE_HAS_NOTHING &&
+		(has == EMOGI_CACHE_HAS_NOTHING && source->filter != NULL &&
 		 emogi_checked_weights_are_accepted(source, leaves, may_read));
 }
 
 /*
- * Decide whether a search uses indexes, by estimated costs. Sets its cost limit. Edges are collected
- * only if there is no graph: an older one serves with the changes beside it, or is refreshed.
+ * Decide whether a search uses indexes, by estimated costs. Sets its cost limit. Edges are
+ * collected only if there is no graph: an older one serves with the changes beside it, or is
+ * refreshed.
  */
 static bool
 costs_less(EmogiCacheHas has, const EmogiSource *source, List *leaves,

@@ -118,8 +118,8 @@ emogi_asked_queries_has_values(const EmogiGraphKey *key, uint64 shape)
 }
 
 /*
- * Check whether the graph of a query is requested for the first time, and the query has values. noted:
- * record the request. Caller holds cache_lock.
+ * Check whether the graph of a query is requested for the first time, and the query has values.
+ * noted: record the request. Caller holds cache_lock.
  */
 bool
 emogi_asked_queries_is_first(const EmogiGraphKey *key, uint64 shape, bool noted)

@@ -35,10 +35,10 @@
 #define MAX_PAGES 4194304
 
 /* A row that is built costs as much as so many that are checked: bench/RESULTS.md. */
-#define BUILT_SHARE 8
+#define BUILT_ROW_COST 8
 
-/* After checks in vain, the number of calls without one is doubled up to this. */
-#define MAX_SKIPPED 1024
+/* After each check in vain, the next one must cost twice as much less than builds, up to this. */
+#define MAX_FACTOR 1024
 
 typedef struct CheckedTable
 {
@@ -46,12 +46,13 @@ typedef struct CheckedTable
 	AttrNumber	weight;
 	AttrNumber	reverse;		/* 0 = none */
 	uint64		last_used;
-	uint32		nrequests;		/* calls that needed to know, since `nskipped` was set */
-	uint32		nskipped;		/* requests to skip until the next check */
+	bool		is_accepted;	/* by the last check */
+	double		spent;			/* on builds since then, in rows that are checked */
+	uint32		factor;			/* of the cost of a check, after checks in vain */
 	MemoryContext context;		/* of the arrays; NULL = none */
 	EmogiTrackedTable known;	/* known.room: capacity of the arrays; nblocks = 0: none is known */
 	EmogiTrackedPages pages;
-	uint64	   *refused;		/* bitmap [known.room / 64]: a tuple may have a weight of that kind */
+	uint64	   *refused;		/* bitmap [known.room / 64]: a tuple may have such a weight */
 	uint64		nrefused;		/* pages in it */
 } CheckedTable;
 
@@ -239,7 +240,7 @@ find_table(Oid relid, AttrNumber weight, AttrNumber reverse)
 	}
 	forget_pages(oldest);
 	*oldest = (CheckedTable) {.relid = relid,.weight = weight,.reverse = reverse,
-							  .last_used = ++clock_now,.nskipped = 1};
+							  .last_used = ++clock_now,.factor = 1};
 	return oldest;
 }
 
@@ -325,29 +326,20 @@ check(CheckedTable *table, Relation rel, const EmogiSource *source)
 	pfree(changed.scans.blocks);
 }
 
-/* Would a build read many of a table's rows, so that it costs more than a check of all? */
-static bool
-builds_many(Relation rel, const EmogiSource *source)
-{
-	double		nrows;
-
-	if (source->filter == NULL)
-		return false;
-	(void) emogi_table_filter_cost(source, &nrows);
-	return nrows * BUILT_SHARE >= rel->rd_rel->reltuples;
-}
-
 /*
- * Is it time to check a table? If a build reads few rows, the first request does without; after
- * checks in vain, so do more of them.
+ * Is it time to check a table? This is the ski-rental problem: the first check is due when the
+ * builds that it would spare, this one included, have cost as much.
  */
 static bool
 is_due(CheckedTable *table, Relation rel, const EmogiSource *source)
 {
-	const bool	is_first = table->nskipped == 1 && table->nrequests == 0;
+	double		nrows;
 
-	return table->nskipped == 0 || table->nrequests++ >= table->nskipped ||
-		(is_first && builds_many(rel, source));
+	if (table->is_accepted)
+		return true;
+	(void) emogi_table_filter_cost(source, &nrows);
+	table->spent += nrows * BUILT_ROW_COST;
+	return table->spent >= (double) rel->rd_rel->reltuples * table->factor;
 }
 
 /* Does a table, which is locked, have no weights that a build would refuse? */
@@ -362,21 +354,21 @@ is_accepted(Relation rel, const EmogiSource *source, bool may_read)
 	emogi_heap_scan_columns(&layout, rel, source);
 	table = find_table(RelationGetRelid(rel), layout.weight.attnum, layout.reverse.attnum);
 	if (!may_read)
-		return table->nskipped == 0;
+		return table->is_accepted;
 	if (!is_due(table, rel, source))
 		return false;
-	table->nrequests = 0;
-	table->nskipped = Min(2 * Max(table->nskipped, 1), MAX_SKIPPED);
+	table->is_accepted = false;
+	table->spent = 0;
 	check(table, rel, source);
-	if (table->nrefused == 0)
-		table->nskipped = 0;
-	return table->nskipped == 0;
+	table->is_accepted = table->nrefused == 0;
+	table->factor = table->is_accepted ? 1 : Min(2 * table->factor, MAX_FACTOR);
+	return table->is_accepted;
 }
 
 /*
- * Do the heaps of a source, which are locked, have no weights that a build would refuse? Reads pages
- * that have changed since the session's last check, or nothing if may_read is false; then true
- * means that it is likely.
+ * Do the heaps of a filtered table, which are locked, have no weights that a build would refuse?
+ * Reads pages that have changed since the session's last check, or nothing if may_read is false;
+ * then true means that it is likely.
  */
 bool
 emogi_checked_weights_are_accepted(const EmogiSource *source, List *heaps, bool may_read)
