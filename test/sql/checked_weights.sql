@@ -48,7 +48,7 @@ INSERT INTO e SELECT random() * 400, random() * 400, 0.4 + random(), 0.4 + rando
 CREATE INDEX ON e (src);
 CREATE INDEX ON e (dst);
 ANALYZE e;
-SELECT near('e(src, dst, km)'), near('e(src, dst, fee)'), near('e(src, dst, hops)', 'id < 60'), near('e(src, dst, hops)', 'id < 60'), near('e(src, dst, hops)', 'id < 60'), near('e(src, dst, hops)', 'id < 60');
+SELECT near('e(src, dst, km)'), near('e(src, dst, fee)'), near('e(src, dst, hops)', 'id < 80'), near('e(src, dst, hops)', 'id < 80'), near('e(src, dst, hops)', 'id < 80'), near('e(src, dst, hops)', 'id < 80');
 -- Forecasts.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -177,6 +177,27 @@ SELECT count(*) FROM emogi_cc('e(src, dst) WHERE id = 0') WHERE vertex = 1;
 SELECT count(*) >= 0 FROM emogi_bfs('e(src, dst) WHERE id < 77', 1, max_depth => 3)
   WHERE vertex IN (SELECT vertex FROM emogi_cc('e(src, dst) WHERE id < 77') WHERE component = (SELECT component FROM emogi_cc('e(src, dst) WHERE id < 77') WHERE vertex = 1));
 SELECT function, cache FROM (SELECT * FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 4) r WHERE function ~ 'emogi_(cc|bfs)' ORDER BY id;
+
+-- They add up: when searches with a value have cost as much as a build, the next call builds, for all later ones.
+CREATE FUNCTION until_built(graph text, OUT searches int, OUT wrong int) LANGUAGE plpgsql AS $$
+DECLARE
+  n bigint;
+  first bigint;
+BEGIN
+  searches := 0;
+  wrong := 0;
+  FOR i IN 1 .. 3000 LOOP
+    SELECT count(*) INTO n FROM emogi_bfs(graph, 1, max_depth => 4);
+    first := coalesce(first, n);
+    wrong := wrong + (n <> first)::int;
+    EXIT WHEN (SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1) <> 'index';
+    searches := i;
+  END LOOP;
+END $$;
+SELECT searches BETWEEN 10 AND 2000, wrong FROM until_built('e(src, dst) WHERE id < 990');
+SELECT searches, wrong FROM until_built('e(src, dst) WHERE id < 990');
+SELECT searches BETWEEN 10 AND 2000, wrong FROM until_built(emogi_query('SELECT src, dst FROM e WHERE id < $1', 980));
+SELECT searches, wrong FROM until_built(emogi_query('SELECT src, dst FROM e WHERE id < $1', 980));
 
 SET client_min_messages = warning;
 DROP SCHEMA test_checked_weights CASCADE;
