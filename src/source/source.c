@@ -541,6 +541,14 @@ write_column(StringInfo query, Oid relid, AttrNumber attnum)
 	return true;
 }
 
+/* Does a relation have two costs of different types? Then emogi_query_both_ways casts them. */
+static bool
+has_unlike_costs(const EmogiSource *source)
+{
+	return source->reverse > 0 &&
+		get_atttype(source->relid, source->reverse) != get_atttype(source->relid, source->weight);
+}
+
 /*
  * Get the text of a query for a source: its own, or a SELECT of a relation's columns, with one edge
  * per direction if there is a reverse weight. Returns NULL if the relation no longer exists, which
@@ -564,10 +572,16 @@ emogi_source_select(const EmogiSource *source)
 		relation == NULL || schema == NULL)
 		return NULL;
 	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
-	columns.unlike = source->reverse > 0 &&
-		get_atttype(source->relid, source->reverse) != get_atttype(source->relid, source->weight);
+	columns.unlike = has_unlike_costs(source);
 	return source->reverse > 0 ?
 		emogi_query_both_ways(query.data, query.len, &columns) : query.data;
+}
+
+/* Is a column of a relation, 0 = none, of type numeric? */
+static bool
+is_numeric(Oid relid, AttrNumber column)
+{
+	return column > 0 && getBaseType(get_atttype(relid, column)) == NUMERICOID;
 }
 
 /* Get the columns of the query that emogi_source_select returns for a relation. */
@@ -580,6 +594,7 @@ emogi_source_columns(const EmogiSource *source)
 		.dst = 2,
 		.weight = source->weight > 0 ? 3 : 0,
 		.both_ways = source->reverse > 0,
+		.is_numeric = is_numeric(source->relid, source->weight) && !has_unlike_costs(source),
 		.key = source->key
 	};
 }
