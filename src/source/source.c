@@ -551,8 +551,8 @@ has_unlike_costs(const EmogiSource *source)
 
 /*
  * Get the text of a query for a source: its own, or a SELECT of a relation's columns, with one edge
- * per direction if there is a reverse weight. Returns NULL if the relation no longer exists, which
- * cannot happen if it is locked. emogi_source_columns describes the columns.
+ * per direction if there is a reverse weight; NULL if the relation no longer exists, so not if it
+ * is locked.
  */
 char *
 emogi_source_select(const EmogiSource *source)
@@ -577,11 +577,12 @@ emogi_source_select(const EmogiSource *source)
 		emogi_query_both_ways(query.data, query.len, &columns) : query.data;
 }
 
-/* Is a column of a relation, 0 = none, of type numeric? */
+/* Is the weight of a relation, if it is one and has weights, of type numeric? */
 static bool
-is_numeric(Oid relid, AttrNumber column)
+is_numeric(const EmogiSource *source)
 {
-	return column > 0 && getBaseType(get_atttype(relid, column)) == NUMERICOID;
+	return !source->is_query && source->weight > 0 && !has_unlike_costs(source) &&
+		getBaseType(get_atttype(source->relid, source->weight)) == NUMERICOID;
 }
 
 /* Get the columns of the query that emogi_source_select returns for a relation. */
@@ -594,7 +595,7 @@ emogi_source_columns(const EmogiSource *source)
 		.dst = 2,
 		.weight = source->weight > 0 ? 3 : 0,
 		.both_ways = source->reverse > 0,
-		.is_numeric = is_numeric(source->relid, source->weight) && !has_unlike_costs(source),
+		.is_numeric = is_numeric(source),
 		.key = source->key
 	};
 }
