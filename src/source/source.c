@@ -551,8 +551,7 @@ has_unlike_costs(const EmogiSource *source)
 
 /*
  * Get the text of a query for a source: its own, or a SELECT of a relation's columns, with one edge
- * per direction if there is a reverse weight; NULL if the relation no longer exists, so not if it
- * is locked.
+ * per direction if there is a reverse weight; NULL if the relation was dropped.
  */
 char *
 emogi_source_select(const EmogiSource *source)
