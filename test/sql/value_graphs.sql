@@ -46,7 +46,7 @@ CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
 
 CALL use('value', 1, 60, 2);
 SELECT graphs BETWEEN 1 AND 20 FROM stored;
-SELECT tracker_bytes < 20 * 300000 FROM emogi_cache;
+SELECT tracker_bytes < 2000000 FROM emogi_cache;
 CALL use('constant', 1, 60, 2);
 SELECT graphs BETWEEN 1 AND 25 FROM stored;
 -- Values that are used again and again stay, however many there are: in turn, too.
