@@ -22,6 +22,9 @@ CREATE FUNCTION _emogi_sink_deserialize(bytea, internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'emogi_sink_deserialize' LANGUAGE C STRICT PARALLEL SAFE;
 CREATE FUNCTION _emogi_sink_final(internal) RETURNS bigint
 AS 'MODULE_PATHNAME', 'emogi_sink_final' LANGUAGE C PARALLEL SAFE;
+-- A numeric weight as a double; the error for one out of range is that of tables that are read from their pages.
+CREATE FUNCTION _emogi_weight(numeric) RETURNS float8
+AS 'MODULE_PATHNAME', 'emogi_weight_of_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE AGGREGATE _emogi_sink(token bigint, src bigint, dst bigint) (
 	SFUNC = _emogi_sink_transition,
 	STYPE = internal,

@@ -116,6 +116,8 @@ extern bool emogi_index_search_cost_beats_wait(const EmogiSource *source, List *
 											   EmogiIndexSearch *search);
 extern bool emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves,
 												bool serves_others, EmogiIndexSearch *search);
+extern bool emogi_index_search_cost_pays_build(const EmogiSource *source, List *leaves,
+											   EmogiDirection direction, uint64 spent);
 extern void emogi_index_search_cost_record_search(const EmogiSource *source,
 												  const EmogiIndexSearch *search);
 extern void emogi_index_search_cost_record_build(const EmogiSource *source);

@@ -90,6 +90,8 @@ emogi_apply_delta_build_tracker(EmogiDeltaCall *delta)
 	if (!emogi_cache_lookup_reserve_of_tracker(slot, lookup, &lookup->key, delta->tracker->id, 0,
 											   true))
 		return false;
+	emogi_cache_shared->graphs[slot->graph].asked_once =
+		emogi_cache_lookup_is_first_followed(lookup);
 	emogi_fault_sleep(EMOGI_FAULT_AT_REGISTERED);
 	for (int i = 0; i < lookup->nleaves; i++)
 		leaves = lappend_oid(leaves, lookup->relids[i]);

@@ -141,6 +141,7 @@ int
 emogi_cache_lookup_pin(EmogiCached *cached)
 {
 	cached->pins++;
+	cached->asked_once = false;
 	emogi_cache_touch(cached);
 	return (int) (cached - emogi_cache_shared->graphs);
 }
@@ -150,7 +151,6 @@ static int
 take(EmogiCached *cached)
 {
 	cached->hits++;
-	cached->asked_once = false;
 	cached->staleness_ms = Max(cached->staleness_ms, emogi_max_staleness_ms);
 	emogi_cache_shared->counters.hits++;
 	return emogi_cache_lookup_pin(cached);
@@ -246,6 +246,8 @@ emogi_cache_lookup_add(EmogiSlot *slot, const EmogiCacheLookup *lookup, const Em
 	}
 	cached->key.any_direction = cached->key.shared_only = false;
 	cached->exact_at = lookup->taken_at;
+	cached->of_values = lookup->key.of_query &&
+		emogi_asked_queries_has_values(&lookup->key, lookup->shape);
 	for (int i = 0; i < lookup->nleaves; i++)
 		cached->leaves[i] = (EmogiLeaf) {.table = lookup->tables[i],
 										 .relfilenumber = lookup->relfilenumbers[i]};

@@ -76,6 +76,9 @@ extern bool emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, EmogiGraphSou
 										 const char **why);
 extern const char *emogi_cache_lookup_refusal(const EmogiCacheLookup *lookup);
 extern bool emogi_cache_lookup_is_first_request(const EmogiCacheLookup *lookup, bool noted);
+extern bool emogi_cache_lookup_is_first_followed(const EmogiCacheLookup *lookup);
+extern void emogi_cache_lookup_add_cost(const EmogiCacheLookup *lookup, uint64 cost);
+extern uint64 emogi_cache_lookup_cost(const EmogiCacheLookup *lookup);
 extern bool emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup);
 extern EmogiLookupOutcome emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_register(const EmogiCacheLookup *lookup);

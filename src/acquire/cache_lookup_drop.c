@@ -9,8 +9,11 @@
  * - if its table has changed and no snapshot remains that sees the old rows;
  * - if its table has changed and the graph has not been used for EMOGI_IDLE_MS, although older
  *   snapshots may remain: a long transaction or a replication slot hides that there are none;
- * - if its constants were requested once, and EMOGI_MAX_ASKED_ONCE other such graphs were published
- *   since.
+ * - if no call has requested its values since it was built for the first time, and
+ *   EMOGI_MAX_ASKED_ONCE other such graphs were published since; or since their first change
+ *   tracker was made, and EMOGI_MAX_FOLLOWED_ONCE other such graphs were published since;
+ * - if its table has changed, and a call's values that a change tracker follows were not used for
+ *   EMOGI_IDLE_FOLLOWED_MS. The tracker goes with its last graph.
  *
  * A graph that a call has used with emogi.max_staleness is kept as long as that allows. Graphs of
  * tables are not dropped here: each has at most one useless version, whose size the planner reads.
@@ -31,6 +34,7 @@
 #define EMOGI_MAX_LEAVES 1024
 
 #define EMOGI_IDLE_MS 60000
+#define EMOGI_IDLE_FOLLOWED_MS 600000
 
 /* The asked_once graphs, except the last, take at most 1 / EMOGI_ONCE_SHARE of emogi.max_memory. */
 #define EMOGI_ONCE_SHARE 8
@@ -76,13 +80,20 @@ may_serve_stale(const EmogiCached *cached, TimestampTz now)
 		!TimestampDifferenceExceeds(cached->exact_at, now, cached->staleness_ms);
 }
 
-/* Check whether a graph has not been used for a long time. */
+/* Check whether a graph has not been used for a time. */
 static bool
-is_idle(const EmogiCached *cached, TimestampTz now)
+is_idle(const EmogiCached *cached, TimestampTz now, int ms)
 {
 	return TimestampDifferenceExceeds(cached->last_used, now,
-									  emogi_faults.idle_ms > 0 ? emogi_faults.idle_ms - 1 :
-									  EMOGI_IDLE_MS);
+									  emogi_faults.idle_ms > 0 ? emogi_faults.idle_ms - 1 : ms);
+}
+
+/* Check whether no call uses a graph that a change tracker follows because of its values. */
+static bool
+is_followed_idly(const EmogiCached *cached, const EmogiTransactionSnapshot *xids, TimestampTz now)
+{
+	return cached->of_values && is_idle(cached, now, EMOGI_IDLE_FOLLOWED_MS) &&
+		(!cached->by_writers || is_passed(cached, xids));
 }
 
 /* Check whether a graph can be dropped. */
@@ -91,17 +102,36 @@ can_drop(const EmogiCached *cached, const EmogiTransactionSnapshot *xids, Transa
 		 TimestampTz now)
 {
 	if (!cached->key.of_query || cached->tracker_id != 0)
-		return emogi_cache_lookup_is_unreachable(cached);
+		return emogi_cache_lookup_is_unreachable(cached) ||
+			(!may_serve_stale(cached, now) && is_followed_idly(cached, xids, now));
 	if (may_serve_stale(cached, now) || emogi_faults.analysis[EMOGI_ANALYSIS_DROP])
 		return false;
 	return emogi_cache_lookup_is_outdated(cached, oldest_xid) ||
-		(is_idle(cached, now) && is_passed(cached, xids));
+		(is_idle(cached, now, EMOGI_IDLE_MS) && is_passed(cached, xids));
+}
+
+/* Has a graph's change tracker no other graph? */
+static bool
+is_last_of_tracker(const EmogiCached *cached)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, emogi_cache_bucket(&cached->key))
+	{
+		const EmogiCached *other = dlist_container(EmogiCached, chain, iter.cur);
+
+		if (other != cached && other->tracker_id == cached->tracker_id)
+			return false;
+	}
+	return cached->tracker_id != 0;
 }
 
 /* Drop a graph. Its tables remain tracked for a while, as after an eviction. */
 static void
 drop(EmogiCached *cached)
 {
+	if (cached->of_values && is_last_of_tracker(cached))
+		(void) emogi_change_tracker_doom(cached->tracker_id);
 	if (cached->key.of_query)
 		emogi_asked_queries_keep_size(&cached->key, cached->graph.nvertices,
 									  emogi_cache_stored_edges(cached));
@@ -167,7 +197,16 @@ emogi_cache_lookup_drop_for_private(const EmogiCacheLookup *lookup)
 	emogi_cache_lock();
 	emogi_cache_lookup_drop_unusable(&lookup->xids, oldest_xid);
 	emogi_cache_unlock();
+	emogi_change_tracker_free_doomed();
 	emogi_cache_free_doomed();
+}
+
+/* Get the size of a graph and its change tracker. */
+static uint64
+bytes_with_tracker(const EmogiCached *cached)
+{
+	return cached->bytes +
+		(cached->tracker_id != 0 ? emogi_change_tracker_bytes(cached->tracker_id) : 0);
 }
 
 /* Find the graph with this id, if it is still asked_once and can be dropped; otherwise NULL. */
@@ -181,28 +220,43 @@ find_once(uint64 id)
 }
 
 /*
+ * Put a graph that has just been published as asked_once into a ring of `room` such graphs, whose
+ * next place is *next, and drop the previous ones that do not fit.
+ */
+static void
+drop_from_ring(uint64 *ring, uint32 room, uint32 *next, const EmogiCached *published)
+{
+	uint64		bytes = bytes_with_tracker(published);
+
+	for (uint32 i = 1; i <= room; i++)
+	{
+		/* the latest first */
+		EmogiCached *cached = find_once(ring[(*next - i) % room]);
+
+		if (cached == NULL)
+			continue;
+		bytes += bytes_with_tracker(cached);
+		if (i == room || bytes > emogi_arena_budget_bytes() / EMOGI_ONCE_SHARE)
+			drop(cached);
+	}
+	ring[(*next)++ % room] = published->id;
+}
+
+/*
  * Put a graph that has just been published as asked_once first in the order of eviction, and drop
  * the previous such graphs except the last few. Caller holds cache_lock, and calls
- * emogi_cache_free_doomed after releasing it.
+ * emogi_change_tracker_free_doomed and emogi_cache_free_doomed after releasing it.
  */
 void
 emogi_cache_lookup_drop_asked_once(EmogiCached *published)
 {
 	EmogiCache *cache = emogi_cache_shared;
-	uint64		bytes = published->bytes;
 
 	dlist_delete(&published->order);
 	dlist_push_head(&cache->used, &published->order);
-	for (uint32 i = 1; i <= EMOGI_MAX_ASKED_ONCE; i++)
-	{
-		/* the latest first */
-		EmogiCached *cached = find_once(cache->once[(cache->next_once - i) % EMOGI_MAX_ASKED_ONCE]);
-
-		if (cached == NULL)
-			continue;
-		bytes += cached->bytes;
-		if (i == EMOGI_MAX_ASKED_ONCE || bytes > emogi_arena_budget_bytes() / EMOGI_ONCE_SHARE)
-			drop(cached);
-	}
-	cache->once[cache->next_once++ % EMOGI_MAX_ASKED_ONCE] = published->id;
+	if (published->tracker_id != 0)
+		drop_from_ring(cache->followed_once, EMOGI_MAX_FOLLOWED_ONCE, &cache->next_followed_once,
+					   published);
+	else
+		drop_from_ring(cache->once, EMOGI_MAX_ASKED_ONCE, &cache->next_once, published);
 }

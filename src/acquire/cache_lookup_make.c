@@ -238,8 +238,9 @@ emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup)
  * entry when it is requested for the second time. A query that differs from an earlier one only in
  * its constants gets an entry at once, marked `asked_once`: the last few graphs with this mark are
  * kept (cache_lookup_drop.c), and they are evicted first. The mark is cleared when a call finds the
- * graph. A query that is repeated, or always the same, has an ordinary entry. So has a view,
- * because its name is part of the shape.
+ * graph. The first graph with a change tracker for such values has it, too. A query that is
+ * repeated, or always the same, has an ordinary entry. So has a view, because its name is part of
+ * the shape.
  */
 bool
 emogi_cache_lookup_is_first_request(const EmogiCacheLookup *lookup, bool noted)
@@ -252,4 +253,39 @@ emogi_cache_lookup_is_first_request(const EmogiCacheLookup *lookup, bool noted)
 	is_first = emogi_asked_queries_is_first(&lookup->key, lookup->shape, noted);
 	emogi_cache_unlock();
 	return is_first && !emogi_faults.analysis[EMOGI_ANALYSIS_SECOND_LOOKUP];
+}
+
+/* Check whether changes of a query with values are followed for the first time; record it. */
+bool
+emogi_cache_lookup_is_first_followed(const EmogiCacheLookup *lookup)
+{
+	bool		is_first;
+
+	if (!lookup->key.of_query)
+		return false;
+	emogi_cache_lock();
+	is_first = emogi_asked_queries_first_followed(&lookup->key, lookup->shape);
+	emogi_cache_unlock();
+	return is_first;
+}
+
+/* Record the cost of an index search instead of a graph that was not requested yet. */
+void
+emogi_cache_lookup_add_cost(const EmogiCacheLookup *lookup, uint64 cost)
+{
+	emogi_cache_lock();
+	emogi_asked_queries_add_cost(&lookup->key, lookup->shape, cost);
+	emogi_cache_unlock();
+}
+
+/* Get what all such searches have cost. */
+uint64
+emogi_cache_lookup_cost(const EmogiCacheLookup *lookup)
+{
+	uint64		cost;
+
+	emogi_cache_lock();
+	cost = emogi_asked_queries_cost(&lookup->key);
+	emogi_cache_unlock();
+	return cost;
 }

@@ -222,6 +222,7 @@ emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_mis
 		emogi_cache_lookup_drop_asked_once(cached);
 	emogi_cache_unlock();
 	ConditionVariableBroadcast(&emogi_cache_shared->changed);
+	emogi_change_tracker_free_doomed();
 	emogi_cache_free_doomed();
 	if (mark_lost)
 		emogi_cache_lookup_log_not_kept(cached, &together);

@@ -11,17 +11,30 @@
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
+#include "changes/changes.h"
 #include "index_search/neighborhood.h"
 
 /*
- * Check whether the graph is that of a query with a value used for the first time, such as now() or
- * a parameter that differs between calls. Then it is private to this call (Q6), or unlikely to
- * serve another.
+ * Check whether the graph is that of a query with values that have not been requested before, such
+ * as now() or a parameter that differs between calls. Then it is private to this call (Q6), or
+ * unlikely to serve another.
  */
 static bool
 is_used_once(const EmogiCacheLookup *lookup)
 {
 	return lookup->analysis != NULL && emogi_cache_lookup_is_first_request(lookup, false);
+}
+
+/*
+ * Check whether index searches with such values have together cost as much as a build. Several uses
+ * in a statement or transaction are no reason to build.
+ */
+static bool
+has_paid_build(const EmogiSource *source, List *leaves, const EmogiCacheLookup *lookup,
+			   EmogiDirection direction)
+{
+	return emogi_index_search_cost_pays_build(source, leaves, direction,
+											  emogi_cache_lookup_cost(lookup));
 }
 
 /*
@@ -49,33 +62,46 @@ accumulates(const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 	return has == EMOGI_CACHE_HAS_TRACKER;
 }
 
-/*
- * Can the edges of a search be collected, if they have weights? A build refuses weights that a
- * search would not read.
- */
+/* Does a search collect edges with their weights? */
 static bool
-may_collect_weights(const EmogiSource *source, List *leaves, const EmogiCacheLookup *lookup,
-					EmogiIndexSearch *search)
+is_weighted(const EmogiSource *source, const EmogiCacheLookup *lookup,
+			const EmogiIndexSearch *search)
 {
-	search->is_weighted = source->weight != 0 && lookup->key.weights != EMOGI_WEIGHTS_UNUSED;
-	if (!search->is_weighted)
-		return true;
-	if (search->kind == EMOGI_COLLECTS_NEAR)
-		search->max_depth = -1;	/* any number of edges may be near */
-	return lookup->key.weights == EMOGI_WEIGHTS_LENGTHS &&
-		emogi_index_search_weights_are_lengths(source, leaves);
+	return search->kind != EMOGI_SEARCHES && source->weight != 0 &&
+		lookup->key.weights != EMOGI_WEIGHTS_UNUSED;
 }
 
 /*
- * Decide whether a search uses indexes, by estimated costs. Sets its cost limit. Edges are collected
- * only if there is no graph: an older one serves with the changes beside it, or is refreshed.
+ * Would a build accept all weights, of which a search reads only a few? Two costs are read even if
+ * the call has no use for weights. may_read: changed pages of the heaps may be read to tell.
  */
 static bool
-prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
-				const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
+would_accept_weights(const EmogiSource *source, List *leaves, EmogiCacheHas has,
+					 const EmogiCacheLookup *lookup, const EmogiIndexSearch *search, bool may_read)
 {
-	if (search->kind != EMOGI_SEARCHES &&
-		(has != EMOGI_CACHE_HAS_NOTHING || !may_collect_weights(source, leaves, lookup, search)))
+	if (!search->is_weighted && source->reverse == 0)
+		return true;
+	if (search->is_weighted && lookup->key.weights != EMOGI_WEIGHTS_LENGTHS)
+		return false;
+	return emogi_index_search_weights_are_accepted(source, leaves) ||
+		/* a refresh of a tracker reads as many pages */
+		(has == EMOGI_CACHE_HAS_NOTHING && source->filter != NULL &&
+		 emogi_checked_weights_are_accepted(source, leaves, may_read));
+}
+
+/*
+ * Decide whether a search uses indexes, by estimated costs. Sets its cost limit. Edges are
+ * collected only if there is no graph: an older one serves with the changes beside it, or is
+ * refreshed.
+ */
+static bool
+costs_less(EmogiCacheHas has, const EmogiSource *source, List *leaves,
+		   const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
+{
+	search->is_weighted = is_weighted(source, lookup, search);
+	if (search->is_weighted && search->kind == EMOGI_COLLECTS_NEAR)
+		search->max_depth = -1;	/* any number of edges may be near */
+	if (search->kind != EMOGI_SEARCHES && has != EMOGI_CACHE_HAS_NOTHING)
 		return false;
 	switch (has)
 	{
@@ -91,6 +117,18 @@ prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 	return false;
 }
 
+/* Decide whether a search uses indexes. may_read: see would_accept_weights. */
+static bool
+prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
+				const EmogiCacheLookup *lookup, bool for_others, bool may_read,
+				EmogiIndexSearch *search)
+{
+	if (!costs_less(has, source, leaves, lookup, for_others, search))
+		return false;
+	search->is_unproven = !would_accept_weights(source, leaves, has, lookup, search, may_read);
+	return !search->is_unproven;
+}
+
 /*
  * Run a search of these heaps on indexes, if its graph is not available; return false if it needs
  * the graph. has: what the cache has for it.
@@ -101,10 +139,16 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 							EmogiIndexSearch *search)
 {
 	const bool	for_others = accumulates(lookup, has, may_share, search);
+	const bool	is_once = has == EMOGI_CACHE_HAS_NOTHING && may_share && is_used_once(lookup);
 	const double start_ms = emogi_pool_now_ms();
 	EmogiSearchIndexes indexes;
 
-	if (prefers_indexes(has, source, leaves, lookup, for_others, search) &&
+	if (is_once && has_paid_build(source, leaves, lookup, search->direction))
+	{
+		(void) emogi_cache_lookup_is_first_request(lookup, true);
+		return false;
+	}
+	if (prefers_indexes(has, source, leaves, lookup, for_others, true, search) &&
 		emogi_index_search_open(source, leaves, search, &indexes))
 	{
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
@@ -118,7 +162,7 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 		emogi_index_search_close(&indexes);
 	}
 	if (search->is_answered && lookup->analysis != NULL)
-		(void) emogi_cache_lookup_is_first_request(lookup, true);
+		emogi_cache_lookup_add_cost(lookup, is_once ? search->cost : 0);
 	if (for_others && (search->kind == EMOGI_SEARCHES || has == EMOGI_CACHE_HAS_NOTHING))
 	{
 		if (search->is_answered)
@@ -137,8 +181,10 @@ emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 {
 	EmogiSearchIndexes indexes;
 
-	if (!prefers_indexes(has, source, leaves, lookup, accumulates(lookup, has, may_share, search),
-						 search) ||
+	if ((has == EMOGI_CACHE_HAS_NOTHING && may_share && is_used_once(lookup) &&
+		 has_paid_build(source, leaves, lookup, search->direction)) ||
+		!prefers_indexes(has, source, leaves, lookup, accumulates(lookup, has, may_share, search),
+						 false, search) ||
 		!emogi_index_search_open(source, leaves, search, &indexes))
 		return false;
 	emogi_index_search_name(&indexes, search->direction, search->names);

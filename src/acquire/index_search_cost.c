@@ -131,7 +131,8 @@ expected_cost(const EmogiSource *source, const EmogiIndexSearch *search, int nle
 															   depth - 1);
 	reads = search->nsources * nedges / nvertices + (searches - search->nsources) * next_degree;
 	return (searches * EMOGI_INDEX_DESCENT_COST * nleaves + reads) *
-		(search->direction == EMOGI_BOTH || search->kind == EMOGI_COLLECTS_CYCLES ? 2 : 1);
+		(search->direction == EMOGI_BOTH || search->kind == EMOGI_COLLECTS_CYCLES ||
+		 source->reverse > 0 ? 2 : 1);
 }
 
 /* Does anything but the cost bound a search? */
@@ -158,15 +159,34 @@ max_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *
 	return (uint64) Min(limit, Min(work_mem * 1024.0 / bytes_per_read, PG_INT32_MAX));
 }
 
-/*
- * Check whether the accumulated cost has reached that of a build, for which there must be memory.
- */
+/* Check whether there is memory for a build. */
+static bool
+may_build(const EmogiSource *source, EmogiDirection direction)
+{
+	return emogi_graph_estimate(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
+}
+
+/* Check whether the accumulated cost has reached that of a build. */
 static bool
 is_build_due(const EmogiSource *source, EmogiDirection direction, double nedges)
 {
 	return (double) emogi_index_cost_sum(cost_key(source)) >=
 		build_price(source, nedges) * (double) emogi_index_cost_build_factor(cost_key(source)) &&
-		emogi_graph_estimate(source, direction).peak_bytes <= emogi_limits_allowed_bytes();
+		may_build(source, direction);
+}
+
+/* Check whether index searches that have cost so much are worth a build. */
+bool
+emogi_index_search_cost_pays_build(const EmogiSource *source, List *leaves,
+								   EmogiDirection direction, uint64 spent)
+{
+	double		pages;
+	double		nedges;
+
+	if (spent < EMOGI_COST_INDEX_MIN_PRICE_US)
+		return false;
+	measure(leaves, &pages, &nedges);
+	return (double) spent >= build_price(source, nedges) && may_build(source, direction);
 }
 
 /* Return the cost of the first index descents of a search. */
@@ -206,7 +226,8 @@ beats_build(const EmogiSource *source, List *leaves, bool serves_others, double 
 /*
  * Decide whether a search without a cached graph uses indexes, and set its cost limit. leaves: the
  * source's heaps, locked. serves_others: later calls could use the graph; if not, each call would
- * build it anew, also that of a small table, and a search need not be bounded.
+ * build it anew, also that of a small table, and a search need not be bounded. Nor need a search of
+ * a filtered table, because conditions leave few edges of a vertex.
  */
 bool
 emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, bool serves_others,
@@ -214,7 +235,7 @@ emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, boo
 {
 	if (!serves_others)
 		return beats_build(source, leaves, false, 0, search);
-	return (is_bounded(search) || search->targeted) &&
+	return (is_bounded(search) || search->targeted || source->filter != NULL) &&
 		beats_build(source, leaves, true, emogi_index_search_min_size_kb, search);
 }
 

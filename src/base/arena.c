@@ -54,7 +54,7 @@ static void
 report_full(uint64 needed, uint64 used)
 {
 	uint64		used_bytes = used * EMOGI_EXTENT_BYTES;
-	uint64		others_bytes = used_bytes - Min(emogi_limits_own_bytes(), used_bytes);
+	uint64		others_bytes = Min(emogi_limits_others_bytes(), used_bytes);
 	uint64		kept = kept_bytes();
 
 	ereport(ERROR,

@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/proc.h"
 
 #include "base/limits.h"
 #include "base/arena.h"
@@ -130,10 +131,15 @@ pinned_graph(int index)
 	return *graph;
 }
 
-/* Does an account belong to a session (pid), or to a role (pid = 0)? */
+/* As pid: all sessions. */
+#define ALL_SESSIONS (-1)
+
+/* Does an account belong to a session (pid), to any, or to a role (pid = 0)? */
 static inline bool
 counts(const EmogiAccount *account, int pid, Oid userid)
 {
+	if (pid == ALL_SESSIONS)
+		return account->pid != 0;
 	return pid != 0 ? account->pid == pid :
 		account->pid != 0 && account->userid == userid && account->limited;
 }
@@ -244,14 +250,19 @@ emogi_limits_check_memory(const EmogiAccount *account, uint64 nextents)
 
 /* ---- without lock ---- */
 
-/* Get the bytes of this session's calls and of the graphs they have pinned. */
+/*
+ * Get the bytes of other sessions' calls and of the graphs that only they have pinned. What no call
+ * uses is nobody's: extents of small allocations, and what the worker keeps.
+ */
 uint64
-emogi_limits_own_bytes(void)
+emogi_limits_others_bytes(void)
 {
+	/* a parallel worker's session is that of its leader */
+	const int	own = MyProc->lockGroupLeader != NULL ? MyProc->lockGroupLeader->pid : MyProcPid;
 	uint64		n;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	n = count_extents(MyProcPid, InvalidOid, -1);
+	n = count_extents(ALL_SESSIONS, InvalidOid, -1) - count_extents(own, InvalidOid, -1);
 	LWLockRelease(emogi_shared->lock);
 	return n * EMOGI_EXTENT_BYTES;
 }

@@ -27,7 +27,7 @@ extern EmogiLimit emogi_limits_check_memory(const EmogiAccount *account, uint64 
 extern void emogi_limits_report(EmogiLimit limit);
 extern uint64 emogi_limits_allowed_bytes(void);
 extern uint64 emogi_limits_backend_bytes(void);
-extern uint64 emogi_limits_own_bytes(void);
+extern uint64 emogi_limits_others_bytes(void);
 extern uint64 emogi_limits_role_bytes(void);
 extern uint64 emogi_limits_bytes_of_calls(Oid userid);
 extern int	emogi_limits_server_connections(void);

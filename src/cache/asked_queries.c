@@ -1,5 +1,6 @@
 /*
- * asked_queries.c: recently requested queries, and the sizes of their dropped graphs.
+ * asked_queries.c: recently requested queries, what index searches for them have cost, and the
+ * sizes of their dropped graphs.
  *
  * A query is identified by the first bytes of its fingerprint, and by its shape: a hash of the
  * query without the values of its constants. One set-associative table holds both; each set is in
@@ -25,7 +26,11 @@ typedef struct Asked
 	uint64		latest;
 	uint64		nedges;			/* of a query: size of its dropped graph; 0 = unknown */
 	uint64		nvertices;
+	/* of a query with values of the call: the cost of index searches instead of its graph */
+	uint64		spent;
 	bool		is_asked;		/* of a query: its graph was requested */
+	bool		is_followed;	/* of a query with values of the call: a change tracker was made */
+	bool		varies;			/* of a shape: it was requested with several constants */
 	/* of a query of a filtered table: its graph was built, or requested and missing */
 	bool		is_built;
 } Asked;
@@ -89,27 +94,90 @@ name_of(const EmogiGraphKey *key)
 	return Max(emogi_cache_fingerprint_prefix(key), 1);
 }
 
+/* Record a query of a shape. */
+static void
+note_shape(uint64 shape, uint64 name)
+{
+	Asked	   *known = note(shape);
+
+	known->varies |= known->latest != 0 && known->latest != name;
+	known->latest = name;
+}
+
 /*
- * Check whether a query is requested for the first time and has values that other calls may not
- * use: a folded value (shape = 0), or other constants than the last query of its shape. noted:
- * record the request. Caller holds cache_lock.
+ * Has a query values that other calls may not use: a folded value (shape = 0), or constants in a
+ * shape that was requested with others? Caller holds cache_lock.
+ */
+bool
+emogi_asked_queries_has_values(const EmogiGraphKey *key, uint64 shape)
+{
+	const Asked *same_shape = shape != 0 ? find(shape) : NULL;
+
+	return shape == 0 ||
+		(same_shape != NULL && (same_shape->varies || same_shape->latest != name_of(key)));
+}
+
+/*
+ * Check whether the graph of a query is requested for the first time, and the query has values.
+ * noted: record the request. Caller holds cache_lock.
  */
 bool
 emogi_asked_queries_is_first(const EmogiGraphKey *key, uint64 shape, bool noted)
 {
 	const uint64 name = name_of(key);
-	const Asked *same_shape = shape != 0 ? find(shape) : NULL;
-	const bool	varies = shape == 0 || (same_shape != NULL && same_shape->latest != name);
 	const Asked *known = find(name);
-	const bool	is_first = varies && (known == NULL || !known->is_asked);
+	const bool	is_first = emogi_asked_queries_has_values(key, shape) &&
+		(known == NULL || !known->is_asked);
 
 	if (noted)
 	{
 		if (shape != 0)
-			note(shape)->latest = name;
+			note_shape(shape, name);
 		note(name)->is_asked = true;
 	}
 	return is_first;
+}
+
+/*
+ * Check whether changes of a query with values are followed for the first time, and record that
+ * they are. Caller holds cache_lock.
+ */
+bool
+emogi_asked_queries_first_followed(const EmogiGraphKey *key, uint64 shape)
+{
+	Asked	   *known;
+	bool		is_first;
+
+	if (!emogi_asked_queries_has_values(key, shape))
+		return false;
+	known = note(name_of(key));
+	is_first = !known->is_followed;
+	known->is_followed = true;
+	return is_first;
+}
+
+/*
+ * Record that an index search has answered a call instead of the graph of its query, which counts
+ * as requested only once such searches have cost as much as a build. Caller holds cache_lock.
+ */
+void
+emogi_asked_queries_add_cost(const EmogiGraphKey *key, uint64 shape, uint64 cost)
+{
+	if (shape != 0)
+		note_shape(shape, name_of(key));
+	note(name_of(key))->spent += cost;
+}
+
+/*
+ * Get the cost of the index searches for a query that is not requested yet. Caller holds
+ * cache_lock.
+ */
+uint64
+emogi_asked_queries_cost(const EmogiGraphKey *key)
+{
+	const Asked *known = find(name_of(key));
+
+	return known != NULL ? known->spent : 0;
 }
 
 /*

@@ -14,7 +14,7 @@
  * - dictionaries.c: the dictionaries of graphs whose keys are not integers.
  * - change_tracker.c, vacuums.c: the change trackers, and counters of VACUUMs (change_tracker.h).
  * - index_cost.c: the accumulated cost of index searches that ran without a graph.
- * - asked_queries.c: recently requested queries.
+ * - asked_queries.c: recently requested queries, and what searches instead of them cost.
  *
  * ../acquire/cache_lookup.c decides which entry serves a call.
  */
@@ -231,10 +231,11 @@ typedef struct EmogiCached
 	bool		packed;			/* its memory is a small allocation; otherwise whole extents */
 	bool		kept;			/* READY, and exempt from eviction: see cache_keep.c */
 	/*
-	 * it has constants that no other call has requested yet: see ../acquire/cache_lookup_make.c.
-	 * Owned by its builder until it is READY
+	 * it has values that no other call has requested since it was built: see
+	 * ../acquire/cache_lookup_make.c. Owned by its builder until it is READY
 	 */
 	bool		asked_once;
+	bool		of_values;		/* of a query with values that other calls may not use */
 	/* its part of its builder's totals, see cache_share.c; all 0 = not counted */
 	EmogiCacheTotals counted;
 	EmogiGraph	graph;
@@ -317,6 +318,7 @@ typedef struct EmogiCacheCounters
 
 /* Number of graphs kept though their constants were requested only once. */
 #define EMOGI_MAX_ASKED_ONCE		4
+#define EMOGI_MAX_FOLLOWED_ONCE		16
 
 /* All fields are protected by cache_lock, unless noted. */
 typedef struct EmogiCache
@@ -330,9 +332,12 @@ typedef struct EmogiCache
 	/* some graph may want a contraction hierarchy; read without lock */
 	volatile bool contractions_wanted;
 	uint32		nused;			/* entries [0, nused) are set up */
-	/* ids of the last graphs that were published as asked_once, 0 = none */
+	/* ids of the last graphs that were published as asked_once, 0 = none: without, ... */
 	uint64		once[EMOGI_MAX_ASKED_ONCE];
 	uint32		next_once;		/* next index to overwrite in once[] */
+	/* ... and with a change tracker */
+	uint64		followed_once[EMOGI_MAX_FOLLOWED_ONCE];
+	uint32		next_followed_once;
 	/*
 	 * next entry to be checked for whether any call can use it, see ../acquire/cache_lookup_drop.c
 	 */
@@ -500,6 +505,10 @@ extern uint64 emogi_index_cost_build_factor(Oid relid);
 extern Size emogi_asked_queries_shmem_size(void);
 extern void emogi_asked_queries_shmem_startup(bool found);
 extern bool emogi_asked_queries_is_first(const EmogiGraphKey *key, uint64 shape, bool noted);
+extern bool emogi_asked_queries_has_values(const EmogiGraphKey *key, uint64 shape);
+extern bool emogi_asked_queries_first_followed(const EmogiGraphKey *key, uint64 shape);
+extern void emogi_asked_queries_add_cost(const EmogiGraphKey *key, uint64 shape, uint64 cost);
+extern uint64 emogi_asked_queries_cost(const EmogiGraphKey *key);
 extern bool emogi_asked_queries_built_before(const EmogiGraphKey *key);
 extern void emogi_asked_queries_keep_size(const EmogiGraphKey *key, uint64 nvertices,
 										  uint64 nedges);

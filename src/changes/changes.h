@@ -15,6 +15,8 @@
  * kept_overlay.c       overlays that are kept and grow: own_overlay.c of own changes,
  *                      logged_overlay.c of a tracker's log
  *
+ * checked_weights.c    tells whether a table contains weights that a build refuses
+ *
  * docs/design/incremental-graphs.md has the rules L1 to L12 and proves them sufficient.
  */
 #ifndef EMOGI_CHANGES_H
@@ -196,6 +198,11 @@ extern void emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, co
 								  EmogiWeights weights, EmogiChangeTracker *tracker,
 								  EmogiRefresh *refresh);
 extern uint64 emogi_tracker_refresh_pages(const Oid *relids, int nleaves);
+
+/* ---- checked_weights.c ---- */
+
+extern bool emogi_checked_weights_are_accepted(const EmogiSource *source, List *heaps,
+											   bool may_read);
 
 /* ---- tracker_create.c ---- */
 

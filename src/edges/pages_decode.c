@@ -170,6 +170,15 @@ weight_of_numeric(Datum datum)
 	return value;
 }
 
+PG_FUNCTION_INFO_V1(emogi_weight_of_numeric);
+
+/* Convert a numeric weight of a query. Raises 22003. */
+Datum
+emogi_weight_of_numeric(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(weight_of_numeric(PG_GETARG_DATUM(0)));
+}
+
 /*
  * Convert the Datum of a weight, of a base type, to a double. Raises 22003 for a numeric that is
  * out of range.

@@ -63,7 +63,9 @@ write_select(StringInfo sql, const EmogiCall *call, const EmogiEdgeColumns *colu
 	write_argument(sql, columns->dst, is_row ? NULL : cast);
 	if (columns->vertex > 0)
 		write_argument(sql, columns->vertex, is_row ? NULL : cast);
-	if (columns->weight > 0)
+	if (columns->is_numeric)
+		appendStringInfo(sql, ", %s._emogi_weight(q.c%d)", schema, columns->weight);
+	else if (columns->weight > 0)
 		write_argument(sql, columns->weight, "pg_catalog.float8");
 	appendStringInfoChar(sql, ')');
 }

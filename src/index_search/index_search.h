@@ -89,6 +89,7 @@ typedef struct EmogiIndexSearch
 	uint64		cost_before;	/* of earlier searches that the cost limit includes */
 	uint64		max_cost;		/* the search gives up above this cost */
 	bool		is_doubtful;	/* statistics predict that it will give up */
+	bool		is_unproven;	/* not used, because a build might refuse weights */
 
 	/* result, in the memory context of the call; of a collection only as far as `neighborhood` */
 	bool		is_answered;
@@ -123,6 +124,8 @@ typedef struct EmogiSearchIndex
 	Oid			to_type;
 	AttrNumber	weight;			/* of the edge; 0 = none */
 	Oid			weight_type;
+	AttrNumber	reverse;		/* of the edge of the same row in the other direction; 0 = none */
+	Oid			reverse_type;
 } EmogiSearchIndex;
 
 /* The indexes of a source's heaps. */
@@ -141,7 +144,7 @@ typedef struct EmogiSearchIndexes
 static inline bool
 emogi_index_search_supports(const EmogiSource *source)
 {
-	return !source->is_query && source->reverse == 0 && source->key.class != EMOGI_KEY_COMPARED &&
+	return !source->is_query && source->key.class != EMOGI_KEY_COMPARED &&
 		source->key.nparts == 0;
 }
 
@@ -153,7 +156,7 @@ extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDire
 
 /* ---- index_search_weights.c ---- */
 
-extern bool emogi_index_search_weights_are_lengths(const EmogiSource *source, List *heaps);
+extern bool emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps);
 
 /* ---- index_search_bfs.c ---- */
 

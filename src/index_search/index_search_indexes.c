@@ -40,6 +40,9 @@
 typedef struct IndexRequest
 {
 	AttrNumber	from;			/* endpoint column to search by */
+	AttrNumber	to;				/* the other one */
+	AttrNumber	weight;			/* 0 = none */
+	AttrNumber	reverse;		/* likewise */
 	List	   *quals;			/* conditions on the heap's rows, in the order of evaluation */
 } IndexRequest;
 
@@ -210,23 +213,30 @@ is_better(const EmogiSearchIndex *index, const EmogiSearchIndex *other)
 	return index->index->rd_index->indnatts < other->index->rd_index->indnatts;
 }
 
+/* Get the base type of a column of a heap; 0 = none. */
+static Oid
+type_of(Relation heap, AttrNumber column)
+{
+	return column == 0 ? InvalidOid :
+		getBaseType(TupleDescAttr(RelationGetDescr(heap), column - 1)->atttypid);
+}
+
 /*
  * Find the best index of a heap from one column to another: the one with the most prefix columns
  * set by conditions, then a partial one, then the one with the fewest columns, then the oldest.
  */
 static void
-find_index(Relation heap, const IndexRequest *request, AttrNumber to, AttrNumber weight,
-		   EmogiSearchIndex *found)
+find_index(Relation heap, const IndexRequest *request, EmogiSearchIndex *found)
 {
-	TupleDesc	desc = RelationGetDescr(heap);
 	EmogiSearchIndex candidate = {
 		.heap = RelationGetRelid(heap),
-		.from_type = getBaseType(TupleDescAttr(desc, request->from - 1)->atttypid),
-		.to = to,
-		.to_type = getBaseType(TupleDescAttr(desc, to - 1)->atttypid),
-		.weight = weight,
-		.weight_type = weight > 0 ? getBaseType(TupleDescAttr(desc, weight - 1)->atttypid) :
-			InvalidOid
+		.from_type = type_of(heap, request->from),
+		.to = request->to,
+		.to_type = type_of(heap, request->to),
+		.weight = request->weight,
+		.weight_type = type_of(heap, request->weight),
+		.reverse = request->reverse,
+		.reverse_type = type_of(heap, request->reverse)
 	};
 	ListCell   *cell;
 
@@ -256,14 +266,21 @@ close_indexes(EmogiSearchIndex *indexes, int count)
 	pfree(indexes);
 }
 
+/* Get the name of a column of a source; NULL = none. */
+static const char *
+name_of(const EmogiSource *source, AttrNumber column)
+{
+	return column > 0 ? get_attname(source->relid, column, false) : NULL;
+}
+
 /* Find the index of each heap of a source from one column to another; NULL if a heap has none. */
 static EmogiSearchIndex *
 find_indexes(const EmogiSource *source, List *leaves, const char *from, const char *to)
 {
 	const EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
 	EmogiSearchIndex *indexes = palloc(list_length(leaves) * sizeof *indexes);
-	const char *weight = source->weight > 0 ?
-		get_attname(source->relid, source->weight, false) : NULL;
+	const char *weight = name_of(source, source->weight);
+	const char *reverse = name_of(source, source->reverse);
 	int			count = 0;
 	ListCell   *cell;
 
@@ -274,11 +291,14 @@ find_indexes(const EmogiSource *source, List *leaves, const char *from, const ch
 
 		if (!IsCatalogRelation(heap) && heap->rd_rel->relhasindex)
 		{
-			const IndexRequest request = {get_attnum(relid, from),
-										  emogi_row_filter_quals(&filter, heap)};
+			const IndexRequest request = {
+				get_attnum(relid, from), get_attnum(relid, to),
+				weight != NULL ? get_attnum(relid, weight) : 0,
+				reverse != NULL ? get_attnum(relid, reverse) : 0,
+				emogi_row_filter_quals(&filter, heap)
+			};
 
-			find_index(heap, &request, get_attnum(relid, to),
-					   weight != NULL ? get_attnum(relid, weight) : 0, &indexes[count]);
+			find_index(heap, &request, &indexes[count]);
 		}
 		else
 			indexes[count].index = NULL;
@@ -310,6 +330,8 @@ suffice(const EmogiSearchIndexes *indexes, const EmogiIndexSearch *search)
 	const bool	have_along = search->direction == EMOGI_OUT ? indexes->by_src != NULL :
 		search->direction == EMOGI_IN ? indexes->by_dst != NULL : have_both;
 
+	if (indexes->source->reverse > 0)
+		return have_both;
 	switch (search->kind)
 	{
 		case EMOGI_COLLECTS_WALKS:
@@ -357,10 +379,11 @@ emogi_index_search_open(const EmogiSource *source, List *leaves, const EmogiInde
 void
 emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction, char *names)
 {
+	const bool	all = indexes->source->reverse > 0;
 	const bool	by_src = indexes->by_src != NULL &&
-		(direction != EMOGI_IN || indexes->by_dst == NULL);
+		(all || direction != EMOGI_IN || indexes->by_dst == NULL);
 	const bool	by_dst = indexes->by_dst != NULL &&
-		(direction != EMOGI_OUT || indexes->by_src == NULL);
+		(all || direction != EMOGI_OUT || indexes->by_src == NULL);
 
 	snprintf(names, EMOGI_INDEX_NAMES_BYTES, "%s%s%s",
 			 by_src ? RelationGetRelationName(indexes->by_src[0].index) : "",

@@ -5,6 +5,9 @@
  * NULL endpoint is not an edge. In a filtered table (../analysis/table_filter.c), only rows that
  * satisfy its conditions are edges; the conditions are evaluated on the heap's row.
  *
+ * A row with two costs is an edge in each direction whose cost is not negative. So each index is
+ * read twice, once with each cost: it leads along the edges of one, and against those of the other.
+ *
  * Each index descent and each row is charged to the search, which gives up above its cost limit.
  */
 #include "postgres.h"
@@ -34,15 +37,21 @@ typedef struct EmogiIndexReader
 													 * the last */
 	MemoryContext context;		/* of the scan key's argument */
 	EmogiRowFilter *filter;		/* conditions on the rows; NULL = none */
+	AttrNumber	weight;			/* of the edge; 0 = none */
+	Oid			weight_type;
+	bool		is_of_two;		/* it is one of two costs: if negative, there is no edge */
 } EmogiIndexReader;
 
-/* Open a scan of an index. */
+/* Open a scan of an index. reverse: of the edges against a row's direction. */
 static void
 open_reader(EmogiIndexReader *reader, const EmogiRowFilterPlan *filter,
-			const EmogiSearchIndex *index)
+			const EmogiSearchIndex *index, bool reverse)
 {
 	const int	nprefix = index->nprefix;
 
+	reader->weight = reverse ? index->reverse : index->weight;
+	reader->weight_type = reverse ? index->reverse_type : index->weight_type;
+	reader->is_of_two = index->reverse > 0;
 	reader->index = index;
 	reader->heap = table_open(index->heap, NoLock);
 	reader->slot = table_slot_create(reader->heap, NULL);
@@ -67,6 +76,15 @@ close_reader(EmogiIndexReader *reader)
 	table_close(reader->heap, NoLock);
 }
 
+/* Open readers for the indexes of an end; indexes NULL = none. */
+static void
+open_readers(EmogiIndexReaders *in, const EmogiRowFilterPlan *filter,
+			 const EmogiSearchIndex *indexes, int nleaves, bool reverse)
+{
+	for (int i = 0; i < nleaves && indexes != NULL; i++)
+		open_reader(&in->readers[in->nreaders++], filter, &indexes[i], reverse);
+}
+
 /*
  * Open readers for all indexes of a search, those of its direction first, in the current memory
  * context.
@@ -77,18 +95,22 @@ emogi_index_readers_open(EmogiIndexReaders *in, const EmogiSearchIndexes *indexe
 {
 	const EmogiDirection direction = search->direction;
 	const EmogiRowFilterPlan filter = emogi_row_filter_plan(indexes->source);
+	const bool	both_ways = indexes->source->reverse > 0;
 	const EmogiSearchIndex *ends[] = {
 		direction == EMOGI_IN ? indexes->by_dst : indexes->by_src,
 		direction == EMOGI_IN ? indexes->by_src : indexes->by_dst
 	};
 
-	*in = (EmogiIndexReaders) {.search = search,.nleaves = indexes->nleaves};
+	*in = (EmogiIndexReaders) {.search = search,
+							   .nper_end = indexes->nleaves * (both_ways ? 2 : 1)};
 	emogi_index_search_keys_init(&in->keys, search->coder);
-	in->readers = palloc(2 * indexes->nleaves * sizeof *in->readers);
+	in->readers = palloc(2 * in->nper_end * sizeof *in->readers);
 	for (int end = 0; end < 2; end++)
 	{
-		for (int i = 0; i < indexes->nleaves && ends[end] != NULL; i++)
-			open_reader(&in->readers[in->nreaders++], &filter, &ends[end][i]);
+		open_readers(in, &filter, ends[end], indexes->nleaves, false);
+		if (both_ways)
+			open_readers(in, &filter, ends[direction == EMOGI_BOTH ? end : 1 - end],
+						 indexes->nleaves, true);
 		if (end == 0 || direction == EMOGI_BOTH)
 			in->nforward = in->nreaders;
 	}
@@ -149,6 +171,20 @@ has_key(const EmogiIndexReader *reader)
 		DatumGetBool(FunctionCall2Coll(&key->sk_func, key->sk_collation, datum, key->sk_argument));
 }
 
+/* Does the current row lack the reader's edge, because that cost is negative? */
+static bool
+lacks_edge(EmogiIndexReaders *in, EmogiIndexReader *reader)
+{
+	MemoryContext old = MemoryContextSwitchTo(reader->context);
+	bool		is_null;
+	Datum		datum = slot_getattr(reader->slot, reader->weight, &is_null);
+	const double cost = is_null ? -1 : emogi_pages_weight(datum, reader->weight_type);
+
+	MemoryContextSwitchTo(old);
+	in->gave_up |= is_null;
+	return cost < 0;
+}
+
 /*
  * Read the other endpoint of the next edge of a vertex; false if there is none, or the search gives
  * up.
@@ -171,7 +207,7 @@ emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end)
 		if (at->filter != NULL && !emogi_row_filter_passes(at->filter, at->slot))
 			continue;
 		datum = slot_getattr(at->slot, at->index->to, &is_null);
-		if (is_null)
+		if (is_null || (at->is_of_two && lacks_edge(in, at)))
 			continue;
 		*end = emogi_index_search_keys_id(&in->keys, datum, at->index->to_type);
 		return true;
@@ -186,8 +222,8 @@ emogi_index_readers_weight(EmogiIndexReaders *in, int reader)
 	EmogiIndexReader *at = &in->readers[reader];
 	MemoryContext old = MemoryContextSwitchTo(at->context);
 	bool		is_null;
-	Datum		datum = slot_getattr(at->slot, at->index->weight, &is_null);
-	const double weight = is_null ? -1 : emogi_pages_weight(datum, at->index->weight_type);
+	Datum		datum = slot_getattr(at->slot, at->weight, &is_null);
+	const double weight = is_null ? -1 : emogi_pages_weight(datum, at->weight_type);
 
 	MemoryContextSwitchTo(old);
 	in->gave_up |= !(weight >= 0);

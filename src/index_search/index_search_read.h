@@ -15,7 +15,7 @@ typedef struct EmogiIndexReaders
 	struct EmogiIndexReader *readers;	/* [nreaders], those of the search's direction first */
 	int			nreaders;
 	int			nforward;		/* number of readers in the search's direction */
-	int			nleaves;		/* readers of one index direction */
+	int			nper_end;		/* number of readers from one end of the edges */
 	bool		gave_up;		/* the cost limit is exceeded, or an index is missing */
 } EmogiIndexReaders;
 

@@ -1,10 +1,12 @@
 /*
- * index_search_weights.c: proof that all weights of a source are lengths.
+ * index_search_weights.c: proof that a build would accept all weights of a source.
  *
- * A build reads all weights, and refuses negative ones, NaN and NULL. A search reads only a few. So
- * it replaces the build only if the conditions on the rows, or the table's constraints, exclude
- * such weights: NOT NULL with CHECK (weight >= 0) and, unless weights are integers, an upper bound,
- * because NaN is greater than all other numbers.
+ * A build reads all weights, and refuses negative ones, NaN and NULL; of two costs only NaN and
+ * NULL, because a negative one means that there is no edge. A search reads only a few. So it
+ * replaces the build only if the conditions on the rows, or the table's constraints, exclude such
+ * weights: NOT NULL with CHECK (weight >= 0) and, unless weights are integers, an upper bound,
+ * because NaN is greater than all other numbers. Otherwise changes/checked_weights.c may tell from
+ * the rows.
  */
 #include "postgres.h"
 
@@ -73,9 +75,22 @@ compare(const FormData_pg_attribute *column, Oid operator, Datum value)
 											false, column->attbyval), InvalidOid, InvalidOid);
 }
 
+/* Make the condition that a column is not NULL. */
+static Expr *
+not_null(const FormData_pg_attribute *column)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = (Expr *) makeVar(1, column->attnum, column->atttypid, column->atttypmod,
+								 column->attcollation, 0);
+	test->nulltesttype = IS_NOT_NULL;
+	test->location = -1;
+	return (Expr *) test;
+}
+
 /* List what must be true of a weight; NIL if that cannot be said. */
 static List *
-requirements(const FormData_pg_attribute *column)
+requirements(const FormData_pg_attribute *column, bool may_be_negative)
 {
 	const Oid	type = column->atttypid;
 	const Oid	family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
@@ -85,7 +100,8 @@ requirements(const FormData_pg_attribute *column)
 
 	if (!special_values(column, &zero, &nan))
 		return NIL;
-	required = list_make1(compare(column, get_opfamily_member(family, type, type,
+	required = list_make1(may_be_negative ? not_null(column) :
+						  compare(column, get_opfamily_member(family, type, type,
 															  BTGreaterEqualStrategyNumber),
 								  zero));
 	if (!nan.isnull)
@@ -113,36 +129,48 @@ checks(Relation heap)
 	return found;
 }
 
-/* Are all weights of the edges in a heap lengths? */
+/* Would a build accept all weights in a column of a heap? */
 static bool
-has_lengths(Relation heap, AttrNumber weight, const EmogiRowFilterPlan *filter)
+accepts_column(Relation heap, const char *name, bool may_be_negative,
+			   const EmogiRowFilterPlan *filter)
 {
-	const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(heap), weight - 1);
-	List	   *required = requirements(column);
+	const AttrNumber number = get_attnum(RelationGetRelid(heap), name);
+	const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(heap), number - 1);
+	List	   *required = requirements(column, may_be_negative);
 	List	   *quals = emogi_row_filter_quals(filter, heap);
 
 	if (required == NIL)
 		return false;
-	return predicate_implied_by(required, quals, false) ||
-		(column->attnotnull &&
-		 predicate_implied_by(required, list_concat_copy(checks(heap), quals), true));
+	if (predicate_implied_by(required, quals, false))
+		return true;
+	if (!column->attnotnull)
+		return false;
+	if (may_be_negative)
+		required = list_delete_first(required);
+	return predicate_implied_by(required, list_concat_copy(checks(heap), quals), true);
 }
 
-/* Are all weights of a source's edges lengths, whatever its heaps contain? They are locked. */
+/*
+ * Would a build accept all weights of a source's edges, whatever its heaps contain? They are
+ * locked.
+ */
 bool
-emogi_index_search_weights_are_lengths(const EmogiSource *source, List *heaps)
+emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps)
 {
 	const EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
 	const char *weight = get_attname(source->relid, source->weight, false);
-	bool		are_lengths = true;
+	const bool	both_ways = source->reverse > 0;
+	bool		are_accepted = true;
 	ListCell   *cell;
 
 	foreach(cell, heaps)
 	{
 		Relation	heap = table_open(lfirst_oid(cell), NoLock);
 
-		are_lengths &= has_lengths(heap, get_attnum(RelationGetRelid(heap), weight), &filter);
+		are_accepted = are_accepted && accepts_column(heap, weight, both_ways, &filter) &&
+			(!both_ways || accepts_column(heap, get_attname(source->relid, source->reverse, false),
+										  true, &filter));
 		table_close(heap, NoLock);
 	}
-	return are_lengths;
+	return are_accepted;
 }

@@ -129,7 +129,7 @@ emogi_neighborhood_read(EmogiCollection *collection, uint32 vertex, int which)
 	for (int i = first_reader(collection, stored);
 		 i < end_reader(collection, stored) && !in->gave_up; i++)
 	{
-		const bool	skips_loops = collection->search->direction == EMOGI_BOTH && i >= in->nleaves;
+		const bool	skips_loops = collection->search->direction == EMOGI_BOTH && i >= in->nper_end;
 		int64		other;
 
 		if (!emogi_index_readers_seek(in, i, id))
@@ -170,7 +170,7 @@ emogi_neighborhood_exists(EmogiCollection *collection, uint32 vertex, int list)
 		exists = !collection->found->vertices[vertex].lists[stored_list(collection, other)].is_read &&
 			emogi_index_readers_has_edge(in, id, first_reader(collection, other),
 										 end_reader(collection, other));
-	if (!exists && in->nreaders < EMOGI_NEIGHBORHOOD_LISTS * in->nleaves)
+	if (!exists && in->nreaders < EMOGI_NEIGHBORHOOD_LISTS * in->nper_end)
 		in->gave_up = true;
 	collection->found->vertices[vertex].exists = exists;
 	return exists;

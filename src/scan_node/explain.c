@@ -340,6 +340,8 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 							psprintf(search.is_doubtful ? "%s %s, or to be built" : "%s %s",
 									 search_names[search.kind != EMOGI_SEARCHES], search.names) :
 							origins[forecast.origin], es);
+		if (forecast.search != NULL && search.is_unproven)
+			ExplainPropertyText("Index Search", "not until weights are known to be valid", es);
 		if (forecast.why_private != NULL)
 			ExplainPropertyText("Cache", psprintf("bypassed (%s)", forecast.why_private), es);
 		if (es->verbose)

@@ -270,6 +270,8 @@ emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
 {
 	find_edge_columns(desc, query, wants_weight, columns);
 	find_keys(desc, columns);
+	columns->is_numeric = columns->weight > 0 &&
+		getBaseType(TupleDescAttr(desc, columns->weight - 1)->atttypid) == NUMERICOID;
 	if (columns->weight > 0)
 		emogi_query_check_number(desc, columns->weight - 1, "weight");
 	if (columns->reverse > 0)

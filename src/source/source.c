@@ -477,10 +477,17 @@ write_column(StringInfo query, Oid relid, AttrNumber attnum)
 	return true;
 }
 
+/* Does a relation have two costs of different types? Then emogi_query_both_ways casts them. */
+static bool
+has_unlike_costs(const EmogiSource *source)
+{
+	return source->reverse > 0 &&
+		get_atttype(source->relid, source->reverse) != get_atttype(source->relid, source->weight);
+}
+
 /*
  * Get the text of a query for a source: its own, or a SELECT of a relation's columns, with one edge
- * per direction if there is a reverse weight. Returns NULL if the relation no longer exists, which
- * cannot happen if it is locked. emogi_source_columns describes the columns.
+ * per direction if there is a reverse weight; NULL if the relation was dropped.
  */
 char *
 emogi_source_select(const EmogiSource *source)
@@ -500,10 +507,17 @@ emogi_source_select(const EmogiSource *source)
 		relation == NULL || schema == NULL)
 		return NULL;
 	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
-	columns.unlike = source->reverse > 0 &&
-		get_atttype(source->relid, source->reverse) != get_atttype(source->relid, source->weight);
+	columns.unlike = has_unlike_costs(source);
 	return source->reverse > 0 ?
 		emogi_query_both_ways(query.data, query.len, &columns) : query.data;
+}
+
+/* Is the weight of a relation, if it is one and has weights, of type numeric? */
+static bool
+is_numeric(const EmogiSource *source)
+{
+	return !source->is_query && source->weight > 0 && !has_unlike_costs(source) &&
+		getBaseType(get_atttype(source->relid, source->weight)) == NUMERICOID;
 }
 
 /* Get the columns of the query that emogi_source_select returns for a relation. */
@@ -516,6 +530,7 @@ emogi_source_columns(const EmogiSource *source)
 		.dst = 2,
 		.weight = source->weight > 0 ? 3 : 0,
 		.both_ways = source->reverse > 0,
+		.is_numeric = is_numeric(source),
 		.key = source->key
 	};
 }

@@ -131,6 +131,7 @@ typedef struct EmogiEdgeColumns
 	int			reverse;		/* reverse weight; 0 = none */
 	int			edge;			/* edge name; 0 = none */
 	bool		unlike;			/* the reverse weight has another type than the weight */
+	bool		is_numeric;		/* the weight is of type numeric */
 	bool		both_ways;		/* the rows come from a query with a reverse weight: weights decide
 								 * which edges exist */
 	EmogiKeyType key;			/* type of both endpoints and of the vertex */

@@ -229,7 +229,7 @@ SELECT wrong FROM compare('SELECT src, dst FROM e WHERE %s', '%s::bigint', 120);
 CREATE INDEX e_src ON e (src);
 
 -- Weights: a build refuses those that are not lengths, so they are collected if constraints or conditions exclude such weights.
-CREATE TABLE weighted AS
+CREATE UNLOGGED TABLE weighted AS
   SELECT src, dst, kind, at, tenant, (ARRAY[0, 0.5, 1, 1, 2, 0.1, 0.2, 0.3, 1e300, '-0'])[1 + (random() * 9)::int]::float8 AS km, (random() * 3)::int AS hops, (random() * 2)::numeric(10, 2) AS fee
   FROM e, generate_series(1, 2) WHERE src IS NOT NULL AND dst IS NOT NULL;
 CREATE INDEX weighted_src ON weighted (src);
