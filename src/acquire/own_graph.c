@@ -23,22 +23,35 @@ are_left_alone(const EmogiOwnChanges *own, const EmogiCacheLookup *lookup)
 	return alone;
 }
 
-/* Pin a graph for a call; return false if it is no longer in the cache. */
-static bool
-pin(EmogiCall *call, uint64 graph, uint64 nskipped)
+/*
+ * Pin the graph of an overlay for a call; return its index, or -1 if it is no longer in the cache.
+ */
+static int
+pin(EmogiCall *call, const EmogiKeptOverlay *overlay)
 {
-	EmogiCached *cached = &emogi_cache_shared->graphs[graph % EMOGI_MAX_GRAPHS];
-	bool		is_there;
+	EmogiCached *cached = &emogi_cache_shared->graphs[overlay->graph % EMOGI_MAX_GRAPHS];
+	int			index = -1;
 
 	emogi_cache_lock();
-	is_there = cached->id == graph && cached->state == EMOGI_GRAPH_READY;
-	if (is_there)
+	if (cached->id == overlay->graph && cached->state == EMOGI_GRAPH_READY)
 	{
-		emogi_call_pin(call, emogi_cache_lookup_pin(cached), nskipped);
+		index = emogi_cache_lookup_pin(cached);
+		emogi_call_pin(call, index, 0);
 		emogi_cache_shared->counters.overlays++;
 	}
 	emogi_cache_unlock();
-	return is_there;
+	return index;
+}
+
+/* Release the graph that a call has pinned. */
+static void
+unpin(EmogiCall *call, int index)
+{
+	emogi_call_pin(call, -1, 0);
+	emogi_cache_lock();
+	emogi_cache_shared->counters.overlays--;
+	emogi_cache_unlock();
+	emogi_cache_unpin(index);
 }
 
 /* Return true if a call may use kept changes, which it has itself. */
@@ -49,6 +62,18 @@ may_use(const EmogiCacheLookup *lookup, const EmogiGraphRequest *request)
 
 	return lookup->own && lookup->can_track && request->accepts_overlay && !request->is_verified &&
 		!key->shared_only && !key->by_labels && key->keys.class == EMOGI_KEY_INTEGER;
+}
+
+/* Read the new rows; return false if there is more to read, or for weights that the call rejects. */
+static bool
+follow(EmogiOwnChanges *own, const EmogiSource *source, const EmogiCacheLookup *lookup)
+{
+	const EmogiGraphKey *key = &lookup->key;
+
+	return emogi_own_rows_follow(own, source, lookup->relids, lookup->relfilenumbers,
+								 lookup->nleaves, &lookup->xids, key->weights) &&
+		(key->weight == 0 ||
+		 emogi_cache_lookup_accepts_weights(key->weights, emogi_misfits_of(&own->misfits)));
 }
 
 /*
@@ -63,6 +88,7 @@ emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCache
 	EmogiOwnChanges *own;
 	EmogiKeptOverlay *overlay;
 	bool		same_others;
+	int			index;
 
 	if (!may_use(lookup, request))
 		return false;
@@ -76,14 +102,16 @@ emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCache
 			return false;
 		own->others++;
 	}
-	if (!emogi_own_rows_follow(own, source, lookup->relids, lookup->relfilenumbers,
-							   lookup->nleaves, &lookup->xids, lookup->key.weights) ||
-		(lookup->key.weight > 0 &&
-		 !emogi_cache_lookup_accepts_weights(lookup->key.weights,
-											 emogi_misfits_of(&own->misfits))) ||
-		!emogi_own_overlay_follow(own, call, overlay) ||
-		!pin(call, overlay->graph, own->nskipped))
+	index = pin(call, overlay);
+	if (index < 0)
 		return false;
+	/* only now, because the overlay consists of pieces of the graph */
+	if (!follow(own, source, lookup) || !emogi_own_overlay_follow(own, call, overlay))
+	{
+		unpin(call, index);
+		return false;
+	}
+	emogi_call_pin(call, index, own->nskipped);
 	view->graph = overlay->growing.graph;
 	view->overlay = &overlay->growing.overlay;
 	view->origin = call->record.origin = EMOGI_GRAPH_OVERLAID;

@@ -168,8 +168,8 @@ emogi_own_changes_note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnap
 /*
  * Find the kept changes of a tracker for a snapshot that is not older than theirs.
  *
- * Returns NULL if there are none; *older tells whether the reason is an older snapshot (O2). Drops
- * changes that have become useless.
+ * Returns NULL if there are none; *older tells whether the reason is an older snapshot (O2), or that
+ * they are in use. Drops changes that have become useless.
  */
 EmogiOwnChanges *
 emogi_own_changes_find(const EmogiChangeTracker *tracker, const EmogiTransactionSnapshot *xids,
@@ -182,6 +182,9 @@ emogi_own_changes_find(const EmogiChangeTracker *tracker, const EmogiTransaction
 
 		if (own == NULL || own->state_id != tracker->id)
 			continue;
+		*older = own->is_following;	/* by a call whose condition makes this one */
+		if (*older)
+			return NULL;
 		if (own->broken || own->version != tracker->version)
 		{
 			emogi_own_changes_drop(own);
