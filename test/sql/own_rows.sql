@@ -216,6 +216,53 @@ CALL look('rolled back', 1);
 SELECT * FROM seen;
 TRUNCATE seen;
 
+-- the first call of the transaction does not see all that it has written
+BEGIN;
+INSERT INTO chart VALUES ('', 3, 15000, true, 1);
+DECLARE d CURSOR FOR SELECT one_snapshot(3);
+INSERT INTO chart VALUES ('', 3, 15001, true, 1);
+FETCH d;
+CALL look('a row that the last call did not see', 3);
+INSERT INTO chart VALUES ('', 3, 15002, true, 1);
+CALL look('and another', 3);
+SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
+ROLLBACK;
+-- rows on lines that VACUUM has freed
+DELETE FROM chart WHERE worker BETWEEN 300 AND 700;
+VACUUM chart;
+SELECT below(1) = below_cte(1) AS below;
+BEGIN;
+DO $$
+BEGIN
+	FOR i IN 1 .. 40 LOOP
+		INSERT INTO chart VALUES ('', rnd(14, i, 250), 16000 + i, i % 2 = 0, 1);
+		CALL look('freed lines', rnd(14, i, 250));
+	END LOOP;
+END $$;
+SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
+ROLLBACK;
+-- the columns of a child change places
+CREATE TABLE child () INHERITS (chart);
+INSERT INTO child VALUES ('', 5, 17000, true, 1);
+SELECT below(5) = below_cte(5) AS below;
+BEGIN;
+INSERT INTO child VALUES ('', 5, 17001, true, 1);
+CALL look('a child', 5);
+INSERT INTO child VALUES ('', 5, 17002, true, 1);
+CALL look('a child, once more', 5);
+ALTER TABLE child NO INHERIT chart;
+ALTER TABLE child RENAME worker TO employee;
+ALTER TABLE child RENAME boss TO worker;
+ALTER TABLE child RENAME employee TO boss;
+ALTER TABLE child INHERIT chart;
+CALL look('its columns', 5);
+CALL look('its columns, reversed', 17001);
+INSERT INTO child (boss, worker) VALUES (5, 17003);
+CALL look('its columns and a row', 5);
+SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
+ROLLBACK;
+DROP TABLE child;
+
 -- a condition that asks itself, of a table that the transaction changes
 CREATE FUNCTION asks(i int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
