@@ -264,6 +264,20 @@ SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
 ROLLBACK;
 DROP TABLE child;
 
+-- a call whose pairs are found by a function that writes and makes the same call: it does not see what that writes
+CREATE FUNCTION reach_within(i int) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO chart VALUES ('', 18000, 18000 + i, true, 1);
+	PERFORM FROM emogi_reachable('chart(boss, worker)', 'VALUES (18000, 1)');
+	RETURN 18000 + i;
+END $$;
+BEGIN;
+INSERT INTO chart VALUES ('', 1, 18000, true, 1);
+SELECT * FROM emogi_reachable('chart(boss, worker)', 'VALUES (1, 18000)');
+SELECT * FROM emogi_reachable('chart(boss, worker)', 'SELECT 18000, reach_within(i) FROM generate_series(1, 3) i');
+SELECT * FROM emogi_reachable('chart(boss, worker)', 'VALUES (18000, 18001), (1, 18003), (18003, 1)');
+ROLLBACK;
+
 -- a condition that asks itself, of a table that the transaction changes
 CREATE FUNCTION asks(i int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
@@ -349,6 +363,6 @@ INSERT INTO seen VALUES ('one detached', below_parts(101) IS NOT DISTINCT FROM b
 SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
 ROLLBACK;
 DROP TABLE chart, seen, marks, fresh, parts CASCADE;
-DROP FUNCTION rnd, below, below_cte, below_active, below_active_cte, far, far_cte, rescans, one_snapshot, add_and_ask, delete_quietly, asks, asked, count_below,
+DROP FUNCTION rnd, below, below_cte, below_active, below_active_cte, far, far_cte, rescans, one_snapshot, add_and_ask, reach_within, delete_quietly, asks, asked, count_below,
 	below_parts, below_parts_cte;
 DROP PROCEDURE look;
