@@ -64,7 +64,7 @@ may_use(const EmogiCacheLookup *lookup, const EmogiGraphRequest *request)
 		!key->shared_only && !key->by_labels && key->keys.class == EMOGI_KEY_INTEGER;
 }
 
-/* Read the new rows; return false if there is more to read, or for weights that the call rejects. */
+/* Read the new rows; return false if there is more to read, or a weight that the call rejects. */
 static bool
 follow(EmogiOwnChanges *own, const EmogiSource *source, const EmogiCacheLookup *lookup)
 {

@@ -168,8 +168,8 @@ emogi_own_changes_note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnap
 /*
  * Find the kept changes of a tracker for a snapshot that is not older than theirs.
  *
- * Returns NULL if there are none; *older tells whether the reason is an older snapshot (O2), or that
- * they are in use. Drops changes that have become useless.
+ * Returns NULL if there are none; *older tells whether the reason is an older snapshot (O2), or
+ * that they are in use. Drops changes that have become useless.
  */
 EmogiOwnChanges *
 emogi_own_changes_find(const EmogiChangeTracker *tracker, const EmogiTransactionSnapshot *xids,
@@ -462,7 +462,8 @@ emogi_own_changes_update(EmogiOwnChanges *own, const EmogiChangeTracker *tracker
 	refresh->weight_misfits = emogi_misfits_of(&own->misfits);
 	refresh->own_changes = own;
 	/* if set, this is the last call that uses it */
-	own->broken = !has_own || npages > EMOGI_MAX_OWN_PAGES || own->changes.count > EMOGI_MAX_OWN_CHANGES;
+	own->broken = !has_own || npages > EMOGI_MAX_OWN_PAGES ||
+		own->changes.count > EMOGI_MAX_OWN_CHANGES;
 }
 
 /*
