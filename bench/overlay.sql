@@ -12,7 +12,7 @@
 SET client_min_messages = warning;
 SET jit = off;
 SET emogi.incremental_min_size = 0;
-DROP TABLE IF EXISTS emogi_bench_payments, emogi_bench_chart, emogi_bench_chart_cte, emogi_bench_times;
+DROP TABLE IF EXISTS emogi_bench_payments, emogi_bench_chart, emogi_bench_chart_if, emogi_bench_chart_pair, emogi_bench_chart_cte, emogi_bench_times;
 CREATE TABLE emogi_bench_payments (id bigint GENERATED ALWAYS AS IDENTITY, src int, dst int, amount int);
 INSERT INTO emogi_bench_payments (src, dst, amount)
 SELECT (hashint8extended(g, 1) & 9223372036854775807) % :vertices, (hashint8extended(g, 2) & 9223372036854775807) % :vertices,
@@ -78,11 +78,32 @@ INSERT INTO emogi_bench_chart SELECT i / 6, i FROM generate_series(1, 60000) i;
 CREATE INDEX ON emogi_bench_chart (boss);
 CREATE TABLE emogi_bench_chart_cte (LIKE emogi_bench_chart INCLUDING ALL);
 INSERT INTO emogi_bench_chart_cte TABLE emogi_bench_chart;
-VACUUM (ANALYZE) emogi_bench_chart, emogi_bench_chart_cte;
-SELECT count(*) AS warm FROM emogi_shortest_path('emogi_bench_chart(boss, person)', 1, 60000) \g /dev/null
+CREATE TABLE emogi_bench_chart_if (LIKE emogi_bench_chart INCLUDING ALL);
+INSERT INTO emogi_bench_chart_if TABLE emogi_bench_chart;
+CREATE TABLE emogi_bench_chart_pair (LIKE emogi_bench_chart INCLUDING ALL);
+INSERT INTO emogi_bench_chart_pair TABLE emogi_bench_chart;
+VACUUM (ANALYZE) emogi_bench_chart, emogi_bench_chart_if, emogi_bench_chart_pair, emogi_bench_chart_cte;
+SELECT count(*) AS warm FROM emogi_shortest_path('emogi_bench_chart(boss, person)', 1, 60000)
+UNION ALL SELECT count(*) FROM emogi_shortest_path('emogi_bench_chart_if(boss, person) WHERE person > 0', 1, 60000)
+UNION ALL SELECT count(*) FROM emogi_shortest_path('emogi_bench_chart_if(boss, person) WHERE person > 0', 1, 60000)
+UNION ALL SELECT count(*) FROM emogi_reachable('emogi_bench_chart_pair(boss, person)', 'VALUES (1, 60000)') \g /dev/null
 CREATE FUNCTION emogi_bench_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF EXISTS (SELECT FROM emogi_shortest_path('emogi_bench_chart(boss, person)', new.person, new.boss)) THEN
+		RAISE EXCEPTION 'a cycle';
+	END IF;
+	RETURN new;
+END $$;
+CREATE FUNCTION emogi_bench_refuse_if() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF EXISTS (SELECT FROM emogi_shortest_path('emogi_bench_chart_if(boss, person) WHERE person > 0', new.person, new.boss)) THEN
+		RAISE EXCEPTION 'a cycle';
+	END IF;
+	RETURN new;
+END $$;
+CREATE FUNCTION emogi_bench_refuse_pair() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF EXISTS (SELECT FROM emogi_reachable('emogi_bench_chart_pair(boss, person)', format('VALUES (%s, %s)', new.person, new.boss)) WHERE reachable) THEN
 		RAISE EXCEPTION 'a cycle';
 	END IF;
 	RETURN new;
@@ -96,6 +117,8 @@ BEGIN
 	RETURN new;
 END $$;
 CREATE TRIGGER refuse BEFORE INSERT ON emogi_bench_chart FOR EACH ROW EXECUTE FUNCTION emogi_bench_refuse();
+CREATE TRIGGER refuse BEFORE INSERT ON emogi_bench_chart_if FOR EACH ROW EXECUTE FUNCTION emogi_bench_refuse_if();
+CREATE TRIGGER refuse BEFORE INSERT ON emogi_bench_chart_pair FOR EACH ROW EXECUTE FUNCTION emogi_bench_refuse_pair();
 CREATE TRIGGER refuse BEFORE INSERT ON emogi_bench_chart_cte FOR EACH ROW EXECUTE FUNCTION emogi_bench_refuse_cte();
 CREATE PROCEDURE emogi_bench_insert(way text, chart regclass, count int) LANGUAGE plpgsql AS $$
 DECLARE
@@ -108,8 +131,9 @@ BEGIN
 	INSERT INTO emogi_bench_times VALUES (count || ' rows', way, ms);
 	COMMIT;
 END $$;
-SELECT format('CALL emogi_bench_insert(%L, %L, %s)', way, chart, count), 'VACUUM emogi_bench_chart, emogi_bench_chart_cte'
-FROM generate_series(0, 4) run, (VALUES (1000), (3000)) n(count), (VALUES ('emogi', 'emogi_bench_chart'), ('CTE', 'emogi_bench_chart_cte')) w(way, chart)
+SELECT format('CALL emogi_bench_insert(%L, %L, %s)', way, chart, count), format('VACUUM %s', chart)
+FROM generate_series(0, 4) run, (VALUES (1000), (3000), (10000)) n(count),
+	(VALUES ('emogi', 'emogi_bench_chart'), ('emogi, condition', 'emogi_bench_chart_if'), ('emogi, pair', 'emogi_bench_chart_pair'), ('CTE', 'emogi_bench_chart_cte')) w(way, chart)
 ORDER BY run, count, way \gexec
 -- the same behind the deletion of 20,000 of the 60,000 people, in the same transaction, and the first load of a table that is empty and analyzed as such
 CREATE PROCEDURE emogi_bench_delete(way text, chart regclass, count int) LANGUAGE plpgsql AS $$
@@ -144,8 +168,10 @@ SELECT format('CALL emogi_bench_load(%L, %L, %s)', way, chart, count), 'TRUNCATE
 FROM generate_series(0, 4) run, (VALUES (1000), (3000)) n(count), (VALUES ('emogi', 'emogi_bench_chart'), ('CTE', 'emogi_bench_chart_cte')) w(way, chart)
 ORDER BY run, count, way \gexec
 SELECT asked, round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'emogi'))::numeric, 1) AS emogi,
-	   round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'CTE'))::numeric, 1) AS cte
+	   round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'CTE'))::numeric, 1) AS cte,
+	   round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'emogi, condition'))::numeric, 1) AS condition,
+	   round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE way = 'emogi, pair'))::numeric, 1) AS pair
 FROM emogi_bench_times GROUP BY 1 ORDER BY 1;
-DROP TABLE emogi_bench_payments, emogi_bench_chart, emogi_bench_chart_cte, emogi_bench_times;
-DROP FUNCTION emogi_bench_cycles, emogi_bench_refuse, emogi_bench_refuse_cte;
+DROP TABLE emogi_bench_payments, emogi_bench_chart, emogi_bench_chart_if, emogi_bench_chart_pair, emogi_bench_chart_cte, emogi_bench_times;
+DROP FUNCTION emogi_bench_cycles, emogi_bench_refuse, emogi_bench_refuse_if, emogi_bench_refuse_pair, emogi_bench_refuse_cte;
 DROP PROCEDURE emogi_bench_take, emogi_bench_insert, emogi_bench_delete, emogi_bench_load;

@@ -60,6 +60,7 @@
 #include "storage/shmem.h"
 
 #include "cache/change_tracker.h"
+#include "changes/changes.h"
 #include "prewarm/prewarm.h"
 #include "scan_node/scan_node.h"
 #include "base/compat.h"
@@ -133,6 +134,7 @@ _PG_init(void)
 	emogi_fault_define();
 	emogi_compat_reserve_prefix("emogi");
 	emogi_recent_writers_init();
+	emogi_own_rows_init();
 	emogi_vacuums_init();
 	emogi_cache_init();
 	emogi_ddl_invalidation_init();

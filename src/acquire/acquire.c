@@ -354,6 +354,24 @@ search_indexes(Acquisition *acquisition, const EmogiCacheLook *look)
 	return true;
 }
 
+/* Get the graph as the last call of the transaction has got it; false if that is impossible. */
+static bool
+get_own(Acquisition *acquisition)
+{
+	const EmogiCacheLookup *lookup = acquisition->lookup;
+	const EmogiSource *source = lookup->analysis != NULL ? lookup->analysis->filtered :
+		acquisition->source;
+
+	if (!emogi_own_graph_get(acquisition->call, source, lookup, acquisition->request,
+							 acquisition->view))
+		return false;
+	emogi_call_take_slot(acquisition->call);
+	if (acquisition->call->slot->graph < 0)
+		return false;			/* it had to wait, and has released the graph */
+	finish_graph(acquisition);
+	return true;
+}
+
 /*
  * Check whether the graph of an open source can be shared. A graph for comparison must not come
  * from the cache if some rows are not in tables.
@@ -394,6 +412,8 @@ acquire_from_rows(Acquisition *acquisition)
 	acquisition->may_share = may_share(acquisition);
 	if (acquisition->lookup->key.shared_only && !acquisition->may_share)
 		report_private(acquisition, why_not_shared(acquisition));
+	if (get_own(acquisition))
+		return;
 	look = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
 	if (look.has != EMOGI_CACHE_HAS_GRAPH && search_indexes(acquisition, &look))
 	{

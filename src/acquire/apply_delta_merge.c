@@ -219,7 +219,8 @@ overlay_graph(EmogiDeltaCall *delta, const EmogiCached *base, const ChangesSince
 	overlay = NULL;
 	if (keeps_own(delta))
 		overlay = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id,
-									&delta->view->graph, direction, since->logged, since->nlogged);
+									&delta->view->graph, direction, wanted, since->logged,
+									since->nlogged);
 	else if (since->nown == 0 && since->nlogged <= OVERLAY_CHANGES && !wanted->by_labels)
 		overlay = emogi_logged_overlay(delta->tracker, delta->call, base->id, &delta->view->graph,
 									   direction, since->logged, since->nlogged);

@@ -123,6 +123,12 @@ extern bool emogi_cache_lookup_reserve_of_tracker(EmogiSlot *slot, const EmogiCa
 												  const EmogiGraphKey *key, uint64 tracker_id,
 												  uint64 position, bool exact);
 
+/* ---- own_graph.c: the graph of a transaction that has only inserted rows ---- */
+
+extern bool emogi_own_graph_get(EmogiCall *call, const EmogiSource *source,
+								const EmogiCacheLookup *lookup, const EmogiGraphRequest *request,
+								EmogiGraphView *view);
+
 /* ---- cache_lookup_publish.c ---- */
 
 extern void emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_misfits,

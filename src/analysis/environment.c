@@ -49,6 +49,19 @@ emogi_environment_count(EmogiAnalysisCounts *counts)
 	counts->catalogs = emogi_catalog_changes_count();
 }
 
+/*
+ * Accept pending invalidations, and get a number that is the same only if nothing has changed in
+ * the catalogs that tables and analyses depend on.
+ */
+uint64
+emogi_analysis_count_changes(void)
+{
+	EmogiAnalysisCounts counts;
+
+	emogi_environment_count(&counts);
+	return 1 + counts.catalogs + counts.functions + counts.names;
+}
+
 /* ---- the user and the settings ---- */
 
 /* Get the values that are compared byte by byte. */

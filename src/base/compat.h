@@ -46,6 +46,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/guc_tables.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 #include "utils/rel.h"
@@ -402,6 +403,60 @@ emogi_compat_counts_changes(Oid relid)
 		 level != NULL; level = level->upper)
 		changed |= emogi_compat_has_counts(level);
 	return changed;
+}
+
+/*
+ * 15: a field was renamed. Count the rows of a table that the current transaction has inserted, and
+ * those that it has updated or deleted; return false if they are not counted, or it was truncated.
+ */
+static inline bool
+emogi_compat_count_rows(Relation rel, int64 *ninserted, int64 *nchanged)
+{
+	*ninserted = *nchanged = 0;
+	if (rel->pgstat_info == NULL)
+		return false;
+	for (PgStat_TableXactStatus *level = rel->pgstat_info->trans; level != NULL;
+		 level = level->upper)
+	{
+#if PG_VERSION_NUM >= 150000
+		if (level->truncdropped)
+			return false;
+#else
+		if (level->truncated)
+			return false;
+#endif
+		*ninserted += level->tuples_inserted;
+		*nchanged += level->tuples_updated + level->tuples_deleted;
+	}
+	return true;
+}
+
+/*
+ * 16: settings are in a hash table; 19: those of all types are in one. Have a function called when
+ * a value is assigned to a setting of the server, which is on or off; return the function that was
+ * called before, or NULL. In the postmaster.
+ */
+static inline GucBoolAssignHook
+emogi_compat_watch_setting(const char *name, GucBoolAssignHook hook)
+{
+	GucBoolAssignHook *place;
+	GucBoolAssignHook previous;
+
+#if PG_VERSION_NUM >= 190000
+	place = &find_option(name, false, false, ERROR)->_bool.assign_hook;
+#elif PG_VERSION_NUM >= 160000
+	place = &((struct config_bool *) find_option(name, false, false, ERROR))->assign_hook;
+#else
+	struct config_generic **settings = get_guc_variables();
+	int			i = 0;
+
+	while (strcmp(settings[i]->name, name) != 0)
+		i++;
+	place = &((struct config_bool *) settings[i])->assign_hook;
+#endif
+	previous = *place;
+	*place = hook;
+	return previous;
 }
 
 /*

@@ -73,6 +73,8 @@ extern bool emogi_recent_writers_must_register(int table, const EmogiTransaction
 extern void emogi_recent_writers_register(const int *tables, const Oid *relids, int ntables,
 										  const EmogiTransactionSnapshot *xids);
 extern bool emogi_recent_writers_allow_snapshot(int table, const EmogiTransactionSnapshot *xids);
+extern bool emogi_recent_writers_left_alone(Oid relid, const EmogiTransactionSnapshot *a,
+											const EmogiTransactionSnapshot *b);
 extern bool emogi_recent_writers_see_same_rows(int table, const EmogiTransactionSnapshot *a,
 											   const EmogiTransactionSnapshot *b);
 extern bool emogi_recent_writers_outdated(int table, const EmogiTransactionSnapshot *xids,

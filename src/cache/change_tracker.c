@@ -203,17 +203,23 @@ free_tracker(EmogiChangeTracker *tracker)
 
 /* ---- holding ---- */
 
+/* Check whether the tracker of a source is also that of another. */
+bool
+emogi_change_tracker_has_key(const EmogiGraphKey *tracked, const EmogiGraphKey *key)
+{
+	return (emogi_cache_same_source(tracked, key) ||
+			(emogi_faults.analysis[EMOGI_ANALYSIS_TRACKER] && tracked->of_query &&
+			 key->of_query)) &&
+		tracked->src == key->src && tracked->dst == key->dst && tracked->weight == key->weight &&
+		tracked->reverse == key->reverse && emogi_key_type_equal(&tracked->keys, &key->keys);
+}
+
 /* Check whether this is the tracker of such a source. */
 static bool
 is_of(const EmogiChangeTracker *tracker, const EmogiGraphKey *key)
 {
 	return tracker->phase != EMOGI_TRACKER_FREE && !tracker->doomed &&
-		(emogi_cache_same_source(&tracker->key, key) ||
-		 (emogi_faults.analysis[EMOGI_ANALYSIS_TRACKER] && tracker->key.of_query &&
-		  key->of_query)) &&
-		 tracker->key.src == key->src && tracker->key.dst == key->dst &&
-		tracker->key.weight == key->weight && tracker->key.reverse == key->reverse &&
-		emogi_key_type_equal(&tracker->key.keys, &key->keys);
+		emogi_change_tracker_has_key(&tracker->key, key);
 }
 
 /* Find the tracker of a source; NULL if there is none. Caller holds cache_lock. */

@@ -145,6 +145,7 @@ extern EmogiChangeTracker *emogi_change_tracker_hold(EmogiSlot *slot, const Emog
 extern bool emogi_change_tracker_exists(const EmogiGraphKey *key);
 extern void emogi_change_tracker_end_merge(uint64 id);
 /* Find the tracker of a source; NULL if there is none. Caller holds cache_lock. */
+extern bool emogi_change_tracker_has_key(const EmogiGraphKey *tracked, const EmogiGraphKey *key);
 extern EmogiChangeTracker *emogi_change_tracker_find(const EmogiGraphKey *key);
 extern void emogi_change_tracker_release(EmogiSlot *slot);
 extern List *emogi_change_tracker_relations(Oid database);

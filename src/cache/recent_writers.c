@@ -331,6 +331,22 @@ emogi_recent_writers_see_same_rows(int index, const EmogiTransactionSnapshot *a,
 }
 
 /*
+ * Check whether two snapshots of this transaction see the same rows of a table, but for those that
+ * the transaction has written; false if that is unknown.
+ */
+bool
+emogi_recent_writers_left_alone(Oid relid, const EmogiTransactionSnapshot *a,
+								const EmogiTransactionSnapshot *b)
+{
+	const EmogiTable *table = emogi_tables_find(MyDatabaseId, relid);
+	const int	index = table != NULL ? (int) (table - emogi_tables->tables) : -1;
+
+	return table != NULL && emogi_recent_writers_allow_snapshot(index, a) &&
+		emogi_recent_writers_allow_snapshot(index, b) &&
+		emogi_recent_writers_see_same_rows(index, a, b);
+}
+
+/*
  * Check whether no snapshot will ever again see the rows that this snapshot sees. All snapshots see
  * transactions below oldest_xid as ended.
  */

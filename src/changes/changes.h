@@ -42,6 +42,15 @@ typedef struct EmogiMapCopy
 	uint64		vacuums;		/* see EmogiTrackedTable */
 } EmogiMapCopy;
 
+/* Rows of a table that the current transaction has written so far. */
+typedef struct EmogiRowCounts
+{
+	bool		is_counted;		/* the server counts them */
+	uint64		settings;		/* number of changes of track_counts: equal if none was missed */
+	int64		ninserted;
+	int64		nchanged;		/* updated and deleted */
+} EmogiRowCounts;
+
 /* A table as found by this call. Arrays are palloc'd. */
 typedef struct EmogiChangedPages
 {
@@ -60,6 +69,7 @@ typedef struct EmogiChangedPages
 	const EmogiTrackedTable *known;	/* in the tracker; NULL = new */
 	const EmogiMapCopy *before; /* map of an earlier call of this transaction; NULL = none, or its
 								  * snapshot was newer */
+	EmogiRowCounts counts;		/* read before the pages */
 	EmogiPageRescan scans;		/* pages to rescan; blocks = NULL: all pages */
 	uint64		nskipped_by_map;	/* pages skipped by the map */
 	uint64		nskipped_by_lsn;	/* pages skipped by their LSN */
@@ -143,6 +153,14 @@ typedef struct EmogiOwnChanges EmogiOwnChanges;
 #define EMOGI_MAX_OWN_PAGES 4096
 #define EMOGI_MAX_FIRST_OWN_CHANGES UINT64CONST(524288)
 
+/* ---- own_rows.c: rows that the current transaction has inserted since its last call ---- */
+
+extern void emogi_own_rows_init(void);
+extern void emogi_own_rows_count(Relation rel, EmogiRowCounts *counts);
+extern bool emogi_own_rows_follow(EmogiOwnChanges *own, const EmogiSource *source,
+								  const Oid *relids, const Oid *relfilenumbers, int nleaves,
+								  const EmogiTransactionSnapshot *xids, EmogiWeights weights);
+
 /* ---- tracker_refresh.c ---- */
 
 typedef enum EmogiRefreshOutcome
@@ -156,6 +174,7 @@ typedef enum EmogiRefreshOutcome
 
 typedef struct EmogiRefresh
 {
+	uint64		catalogs;		/* emogi_analysis_count_changes() before */
 	EmogiRefreshOutcome outcome;
 	EmogiChanges changes;		/* PRIVATE: since the tracker's position */
 	uint32		weight_misfits;	/* of all weights that the snapshot sees */
@@ -184,7 +203,8 @@ extern EmogiOwnChanges *emogi_own_changes_keep(const EmogiChangeTracker *tracker
 											   const EmogiRefresh *refresh);
 extern EmogiOverlay *emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
 									   const EmogiGraph *shown, EmogiDirection direction,
-									   const EmogiEdgeChange *logged, uint64 nlogged);
+									   const EmogiGraphKey *wanted, const EmogiEdgeChange *logged,
+									   uint64 nlogged);
 
 extern uint64 emogi_own_overlay_missing(const EmogiOwnChanges *own, uint64 graph);
 extern bool emogi_own_overlay_merged_before(EmogiOwnChanges *own);

@@ -24,6 +24,13 @@ resize(void *context, void *memory, size_t bytes)
 	return memory == NULL ? MemoryContextAllocHuge(context, bytes) : repalloc_huge(memory, bytes);
 }
 
+/* Count a use of an overlay. */
+void
+emogi_kept_overlay_use(EmogiKeptOverlay *overlay)
+{
+	overlay->used = ++nuses;
+}
+
 /* Return true if an overlay applies to a graph as a search sees it. */
 bool
 emogi_kept_overlay_matches(const EmogiKeptOverlay *overlay, uint64 graph, const EmogiGraph *shown,
@@ -60,7 +67,7 @@ emogi_kept_overlay_find(EmogiKeptOverlay *overlays, int count, const EmogiCall *
 			place = overlay;
 	}
 	if (place != NULL)
-		place->used = ++nuses;
+		emogi_kept_overlay_use(place);
 	return place;
 }
 

@@ -6,6 +6,7 @@
 #define EMOGI_KEPT_OVERLAY_H
 
 #include "contract/overlay_grow.h"
+#include "cache/cache.h"
 #include "call/call.h"
 
 /* An overlay of the first nchanges changes. */
@@ -18,6 +19,7 @@ typedef struct EmogiKeptOverlay
 	EmogiDirection direction;
 	uint64		tracker;		/* id of the tracker with the log; 0 = not of a log */
 	uint64		nchanges;
+	EmogiGraphKey wanted;		/* of own changes: what the last call requested that used it */
 	uint64		used;			/* number of uses of all overlays up to its last one */
 	bool		broken;
 	const EmogiCall *user;		/* the last call that used it */
@@ -29,6 +31,7 @@ extern EmogiKeptOverlay *emogi_kept_overlay_find(EmogiKeptOverlay *overlays, int
 												 const EmogiCall *call, uint64 graph,
 												 const EmogiGraph *shown,
 												 EmogiDirection direction);
+extern void emogi_kept_overlay_use(EmogiKeptOverlay *overlay);
 extern bool emogi_kept_overlay_matches(const EmogiKeptOverlay *overlay, uint64 graph,
 									   const EmogiGraph *shown, EmogiDirection direction);
 extern void emogi_kept_overlay_begin(EmogiKeptOverlay *overlay, MemoryContext parent, uint64 graph,

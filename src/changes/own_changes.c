@@ -5,7 +5,7 @@
  * changed, and build an overlay of all its changes, in each call. So the edges of the rescanned
  * pages are kept together with an overlay that grows with the changes. They are relative to the
  * change tracker's edges. A later call rescans only pages whose visible content may have changed:
- * see may_keep.
+ * see own_pages.c.
  *
  * The kept changes are backend-local. They end with the transaction, on rollback of a
  * subtransaction, when something is stored in the tracker, and when a call finds the tracker in
@@ -27,21 +27,17 @@
 /* Maximum number of change trackers with kept changes. */
 #define MAX_KEPT 4
 
-/* Maximum number of kept changes. */
-#define MAX_CHANGES (2 * EMOGI_MAX_FIRST_OWN_CHANGES)
-
-/* Net the changes when they exceed twice the number left by the last netting plus this. */
-#define MIN_NETTED 4096
-
 static EmogiOwnChanges *kept[MAX_KEPT];
 static uint64 nuses;
 
 /* ---- life cycle ---- */
 
-/* Return true if an active call searches one of the overlays. */
+/* Return true if an active call searches one of the overlays, or evaluates conditions. */
 static bool
 has_user(const EmogiOwnChanges *own)
 {
+	if (own->is_following)
+		return true;
 	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)
 		if (own->overlays[i].user != NULL && emogi_call_is_active(own->overlays[i].user))
 			return true;
@@ -51,8 +47,8 @@ has_user(const EmogiOwnChanges *own)
 /*
  * Stop keeping changes. If a call searches them, their memory remains until the transaction ends.
  */
-static void
-drop(EmogiOwnChanges *own)
+void
+emogi_own_changes_drop(EmogiOwnChanges *own)
 {
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] == own)
@@ -73,7 +69,7 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 		return;
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] != NULL)
-			drop(kept[i]);
+			emogi_own_changes_drop(kept[i]);
 }
 
 /* Forget changes whose memory ends with the transaction. */
@@ -98,7 +94,7 @@ find_free(void)
 		if (kept[i]->used < kept[oldest]->used)
 			oldest = i;
 	}
-	drop(kept[oldest]);
+	emogi_own_changes_drop(kept[oldest]);
 	return oldest;
 }
 
@@ -120,6 +116,7 @@ begin(const EmogiChangeTracker *tracker, int nleaves)
 	MemoryContextRegisterResetCallback(context, callback);
 	own->context = context;
 	own->state_id = tracker->id;
+	own->key = tracker->key;
 	own->version = tracker->version;
 	own->edge_bytes = tracker->coo.weight_type != EMOGI_WEIGHT_NONE ?
 		sizeof(EmogiWeightedEdge) : sizeof(EmogiEdge);
@@ -145,12 +142,23 @@ same_visibility(const EmogiTransactionSnapshot *a, const EmogiTransactionSnapsho
 		memcmp(a->running, b->running, a->nrunning * sizeof(uint64)) == 0;
 }
 
-/* Remember the snapshot of a call. */
-static void
-note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids)
+/* Return true if a snapshot is older than that of the last call (O2). */
+static bool
+is_older(const EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids)
+{
+	return (GetActiveSnapshot()->curcid < own->command &&
+			!emogi_faults.tracker[EMOGI_TRACKER_OWN_COMMAND]) ||
+		!emogi_transaction_snapshot_contain(xids, &own->xids);
+}
+
+/* Remember the snapshot of a call, and the catalogs. */
+void
+emogi_own_changes_note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids,
+								uint64 catalogs)
 {
 	uint64	   *running = own->xids.running;
 
+	own->catalogs = catalogs;
 	memcpy(running, xids->running, xids->nrunning * sizeof(uint64));
 	own->xids = *xids;
 	own->xids.running = running;
@@ -160,8 +168,8 @@ note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids)
 /*
  * Find the kept changes of a tracker for a snapshot that is not older than theirs.
  *
- * Returns NULL if there are none; *older tells whether the reason is an older snapshot (O2). Drops
- * changes that have become useless.
+ * Returns NULL if there are none; *older tells whether the reason is an older snapshot (O2), or
+ * that they are in use. Drops changes that have become useless.
  */
 EmogiOwnChanges *
 emogi_own_changes_find(const EmogiChangeTracker *tracker, const EmogiTransactionSnapshot *xids,
@@ -174,14 +182,15 @@ emogi_own_changes_find(const EmogiChangeTracker *tracker, const EmogiTransaction
 
 		if (own == NULL || own->state_id != tracker->id)
 			continue;
+		*older = own->is_following;	/* by a call whose condition makes this one */
+		if (*older)
+			return NULL;
 		if (own->broken || own->version != tracker->version)
 		{
-			drop(own);
+			emogi_own_changes_drop(own);
 			return NULL;
 		}
-		*older = (GetActiveSnapshot()->curcid < own->command &&
-				  !emogi_faults.tracker[EMOGI_TRACKER_OWN_COMMAND]) ||
-			!emogi_transaction_snapshot_contain(xids, &own->xids);
+		*older = is_older(own, xids);
 		if (*older)
 			return NULL;
 		if (!same_visibility(&own->xids, xids) && !emogi_faults.tracker[EMOGI_TRACKER_OWN_OTHERS])
@@ -192,132 +201,36 @@ emogi_own_changes_find(const EmogiChangeTracker *tracker, const EmogiTransaction
 	return NULL;
 }
 
+/*
+ * Find the kept changes of a source for a snapshot that is not older than theirs, without its
+ * tracker; NULL if there are none. *same_others: the snapshot sees the same of other transactions
+ * as theirs.
+ */
+EmogiOwnChanges *
+emogi_own_changes_of(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids,
+					 bool *same_others)
+{
+	for (int i = 0; i < MAX_KEPT; i++)
+	{
+		EmogiOwnChanges *own = kept[i];
+
+		if (own == NULL || !emogi_change_tracker_has_key(&own->key, key))
+			continue;
+		if (own->broken || own->is_following || is_older(own, xids))
+			return NULL;
+		*same_others = same_visibility(&own->xids, xids);
+		own->used = ++nuses;
+		return own;
+	}
+	return NULL;
+}
+
 /* ---- pages ---- */
 
-/* Return true if a page still has the LSN that it had. A pin suffices to read it, as in L6. */
-static bool
-has_same_lsn(Relation rel, EmogiOwnPage *page)
-{
-	Buffer		buffer = page->buffer;
-	bool		same;
-
-	if (page->lsn == 0)
-		return false;
-	if (!BufferIsValid(buffer) || !emogi_compat_read_recent(rel, page->block, buffer))
-		buffer = ReadBuffer(rel, page->block);
-	page->buffer = buffer;
-	same = BufferGetLSNAtomic(buffer) == page->lsn;
-	ReleaseBuffer(buffer);
-	return same;
-}
-
-/*
- * Return true if a snapshot sees on a page what the last scan saw: nobody has written to it since
- * (O1), no other transaction in progress on it has ended since, and no command of the current
- * transaction has become visible since.
- */
-static bool
-may_keep(const EmogiOwnChanges *own, Relation rel, EmogiOwnPage *page, CommandId command)
-{
-	if (page->undecided && page->others != own->others)
-		return false;
-	if (page->own && page->last_command >= page->command && command != page->command &&
-		!emogi_faults.tracker[EMOGI_TRACKER_OWN_COMMAND])
-		return false;
-	return has_same_lsn(rel, page);
-}
-
-/* Return true if all kept pages are among the pages of a table to be rescanned. */
-static bool
-are_listed(const EmogiOwnLeaf *table, const EmogiPageRescan *scans)
-{
-	uint64		at = 0;
-
-	for (int i = 0; i < table->npages; i++)
-	{
-		while (at < scans->count && scans->blocks[at] < table->pages[i].block)
-			at++;
-		if (at == scans->count || scans->blocks[at] != table->pages[i].block)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Return true if all pages that the tracker knows, that were truncated, and that exist again are
- * among those to be rescanned.
- */
-static bool
-are_regrown(const EmogiOwnLeaf *table, const EmogiChangedPages *changed)
-{
-	const BlockNumber end = Min(changed->known->nblocks, changed->nblocks);
-	const EmogiPageRescan *scans = &changed->scans;
-	uint64		count = 0;
-
-	for (uint64 i = scans->count; table->gone < end && i > 0 && scans->blocks[i - 1] >= table->gone;
-		 i--)
-		count += scans->blocks[i - 1] < end;
-	return table->gone >= end || count == end - table->gone;
-}
-
-/* Remove the pages that need no rescan from a table's list. */
-static void
-skip_unchanged(const EmogiOwnChanges *own, EmogiOwnLeaf *table, EmogiChangedPages *changed)
-{
-	EmogiPageRescan *scans = &changed->scans;
-	const CommandId command = GetActiveSnapshot()->curcid;
-	Relation	rel = relation_open(changed->relid, NoLock);
-	uint64		count = 0;
-	int			at = 0;
-
-	for (uint64 i = 0; i < scans->count; i++)
-	{
-		const BlockNumber block = scans->blocks[i];
-
-		while (at < table->npages && table->pages[at].block < block)
-			at++;
-		if (at < table->npages && table->pages[at].block == block &&
-			may_keep(own, rel, &table->pages[at], command))
-			changed->nskipped_by_lsn++;
-		else
-			scans->blocks[count++] = block;
-	}
-	scans->count = count;
-	relation_close(rel, NoLock);
-}
-
-/*
- * Remove the pages that need no rescan from the lists of all tables; *count is the number that
- * remain. Return false, and drop the kept changes, if they do not belong to these tables (O4).
- */
-bool
-emogi_own_changes_reuse(EmogiOwnChanges *own, const EmogiChangeTracker *tracker,
-						EmogiChangedPages *changed_pages, int nleaves, uint64 *count)
-{
-	bool		fits = own->nleaves == nleaves && tracker->pages.nleaves == nleaves;
-
-	for (int i = 0; fits && i < nleaves; i++)
-		fits = changed_pages[i].known == &tracker->pages.leaves[i] &&
-			changed_pages[i].nblocks >= Min(own->leaves[i].gone, changed_pages[i].known->nblocks) &&
-			are_listed(&own->leaves[i], &changed_pages[i].scans) &&
-			are_regrown(&own->leaves[i], &changed_pages[i]);
-	if (!fits)
-	{
-		drop(own);
-		return false;
-	}
-	*count = 0;
-	for (int i = 0; i < nleaves; i++)
-	{
-		skip_unchanged(own, &own->leaves[i], &changed_pages[i]);
-		*count += changed_pages[i].scans.count;
-	}
-	return true;
-}
-
 /* Find a page of a table from index *at on, or insert it there; *is_new tells which. */
-static EmogiOwnPage *
-open_page(EmogiOwnChanges *own, EmogiOwnLeaf *table, int *at, BlockNumber block, bool *is_new)
+EmogiOwnPage *
+emogi_own_changes_open_page(EmogiOwnChanges *own, EmogiOwnLeaf *table, int *at, BlockNumber block,
+							bool *is_new)
 {
 	while (*at < table->npages && table->pages[*at].block < block)
 		++*at;
@@ -354,6 +267,7 @@ update_page(EmogiOwnChanges *own, EmogiOwnPage *page, const EmogiPageScan *scan)
 		memcpy(page->edges, scan->edges, scan->nedges * own->edge_bytes);
 	page->nedges = scan->nedges;
 	page->nskipped = scan->nskipped;
+	page->nlines = scan->nlines;
 	page->buffer = scan->buffer;
 	page->lsn = scan->page_lsn;
 	page->others = own->others;
@@ -364,8 +278,8 @@ update_page(EmogiOwnChanges *own, EmogiOwnPage *page, const EmogiPageScan *scan)
 }
 
 /* Add the changes from `first` on to the totals. */
-static void
-sum_up(EmogiOwnChanges *own, uint64 first)
+void
+emogi_own_changes_sum_up(EmogiOwnChanges *own, uint64 first)
 {
 	for (uint64 i = first; i < own->changes.count; i++)
 	{
@@ -434,7 +348,7 @@ take_table(EmogiOwnChanges *own, const EmogiChangeTracker *tracker, EmogiOwnLeaf
 		EmogiPageScan *scan = &changed->scans.scans[i];
 		const BlockNumber block = changed->scans.blocks[i];
 		bool		is_new;
-		EmogiOwnPage *page = open_page(own, table, &at, block, &is_new);
+		EmogiOwnPage *page = emogi_own_changes_open_page(own, table, &at, block, &is_new);
 
 		if (diffs && is_new && block < table->gone)
 		{
@@ -477,7 +391,7 @@ net_changes(EmogiOwnChanges *own, uint64 first)
 	EmogiChanges netted = own->changes;
 	const uint64 nnew = own->changes.count - first;
 
-	if (first <= 2 * own->nnet + MIN_NETTED)
+	if (first <= 2 * own->nnet + EMOGI_MIN_NETTED)
 		return;
 	netted.count = first;
 	emogi_tracker_diff_net(&netted);
@@ -488,6 +402,27 @@ net_changes(EmogiOwnChanges *own, uint64 first)
 	{
 		own->overlays[i].broken |= own->overlays[i].nchanges != first || netted.count < first / 2;
 		own->overlays[i].nchanges = netted.count;
+	}
+}
+
+/*
+ * Note what later calls compare with the tables, and whether all changes of the own transaction
+ * were seen.
+ */
+static void
+note_tables(EmogiOwnChanges *own, const EmogiChangedPages *changed_pages, int nleaves)
+{
+	own->is_all_seen = true;
+	for (int i = 0; i < nleaves; i++)
+	{
+		EmogiOwnLeaf *table = &own->leaves[i];
+
+		table->relfilenumber = changed_pages[i].relfilenumber;
+		table->nblocks = changed_pages[i].nblocks;
+		table->counts = changed_pages[i].counts;
+		for (int k = 0; k < table->npages && own->is_all_seen; k++)
+			own->is_all_seen = !table->pages[k].own ||
+				table->pages[k].last_command < table->pages[k].command;
 	}
 }
 
@@ -513,9 +448,10 @@ emogi_own_changes_update(EmogiOwnChanges *own, const EmogiChangeTracker *tracker
 		npages += own->leaves[i].npages;
 	}
 	net_new(own, first);
-	sum_up(own, first);
+	emogi_own_changes_sum_up(own, first);
 	net_changes(own, first);
-	note_snapshot(own, xids);
+	note_tables(own, changed_pages, nleaves);
+	emogi_own_changes_note_snapshot(own, xids, refresh->catalogs);
 	for (int i = 0; i < nleaves; i++)
 		for (int k = 0; k < own->leaves[i].npages && !has_own; k++)
 			has_own = own->leaves[i].pages[k].own;
@@ -526,7 +462,8 @@ emogi_own_changes_update(EmogiOwnChanges *own, const EmogiChangeTracker *tracker
 	refresh->weight_misfits = emogi_misfits_of(&own->misfits);
 	refresh->own_changes = own;
 	/* if set, this is the last call that uses it */
-	own->broken = !has_own || npages > EMOGI_MAX_OWN_PAGES || own->changes.count > MAX_CHANGES;
+	own->broken = !has_own || npages > EMOGI_MAX_OWN_PAGES ||
+		own->changes.count > EMOGI_MAX_OWN_CHANGES;
 }
 
 /*
@@ -560,10 +497,11 @@ emogi_own_changes_keep(const EmogiChangeTracker *tracker, const EmogiChangedPage
 		keep_map(own, &own->leaves[i], &changed_pages[i]);
 	}
 	emogi_tracker_diff_add(&own->changes, refresh->changes.changes, refresh->changes.count);
-	sum_up(own, 0);
+	emogi_own_changes_sum_up(own, 0);
 	own->nskipped = refresh->nskipped;
 	own->used = ++nuses;
-	note_snapshot(own, xids);
+	note_tables(own, changed_pages, nleaves);
+	emogi_own_changes_note_snapshot(own, xids, refresh->catalogs);
 	own->broken = false;
 	return own;
 }

@@ -6,6 +6,7 @@
 #define EMOGI_OWN_CHANGES_H
 
 #include "changes/changes.h"
+#include "edges/row_filter.h"
 #include "changes/kept_overlay.h"
 
 /* Maximum number of overlays of one tracker's changes: one per graph and direction. */
@@ -25,6 +26,7 @@ typedef struct EmogiOwnPage
 	uint16		nedges;
 	uint16		nskipped;
 	uint16		room;			/* capacity of edges */
+	uint16		nlines;			/* line pointers that have been read */
 	void	   *edges;			/* [room]; NULL = none yet */
 } EmogiOwnPage;
 
@@ -35,6 +37,13 @@ typedef struct EmogiOwnLeaf
 	int			npages;
 	int			room;
 	EmogiMapCopy map_copy;		/* of the last call */
+	Oid			relfilenumber;
+	BlockNumber nblocks;		/* read: later ones are not among the pages */
+	EmogiRowCounts counts;		/* at the last call */
+	int			last;			/* index of the page on which a new row was last found */
+	uint64		prepared;		/* catalogs for which the following were made; 0 = not made */
+	EmogiTupleLayout layout;
+	EmogiRowFilter *filter;		/* NULL = all rows are edges */
 	BlockNumber gone;			/* the tracker's pages from here on were truncated, and are among
 								 * the changes */
 } EmogiOwnLeaf;
@@ -43,6 +52,10 @@ struct EmogiOwnChanges
 {
 	MemoryContext context;
 	bool		broken;			/* an update is incomplete */
+	bool		is_following;	/* conditions are being evaluated, in its memory */
+	bool		is_all_seen;	/* the last call has seen all changes of the own transaction */
+	EmogiGraphKey key;			/* of the tracker */
+	uint64		catalogs;		/* emogi_analysis_count_changes() at the last call */
 	uint64		state_id;
 	uint64		version;		/* of the tracker */
 	uint64		used;
@@ -62,5 +75,31 @@ struct EmogiOwnChanges
 	uint64		nskipped;		/* rows with a NULL endpoint that the snapshot sees */
 	EmogiKeptOverlay overlays[EMOGI_MAX_OWN_OVERLAYS];
 };
+
+/* Max number of kept changes. */
+#define EMOGI_MAX_OWN_CHANGES (2 * EMOGI_MAX_FIRST_OWN_CHANGES)
+
+/* Net the changes when they exceed twice the number left by the last netting plus this. */
+#define EMOGI_MIN_NETTED 4096
+
+/* ---- own_changes.c ---- */
+
+extern void emogi_own_changes_drop(EmogiOwnChanges *own);
+extern EmogiOwnChanges *emogi_own_changes_of(const EmogiGraphKey *key,
+											 const EmogiTransactionSnapshot *xids,
+											 bool *same_others);
+extern void emogi_own_changes_note_snapshot(EmogiOwnChanges *own,
+											const EmogiTransactionSnapshot *xids,
+											uint64 catalogs);
+extern EmogiOwnPage *emogi_own_changes_open_page(EmogiOwnChanges *own, EmogiOwnLeaf *table,
+												 int *at, BlockNumber block, bool *is_new);
+extern void emogi_own_changes_sum_up(EmogiOwnChanges *own, uint64 first);
+
+/* ---- own_overlay.c ---- */
+
+extern EmogiKeptOverlay *emogi_own_overlay_find(EmogiOwnChanges *own, const EmogiCall *call,
+												const EmogiGraphKey *wanted);
+extern bool emogi_own_overlay_follow(EmogiOwnChanges *own, const EmogiCall *call,
+									 EmogiKeptOverlay *overlay);
 
 #endif							/* EMOGI_OWN_CHANGES_H */

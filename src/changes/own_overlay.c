@@ -12,8 +12,8 @@
  */
 EmogiOverlay *
 emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
-				  const EmogiGraph *shown, EmogiDirection direction, const EmogiEdgeChange *logged,
-				  uint64 nlogged)
+				  const EmogiGraph *shown, EmogiDirection direction, const EmogiGraphKey *wanted,
+				  const EmogiEdgeChange *logged, uint64 nlogged)
 {
 	EmogiKeptOverlay *overlay = emogi_kept_overlay_find(own->overlays, EMOGI_MAX_OWN_OVERLAYS, call,
 														graph, shown, direction);
@@ -30,7 +30,51 @@ emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
 											 own->changes.count - overlay->nchanges);
 	overlay->nchanges = own->changes.count;
 	overlay->user = grown ? call : NULL;
+	overlay->wanted = *wanted;
 	return grown ? &overlay->growing.overlay : NULL;
+}
+
+/* Return true if calls that request these graphs get the same graph of one source. */
+static bool
+is_same_request(const EmogiGraphKey *a, const EmogiGraphKey *b)
+{
+	return a->weights == b->weights && a->direction == b->direction &&
+		a->any_direction == b->any_direction && a->with_backward == b->with_backward &&
+		a->weight == b->weight;
+}
+
+/*
+ * Find the overlay that an earlier call with the same request has used, unless another call still
+ * searches it; NULL if there is none.
+ */
+EmogiKeptOverlay *
+emogi_own_overlay_find(EmogiOwnChanges *own, const EmogiCall *call, const EmogiGraphKey *wanted)
+{
+	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)
+	{
+		EmogiKeptOverlay *overlay = &own->overlays[i];
+
+		if (overlay->graph != 0 && !overlay->broken && is_same_request(&overlay->wanted, wanted) &&
+			(overlay->user == NULL || overlay->user == call ||
+			 !emogi_call_is_active(overlay->user)))
+			return overlay;
+	}
+	return NULL;
+}
+
+/* Add the changes that an overlay lacks, for a call; return false if it cannot take them. */
+bool
+emogi_own_overlay_follow(EmogiOwnChanges *own, const EmogiCall *call, EmogiKeptOverlay *overlay)
+{
+	const uint64 first = overlay->nchanges;
+
+	overlay->nchanges = own->changes.count;
+	if (!emogi_kept_overlay_grow(overlay, own->changes.changes + first,
+								 own->changes.count - first))
+		return false;
+	overlay->user = call;
+	emogi_kept_overlay_use(overlay);
+	return true;
 }
 
 /* Count the changes that the best overlay of a graph lacks; PG_UINT64_MAX = there is none. */

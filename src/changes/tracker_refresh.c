@@ -85,6 +85,7 @@ find_changed_pages(const EmogiChangeTracker *tracker, const EmogiSource *source,
 		EmogiChangedPages *changed = &changed_pages[i];
 		Relation	rel = relation_open(relids[i], NoLock);
 
+		emogi_own_rows_count(rel, &changed->counts);
 		emogi_changed_pages_copy_map(rel, source, changed);
 		changed->known = find_table(&tracker->pages, changed, i);
 		if (own != NULL)
@@ -307,6 +308,7 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 	uint64		count;
 
 	memset(refresh, 0, sizeof *refresh);
+	refresh->catalogs = emogi_analysis_count_changes();
 	refresh->changes.call = call;
 	refresh->outcome = EMOGI_REFRESH_REBUILD;
 	if (tracker->base.recovery != xids->recovery)

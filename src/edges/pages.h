@@ -59,6 +59,7 @@ typedef struct EmogiPageScan
 	Buffer		buffer;			/* its buffer, probably still valid */
 	uint16		nedges;
 	uint16		nskipped;		/* rows with a NULL end */
+	uint16		nlines;			/* line pointers */
 	bool		scanned;
 	/* the page says that all snapshots see all rows, and this snapshot does */
 	bool		all_visible;
@@ -93,6 +94,9 @@ extern void emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNum
 							   AttrNumber dst, AttrNumber weight, AttrNumber reverse);
 extern EmogiPutPage emogi_pages_choose_put(const EmogiTupleLayout *layout, const EmogiSink *sink);
 extern double emogi_pages_weight(Datum datum, Oid type);
+extern bool emogi_pages_decode_row(HeapTupleHeader tuple, TupleDesc desc,
+								   const EmogiTupleLayout *layout, EmogiWeights weights,
+								   EmogiWeightedEdge *edge, bool *is_edge);
 
 /* ---- pages.c ---- */
 

@@ -314,6 +314,25 @@ put_reversible_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTuple
 	}
 }
 
+/*
+ * Decode the edge of one tuple with integer keys; *is_edge = false if an end is NULL. Return false
+ * for a tuple that a page scan reads otherwise: with two weights, or with a weight that it rejects.
+ * The conversion of a numeric leaks into the current context.
+ */
+bool
+emogi_pages_decode_row(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout,
+					   EmogiWeights weights, EmogiWeightedEdge *edge, bool *is_edge)
+{
+	edge->weight = 0;
+	*is_edge = get_key(tuple, desc, &layout->src, &edge->src) &&
+		get_key(tuple, desc, &layout->dst, &edge->dst);
+	if (layout->weight.attnum == 0 || !*is_edge)
+		return true;
+	return layout->reverse.attnum == 0 &&
+		get_weight(tuple, desc, &layout->weight, &edge->weight) &&
+		emogi_weight_fits(weights, edge->weight);
+}
+
 /* ---- keys other than integers ---- */
 
 /* Get a key of a tuple as a Datum, which may point into the page; return false if it is NULL. */

@@ -185,6 +185,43 @@ emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf)
 }
 
 /*
+ * Set up the evaluation of conditions on single rows of a leaf, in the current memory context,
+ * which frees it; return NULL if there are none. It remains valid while the catalogs do not change.
+ */
+EmogiRowFilter *
+emogi_row_filter_keep(const EmogiRowFilterPlan *plan, Relation leaf)
+{
+	EmogiRowFilter *filter;
+
+	if (plan->quals == NIL)
+		return NULL;
+	filter = palloc0(sizeof *filter);
+	filter->relid = RelationGetRelid(leaf);
+	filter->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(leaf)),
+											&TTSOpsHeapTuple);
+	filter->expressions = CreateStandaloneExprContext();
+	filter->quals = ExecInitQual(copyObject(emogi_row_filter_quals(plan, leaf)), NULL);
+	return filter;
+}
+
+/*
+ * Check whether all conditions are true for a row of a page that is pinned and not locked. Raises
+ * their errors.
+ */
+bool
+emogi_row_filter_row_passes(EmogiRowFilter *filter, HeapTupleHeader row, uint32 length)
+{
+	HeapTupleData tuple = {.t_tableOid = filter->relid,.t_data = row,.t_len = length};
+	bool		passes;
+
+	ItemPointerSetInvalid(&tuple.t_self);
+	(void) ExecStoreHeapTuple(&tuple, filter->slot, false);
+	passes = emogi_row_filter_passes(filter, filter->slot);
+	ExecClearTuple(filter->slot);
+	return passes;
+}
+
+/*
  * Check whether all conditions are true for the row in a slot, whose descriptor is that of the
  * leaf. Raises their errors.
  */

@@ -22,6 +22,9 @@ extern EmogiRowFilterPlan emogi_row_filter_read(const char *text, Oid relid);
 extern bool emogi_row_filter_may_share(const EmogiSource *source);
 
 extern EmogiRowFilter *emogi_row_filter_open(const EmogiRowFilterPlan *plan, Relation leaf);
+extern EmogiRowFilter *emogi_row_filter_keep(const EmogiRowFilterPlan *plan, Relation leaf);
+extern bool emogi_row_filter_row_passes(EmogiRowFilter *filter, HeapTupleHeader row,
+										uint32 length);
 extern List *emogi_row_filter_quals(const EmogiRowFilterPlan *plan, Relation leaf);
 extern bool emogi_row_filter_passes(EmogiRowFilter *filter, TupleTableSlot *slot);
 extern void emogi_row_filter_page(EmogiRowFilter *filter, EmogiVisiblePage *seen, Buffer buffer);

@@ -196,6 +196,7 @@ summarize_page(EmogiPageScan *page_scan, Page page, Snapshot snapshot, Buffer bu
 	}
 	page_scan->all_visible = PageIsAllVisible(page) && !xacts.undecided;
 	page_scan->scanned = true;
+	page_scan->nlines = (uint16) nlines;
 	page_scan->own = xacts.own;
 	page_scan->others = xacts.others;
 	page_scan->last_command = xacts.last_command;

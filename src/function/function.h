@@ -10,7 +10,7 @@
  *   task_request.c  turns the task into a request to the worker; chained_run.c chains it to a build
  *   task_pairs.c    searches pairs one by one, if that costs less than a run for all
  *   start_values.c  reads a query of start values or communities
- *   pair_query.c    reads a query of pairs
+ *   pair_query.c    reads a query of pairs; pair_values.c a list of integers
  *   refusal.c       reports why a graph has no answer
  *
  * Answerers other than the engine worker:
@@ -58,6 +58,13 @@ extern void emogi_start_values_read(const EmogiGraph *graph, EmogiKeyIO *form, c
 									bool *given);
 
 extern void emogi_start_values_check_vertex(TupleDesc desc, int column, const EmogiKeyType *key);
+
+/* ---- pair_values.c ---- */
+
+/* Take a pair of a list. */
+typedef void (*EmogiTakePair) (void *arg, int64 from, int64 to);
+
+extern bool emogi_pair_values_read(const char *query, EmogiTakePair take, void *arg);
 
 /* ---- pair_query.c ---- */
 

@@ -1,5 +1,5 @@
 /*
- * pair_query.c: pairs of vertices read from a query.
+ * pair_query.c: pairs of vertices read from a query, or from a list of integers (pair_values.c)
  */
 #include "postgres.h"
 
@@ -70,7 +70,7 @@ enlarge(const Pairs *pairs, void *array, uint64 room, Size element)
 static void
 make_room(Pairs *pairs, uint64 more)
 {
-	const uint64 room = Max(Min(2 * pairs->room, emogi_pair_query_max()), pairs->count + more);
+	uint64		room;
 
 	if (pairs->count + more <= pairs->room)
 		return;
@@ -81,6 +81,7 @@ make_room(Pairs *pairs, uint64 more)
 						(unsigned long long) emogi_pair_query_max()),
 				 errhint("Request fewer pairs at a time, or raise the lowest of emogi.max_memory, "
 						 "emogi.session_memory and emogi.role_memory.")));
+	room = Max(Min(2 * pairs->room, emogi_pair_query_max()), pairs->count + more);
 	if (pairs->graph != NULL)
 		pairs->items = enlarge(pairs, pairs->items, room, sizeof *pairs->items);
 	else
@@ -137,6 +138,28 @@ take_rows(Pairs *pairs)
 	MemoryContextSwitchTo(old);
 }
 
+/* ---- lists of integers ---- */
+
+/* Append a pair of a list; an EmogiTakePair. */
+static void
+take_pair(void *pairs, int64 from, int64 to)
+{
+	Pairs	   *all = pairs;
+
+	make_room(all, 1);
+	(all->graph != NULL ? add_numbers : add_keys) (all, Int64GetDatum(from), Int64GetDatum(to));
+}
+
+/* Return true if query text is a list of integers, like the vertices of the graph. */
+static bool
+is_list(const char *query, const EmogiKeyType *key)
+{
+	return OidIsValid(key->type) && key->class == EMOGI_KEY_INTEGER &&
+		emogi_pair_values_read(query, NULL, NULL);
+}
+
+/* ---- queries ---- */
+
 /*
  * Check, inside SPI, that query text is one SELECT of two vertices; return its length without the
  * semicolon.
@@ -160,6 +183,8 @@ check_query(const char *query, const EmogiKeyType *key)
 void
 emogi_pair_query_check(const char *query, const EmogiKeyType *key)
 {
+	if (is_list(query, key))
+		return;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	(void) check_query(query, key);
@@ -181,6 +206,11 @@ run_query(Pairs *pairs, const char *query)
 	Portal		portal;
 	int			length;
 
+	if (is_list(query, key))
+	{
+		(void) emogi_pair_values_read(query, take_pair, pairs);
+		return;
+	}
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	length = check_query(query, key);

@@ -1,0 +1,120 @@
+/*
+ * own_graph.c: get the graph of a call in a transaction that has only inserted rows since its last
+ * call
+ *
+ * Neither the cache is searched nor a change tracker held: the graph that the last call has used is
+ * pinned again, and the new rows are added to its overlay (changes/own_rows.c).
+ */
+#include "postgres.h"
+
+#include "acquire/cache_lookup.h"
+#include "changes/own_changes.h"
+
+/* Return true if others have changed no table of a lookup since the last call (O6). */
+static bool
+are_left_alone(const EmogiOwnChanges *own, const EmogiCacheLookup *lookup)
+{
+	bool		alone = true;
+
+	emogi_cache_lock();
+	for (int i = 0; i < lookup->nleaves && alone; i++)
+		alone = emogi_recent_writers_left_alone(lookup->relids[i], &own->xids, &lookup->xids);
+	emogi_cache_unlock();
+	return alone;
+}
+
+/*
+ * Pin the graph of an overlay for a call; return its index, or -1 if it is no longer in the cache.
+ */
+static int
+pin(EmogiCall *call, const EmogiKeptOverlay *overlay)
+{
+	EmogiCached *cached = &emogi_cache_shared->graphs[overlay->graph % EMOGI_MAX_GRAPHS];
+	int			index = -1;
+
+	emogi_cache_lock();
+	if (cached->id == overlay->graph && cached->state == EMOGI_GRAPH_READY)
+	{
+		index = emogi_cache_lookup_pin(cached);
+		emogi_call_pin(call, index, 0);
+		emogi_cache_shared->counters.overlays++;
+	}
+	emogi_cache_unlock();
+	return index;
+}
+
+/* Release the graph that a call has pinned. */
+static void
+unpin(EmogiCall *call, int index)
+{
+	emogi_call_pin(call, -1, 0);
+	emogi_cache_lock();
+	emogi_cache_shared->counters.overlays--;
+	emogi_cache_unlock();
+	emogi_cache_unpin(index);
+}
+
+/* Return true if a call may use kept changes, which it has itself. */
+static bool
+may_use(const EmogiCacheLookup *lookup, const EmogiGraphRequest *request)
+{
+	const EmogiGraphKey *key = &lookup->key;
+
+	return lookup->own && lookup->can_track && request->accepts_overlay && !request->is_verified &&
+		!key->shared_only && !key->by_labels && key->keys.class == EMOGI_KEY_INTEGER;
+}
+
+/* Read the new rows; return false if there is more to read, or a weight that the call rejects. */
+static bool
+follow(EmogiOwnChanges *own, const EmogiSource *source, const EmogiCacheLookup *lookup)
+{
+	const EmogiGraphKey *key = &lookup->key;
+
+	return emogi_own_rows_follow(own, source, lookup->relids, lookup->relfilenumbers,
+								 lookup->nleaves, &lookup->xids, key->weights) &&
+		(key->weight == 0 ||
+		 emogi_cache_lookup_accepts_weights(key->weights, emogi_misfits_of(&own->misfits)));
+}
+
+/*
+ * Get the graph of a call as the last call of its transaction has got it, with an overlay of all
+ * changes of the transaction; return false if that is impossible. source: of the rows, perhaps a
+ * filtered table.
+ */
+bool
+emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,
+					const EmogiGraphRequest *request, EmogiGraphView *view)
+{
+	EmogiOwnChanges *own;
+	EmogiKeptOverlay *overlay;
+	bool		same_others;
+	int			index;
+
+	if (!may_use(lookup, request))
+		return false;
+	own = emogi_own_changes_of(&lookup->key, &lookup->xids, &same_others);
+	overlay = own != NULL ? emogi_own_overlay_find(own, call, &lookup->key) : NULL;
+	if (overlay == NULL)
+		return false;
+	if (!same_others)
+	{
+		if (!are_left_alone(own, lookup))
+			return false;
+		own->others++;
+	}
+	index = pin(call, overlay);
+	if (index < 0)
+		return false;
+	/* only now, because the overlay consists of pieces of the graph */
+	if (!follow(own, source, lookup) || !emogi_own_overlay_follow(own, call, overlay))
+	{
+		unpin(call, index);
+		return false;
+	}
+	emogi_call_pin(call, index, own->nskipped);
+	view->graph = overlay->growing.graph;
+	view->overlay = &overlay->growing.overlay;
+	view->origin = call->record.origin = EMOGI_GRAPH_OVERLAID;
+	call->record.nchanges = Max(call->record.nchanges, own->changes.count);
+	return true;
+}
