@@ -38,18 +38,48 @@ find_added(const EmogiDictionaryRoom *room, int64_t code)
 	return NULL;
 }
 
+/* Get the number of the key of the build with a code; UINT64_MAX if there is none. */
+static inline uint64_t
+find_built(const EmogiDictionary *dictionary, int64_t code)
+{
+	const uint64_t number = (uint64_t) code >> dictionary->shift;
+
+	return code > 0 && number << dictionary->shift == (uint64_t) code &&
+		number <= dictionary->nkeys ? number - 1 : UINT64_MAX;
+}
+
 EmogiKeyBytes
 emogi_dictionary_key(const EmogiDictionary *dictionary, int64_t code)
 {
-	const uint64_t number = (uint64_t) code >> dictionary->shift;
+	const uint64_t number = find_built(dictionary, code);
 	const EmogiDictionaryRoom *room;
 	const EmogiAddedKey *added;
 
-	if (code > 0 && number << dictionary->shift == (uint64_t) code && number <= dictionary->nkeys)
-		return emogi_dictionary_built_key(dictionary, number - 1);
+	if (number != UINT64_MAX)
+		return emogi_dictionary_built_key(dictionary, number);
 	room = emogi_dictionary_get_room(dictionary);
 	added = room != NULL ? find_added(room, code) : NULL;
 	return added != NULL ? emogi_dictionary_added_key(room, added) : (EmogiKeyBytes) {NULL, 0};
+}
+
+uint64_t
+emogi_dictionary_number(const EmogiDictionary *dictionary, int64_t code)
+{
+	const uint64_t number = find_built(dictionary, code);
+	const EmogiDictionaryRoom *room;
+
+	if (number != UINT64_MAX)
+		return number;
+	room = emogi_dictionary_get_room(dictionary);
+	return dictionary->nkeys + (uint64_t) (find_added(room, code) - room->entries);
+}
+
+int64_t
+emogi_dictionary_code(const EmogiDictionary *dictionary, uint64_t number)
+{
+	if (number < dictionary->nkeys)
+		return emogi_dictionary_built_code(dictionary, number);
+	return emogi_dictionary_get_room(dictionary)->entries[number - dictionary->nkeys].code;
 }
 
 /* ---- by bytes ---- */

@@ -170,7 +170,7 @@ extern bool emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *size
 
 /* ---- build_dictionary.c ---- */
 
-extern bool emogi_build_dictionary_begin(EmogiCall *call);
+extern bool emogi_build_dictionary_begin(EmogiCall *call, bool tracked);
 extern void emogi_build_dictionary_end(EmogiCall *call, EmogiDictionary *dictionary);
 extern void emogi_build_dictionary_if_short(EmogiCall *call);
 

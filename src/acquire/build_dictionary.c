@@ -25,6 +25,7 @@
 #include "base/compat.h"
 #include "base/arena.h"
 #include "base/extents.h"
+#include "contract/pool.h"
 
 /* A dictionary is built beside the keys and a COO only if this many times their memory is free. */
 #define MEMORY_FACTOR 2
@@ -292,6 +293,43 @@ sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 	return order;
 }
 
+/* Allocate an entry and memory for the dictionary of a slot's keys. Raises 53000, 53200. */
+static void *
+allocate_dictionary(EmogiSlot *slot)
+{
+	while (!emogi_dictionaries_begin(slot, &slot->keys))
+		if (!emogi_call_make_room(0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("too many graphs with non-integer vertices are in use"),
+					 errdetail("At most %d of them can be in use at the same time.",
+							   EMOGI_MAX_DICTIONARIES)));
+	return emogi_dictionaries_alloc(slot, emogi_dictionary_bytes(slot->key_table,
+																 slot->keys.fixed_length,
+																 slot->room_keys));
+}
+
+/*
+ * Make the dictionary of a slot's tables, which have no keys yet, so that those that come are
+ * changes to the empty graph. Raises 53000, 53200.
+ */
+static void
+make_empty_dictionary(EmogiSlot *slot)
+{
+	const Size	bytes = emogi_dictionary_bytes(slot->key_table, slot->keys.fixed_length,
+											   slot->room_keys);
+	void	   *memory = allocate_dictionary(slot);
+
+	if (bytes > EMOGI_SMALL_BYTES && !emogi_pool_populate(memory, bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory while building a graph")));
+	emogi_dictionaries_finish(slot,
+							  emogi_dictionary_make_empty(slot->key_table,
+														  slot->keys.fixed_length,
+														  slot->room_keys, memory));
+}
+
 /*
  * Begin the dictionary of a slot's keys: allocate its memory, and describe it in the slot's
  * request. Its scratch memory belongs to the keys. Raises 53000, 53200.
@@ -302,17 +340,9 @@ begin_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 	EmogiSlot  *slot = call->slot;
 	const uint32 fixed_length = slot->keys.fixed_length;
 	EmogiDictionaryInput input = {.table = slot->key_table,.order = order,
-								  .fixed_length = fixed_length};
+								  .fixed_length = fixed_length,.room_keys = slot->room_keys};
 
-	while (!emogi_dictionaries_begin(slot, &slot->keys))
-		if (!emogi_call_make_room(0))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("too many graphs with non-integer vertices are in use"),
-					 errdetail("At most %d of them can be in use at the same time.",
-							   EMOGI_MAX_DICTIONARIES)));
-	input.memory = emogi_dictionaries_alloc(slot, emogi_dictionary_bytes(slot->key_table,
-																		 fixed_length));
+	input.memory = allocate_dictionary(slot);
 	input.scratch = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index),
 										  scratch_bytes(slot));
 	slot->request.dictionary = input;
@@ -320,11 +350,12 @@ begin_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 
 /*
  * Begin the dictionary of the keys that a scan has left in a call's slot as temporary numbers, for
- * the slot's next request. Return false if there are no keys. Raises 53000, 53200, and errors of
- * the comparison of keys.
+ * the slot's next request. Return false if there are no keys; then the slot has no dictionary, or
+ * an empty one if the tables are tracked. Raises 53000, 53200, and errors of the comparison of
+ * keys.
  */
 bool
-emogi_build_dictionary_begin(EmogiCall *call)
+emogi_build_dictionary_begin(EmogiCall *call, bool tracked)
 {
 	EmogiSlot  *slot = call->slot;
 	const EmogiKeyOrder *order = NULL;
@@ -333,7 +364,10 @@ emogi_build_dictionary_begin(EmogiCall *call)
 		return false;
 	if (emogi_key_table_nkeys(slot->key_table) == 0)
 	{
-		emogi_dictionaries_attach(slot, -1);
+		if (tracked)
+			make_empty_dictionary(slot);
+		else
+			emogi_dictionaries_attach(slot, -1);
 		end_keys(call);
 		return false;
 	}
@@ -369,7 +403,8 @@ has_room_for_all(const EmogiCall *call)
 	(void) emogi_slot_edges(slot, &edges, palloc);
 	pfree((void *) edges.chunks);
 	nextents = MEMORY_FACTOR * (edges.nedges * sizeof(EmogiWeightedEdge) +
-								emogi_dictionary_bytes(slot->key_table, slot->keys.fixed_length) +
+								emogi_dictionary_bytes(slot->key_table, slot->keys.fixed_length,
+													   slot->room_keys) +
 								scratch_bytes(slot)) / EMOGI_EXTENT_BYTES + 4;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	limit = emogi_limits_check_memory(&emogi_shared->accounts[call->slot_index], nextents);
@@ -387,7 +422,8 @@ emogi_build_dictionary_if_short(EmogiCall *call)
 {
 	EmogiSlot  *slot = call->slot;
 
-	if (slot->key_table == NULL || has_room_for_all(call) || !emogi_build_dictionary_begin(call))
+	if (slot->key_table == NULL || emogi_key_table_nkeys(slot->key_table) == 0 ||
+		has_room_for_all(call) || !emogi_build_dictionary_begin(call, false))
 		return;
 	slot->request.kind = EMOGI_REQUEST_DICTIONARY;
 	emogi_build_dictionary_end(call, emogi_call_request(call)->dictionary);

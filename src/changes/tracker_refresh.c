@@ -243,6 +243,17 @@ store(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *cha
 }
 
 /*
+ * Return true if keys were found for which the dictionary has no room. A new one will have room for
+ * them, even if only the current transaction sees them. If there was no code between two keys,
+ * those of the current transaction would find none in a new one, either.
+ */
+static bool
+is_room_full(const EmogiSlot *slot)
+{
+	return slot->out_of_codes && slot->room_keys > 0;
+}
+
+/*
  * Compare the rescanned pages with the tracker, and store the changes if they belong there. keeps:
  * they are kept for later calls of the transaction, which therefore pay only once for many. Raises
  * 53200.
@@ -257,7 +268,7 @@ compare(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *c
 
 	if (keeps)
 		max_changes = Max(max_changes, EMOGI_MAX_FIRST_OWN_CHANGES);
-	refresh->newer = contains && !refresh->own;
+	refresh->newer = contains && (!refresh->own || is_room_full(call->slot));
 	if (call->slot->out_of_codes ||
 		!emogi_tracker_diff_pages(tracker, changed_pages, nleaves, max_changes, changes))
 		return EMOGI_REFRESH_REBUILD;
@@ -276,7 +287,7 @@ compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *tra
 			const EmogiChangedPages *changed_pages, int nleaves,
 			const EmogiTransactionSnapshot *xids, EmogiRefresh *refresh)
 {
-	refresh->newer = false;
+	refresh->newer = is_room_full(call->slot);
 	if (call->slot->out_of_codes)
 		return EMOGI_REFRESH_REBUILD;
 	emogi_own_changes_update(own, tracker, changed_pages, nleaves, xids, refresh);

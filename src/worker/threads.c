@@ -394,6 +394,8 @@ static EmogiStatus
 pack_edges(EmogiWork *work, EmogiEngineState *cpu)
 {
 	work->reply.coo = work->request.coo;
+	if (work->request.makes_dictionary)
+		work->reply.coo.dictionary = work->reply.dictionary;
 	return emogi_cpu_builder()->pack(cpu, &work->edges, &work->reply.coo, &work->reply.misfits,
 									 &work->slot->control, &work->reply.error);
 }
