@@ -5,7 +5,8 @@
  * Keys whose bytes are in order are sorted by the worker. All others are sorted here, with the
  * type's own comparison, which may read the catalogs and raise errors. Keys that compare equal
  * become one vertex, which is represented by the shortest of them, or the first in byte order of
- * several: thus the choice depends only on the set of keys.
+ * several: thus the choice depends only on the set of keys. If a graph is rebuilt, its previous
+ * dictionary tells their order (known_order.c).
  *
  * Comparing strings with a collation is slow. Therefore they are sorted by the sort keys of the C
  * library or of ICU, and each is compared with the next: if all these pairs are in order, the whole
@@ -264,10 +265,47 @@ order_bytes(uint64 nkeys)
 	return MAXALIGN(sizeof(EmogiKeyOrder)) + nkeys * sizeof(EmogiTemporaryKey) + nkeys;
 }
 
-/* Sort a table's keys, in memory of the keys. Raises 53200, and errors of the comparison. */
-static EmogiKeyOrder *
-sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
+/*
+ * Get a dictionary that tells the order of a slot's keys: that of an earlier graph of its call.
+ * NULL = there is none.
+ */
+static const EmogiDictionary *
+find_order(const EmogiSlot *slot)
 {
+	if (slot->keys.class != EMOGI_KEY_EXACT || slot->dictionary < 0 ||
+		!emogi_key_type_equal(emogi_dictionaries_type(slot->dictionary), &slot->keys))
+		return NULL;
+	return emogi_dictionaries_get(slot->dictionary);
+}
+
+/*
+ * Sort listed keys: by the order of an earlier dictionary if it has most of them, otherwise by
+ * comparisons.
+ */
+static void
+sort_listed(Sorting *sorting, const EmogiSlot *slot, uint64 nkeys, EmogiTemporaryKey *ordered,
+			uint8 *is_equal)
+{
+	const EmogiKeyType *key = &slot->keys;
+	const EmogiDictionary *dictionary = find_order(slot);
+
+	emogi_key_coder_init(&sorting->coder, key);
+	if (dictionary != NULL &&
+		emogi_known_order(dictionary, &sorting->coder, sorting->listed, nkeys, ordered))
+		return;
+	if (key->nparts == 0)
+		init_support(sorting, key);
+	write_order(sorting, sort_values(sorting, make_sorted_keys(sorting, nkeys), nkeys, key),
+				nkeys, ordered, is_equal);
+}
+
+/* Sort the keys of a call's slot, in their memory. Raises 53200, and errors of the comparison. */
+static EmogiKeyOrder *
+sort_keys(EmogiCall *call)
+{
+	const EmogiSlot *slot = call->slot;
+	const EmogiKeyTable *table = slot->key_table;
+	const EmogiKeyType *key = &slot->keys;
 	const uint64 nkeys = emogi_key_table_nkeys(table);
 	EmogiKeyOrder *order = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index),
 												 order_bytes(nkeys));
@@ -278,15 +316,9 @@ sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 	MemoryContext old = MemoryContextSwitchTo(scrap);
 	EmogiTemporaryKey *listed = palloc_extended(nkeys * sizeof *listed, MCXT_ALLOC_HUGE);
 	Sorting		sorting = {.listed = listed};
-	SortedKey  *keys;
 
 	emogi_key_table_list(table, listed);
-	emogi_key_coder_init(&sorting.coder, key);
-	if (key->nparts == 0)
-		init_support(&sorting, key);
-	keys = make_sorted_keys(&sorting, nkeys);
-	keys = sort_values(&sorting, keys, nkeys, key);
-	write_order(&sorting, keys, nkeys, ordered, is_equal);
+	sort_listed(&sorting, slot, nkeys, ordered, is_equal);
 	*order = (EmogiKeyOrder) {nkeys, ordered, is_equal};
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scrap);
@@ -373,7 +405,7 @@ emogi_build_dictionary_begin(EmogiCall *call, bool tracked)
 	}
 	emogi_call_phase(call, EMOGI_PHASE_KEYS);
 	if (slot->keys.class != EMOGI_KEY_BYTES)
-		order = sort_keys(call, slot->key_table, &slot->keys);
+		order = sort_keys(call);
 	begin_dictionary(call, order);
 	return true;
 }
