@@ -66,7 +66,7 @@ extern int	emogi_dictionary_shift(const EmogiDictionary *dictionary);
 /* Get the shift of a dictionary that will be built of so many keys. */
 extern int	emogi_dictionary_plan_shift(uint64_t nkeys);
 
-/* Get the maximum number of keys that can be added to it; wanted: EmogiDictionaryInput.room_keys. */
+/* Get the maximum number of keys that can be added to it; wanted: see EmogiDictionaryInput. */
 extern uint64_t emogi_dictionary_plan_room(uint64_t nkeys, uint64_t wanted);
 
 /*

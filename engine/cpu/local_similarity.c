@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/radix.h"
+#include "threads/radix.h"
 #include "similarity.h"
 
 typedef struct SimilaritySearch

@@ -5,8 +5,9 @@
  * order form a run, whose n-th key takes between 1 / n and 1 / (2 * n) of the remaining gap. A gap
  * of 2^40 thus holds more than 100,000 ascending keys, whereas halving would end after 40. The same
  * applies to descending runs. A key continues the run of the younger one of its neighbors; if both
- * are among the last two added keys, that of the older one, because two runs alternate. Behind the last key and before the first, steps are such that
- * the codes last for all keys that the room holds.
+ * are among the last two added keys, that of the older one, because two runs alternate. Behind the
+ * last key and before the first, steps are such that the codes last for all keys that the room
+ * holds.
  *
  * Everything is computed before anything is changed, because the comparison may raise an error.
  * Then the key is written and published: by code, in the list of each level from the lowest one,
