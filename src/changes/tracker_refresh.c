@@ -330,7 +330,7 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 	if (!contains && emogi_compat_snapshots_age())
 		return;
 	if (tracker->dictionary < 0 && source->key.class != EMOGI_KEY_INTEGER)
-		return;					/* created while the table was empty */
+		return;					/* keys without a dictionary have no codes */
 	own = emogi_own_changes_find(tracker, xids, &older);
 	count = find_changed_pages(tracker, source, relids, nleaves, forward ? PG_UINT64_MAX :
 							   xids->xmin, own, changed_pages);
