@@ -3,20 +3,24 @@
  * compared with its present ones.
  *
  * A COO (coordinate list) is made from the chunks that a scan has filled, and lives as long as its
- * change tracker. It holds keys, not vertex numbers, so that renumbering does not affect it. Edges
- * are found by their place; the owner knows the places of each page.
+ * change tracker. It holds keys, not vertex numbers, so that renumbering does not affect it; of
+ * keys of a dictionary their numbers there, which take fewer bytes than their codes. Edges are
+ * found by their place; the owner knows the places of each page.
  */
 #ifndef EMOGI_COO_H
 #define EMOGI_COO_H
 
 #include "contract/csr.h"
+#include "contract/dictionary.h"
 
 typedef struct EmogiCoo
 {
 	uint64_t	room;			/* capacity in edges */
 	uint64_t	used;			/* places [0, used) have been assigned; some may no longer hold
 								 * an edge */
-	int64_t		base;			/* keys are stored as key - base */
+	const EmogiDictionary *dictionary;	/* keys are its codes, stored as its numbers; NULL = they
+										 * are integers */
+	int64_t		base;			/* integers are stored as key - base; otherwise 0 */
 	uint32_t	key_bytes;		/* of a stored key: 3, 4 or 8 */
 	EmogiWeightType weight_type;	/* of the stored weights; EMOGI_WEIGHT_NONE = no weights */
 	void	   *keys;			/* [2 * room] of key_bytes, source and target alternating */
@@ -53,7 +57,9 @@ emogi_misfits_of(const EmogiMisfitCounts *counts)
 
 /*
  * Set the format of a COO for these edges, with room for so many (at least edges->nedges); the
- * caller allocates the memory.
+ * caller allocates the memory. If their keys are codes, min_key and max_key are the smallest and
+ * the largest number that a key may have, and the caller sets the dictionary before the COO is
+ * used.
  */
 extern void emogi_coo_shape(EmogiCoo *coo, const EmogiEdges *edges, uint64_t room);
 
@@ -71,16 +77,26 @@ typedef struct EmogiCooRun
 	uint64_t	count;
 } EmogiCooRun;
 
+/* Check whether two keys fit the format of a COO. All numbers of a dictionary must. */
+static inline bool
+emogi_coo_holds_keys(const EmogiCoo *coo, int64_t src, int64_t dst)
+{
+	uint64_t	span = coo->key_bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * coo->key_bytes)) - 1;
+
+	if (coo->dictionary != NULL)
+		return emogi_dictionary_nkeys(coo->dictionary) +
+			emogi_dictionary_nadded(coo->dictionary) <= span;
+	if ((uint64_t) src - (uint64_t) coo->base > span ||
+		(uint64_t) dst - (uint64_t) coo->base > span)
+		return false;
+	return coo->key_bytes == 8 || (src >= coo->base && dst >= coo->base);
+}
+
 /* Check whether an edge fits the format of a COO. */
 static inline bool
 emogi_coo_holds(const EmogiCoo *coo, int64_t src, int64_t dst, double weight)
 {
-	uint64_t	span = coo->key_bytes == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * coo->key_bytes)) - 1;
-
-	if ((uint64_t) src - (uint64_t) coo->base > span ||
-		(uint64_t) dst - (uint64_t) coo->base > span)
-		return false;
-	if (coo->key_bytes < 8 && (src < coo->base || dst < coo->base))
+	if (!emogi_coo_holds_keys(coo, src, dst))
 		return false;
 	switch (coo->weight_type)
 	{

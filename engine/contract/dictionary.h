@@ -9,6 +9,10 @@
  * nothing derived from existing codes changes. If a gap or the room for added keys is exhausted,
  * the graph is rebuilt.
  *
+ * A key also keeps its number: 0 .. nkeys - 1 in order for those of the build, then in the order of
+ * addition. Where there is one for each end of an edge (coo.h), numbers save memory, because codes
+ * have up to 63 bits.
+ *
  * A dictionary is one block of the arena. Any number of processes read it without a lock while one
  * at a time adds keys.
  */
@@ -41,6 +45,7 @@ typedef struct EmogiDictionaryInput
 	const EmogiKeyTable *table;	/* finished, at least one key */
 	const EmogiKeyOrder *order; /* NULL = by bytes */
 	uint32_t	fixed_length;	/* length of all keys in bytes; 0 = lengths differ */
+	uint64_t	room_keys;		/* expected number of keys to be added; 0 = unknown */
 	void	   *memory;			/* emogi_dictionary_bytes, page-aligned, uninitialized, not
 								 * populated */
 	void	   *scratch;		/* emogi_dictionary_scratch_bytes, EMOGI_LINE_BYTES-aligned,
@@ -49,7 +54,8 @@ typedef struct EmogiDictionaryInput
 								 * min_key and max_key of all chunks */
 } EmogiDictionaryInput;
 
-extern size_t emogi_dictionary_bytes(const EmogiKeyTable *table, uint32_t fixed_length);
+extern size_t emogi_dictionary_bytes(const EmogiKeyTable *table, uint32_t fixed_length,
+									 uint64_t room_keys);
 extern size_t emogi_dictionary_scratch_bytes(const EmogiKeyTable *table, bool ordered,
 											 int nthreads);
 
@@ -59,6 +65,17 @@ extern int	emogi_dictionary_shift(const EmogiDictionary *dictionary);
 
 /* Get the shift of a dictionary that will be built of so many keys. */
 extern int	emogi_dictionary_plan_shift(uint64_t nkeys);
+
+/* Get the maximum number of keys that can be added to it; wanted: see EmogiDictionaryInput. */
+extern uint64_t emogi_dictionary_plan_room(uint64_t nkeys, uint64_t wanted);
+
+/*
+ * Make a dictionary without keys, with the hash of an empty table, in emogi_dictionary_bytes of
+ * memory.
+ */
+extern EmogiDictionary *emogi_dictionary_make_empty(const EmogiKeyTable *table,
+													uint32_t fixed_length, uint64_t room_keys,
+													void *memory);
 
 /*
  * Get the key of a code; bytes = NULL if the dictionary has not assigned the code. The bytes stay
@@ -72,6 +89,10 @@ extern EmogiKeyBytes emogi_dictionary_key(const EmogiDictionary *dictionary, int
  */
 extern void emogi_dictionary_prefetch_place(const EmogiDictionary *dictionary, int64_t code);
 extern void emogi_dictionary_prefetch_bytes(const EmogiDictionary *dictionary, int64_t code);
+
+/* Get the number of the key of an assigned code, and its code again. */
+extern uint64_t emogi_dictionary_number(const EmogiDictionary *dictionary, int64_t code);
+extern int64_t emogi_dictionary_code(const EmogiDictionary *dictionary, uint64_t number);
 
 /* Get the code of the key with exactly these bytes; EMOGI_NO_CODE if there is none. */
 extern int64_t emogi_dictionary_find(const EmogiDictionary *dictionary, EmogiKeyBytes key);
@@ -107,10 +128,13 @@ extern void *emogi_dictionary_room(const EmogiDictionary *dictionary);	/* NULL =
  * neighbors in the order of the comparison, which must never return 0 for different bytes.
  * EMOGI_NO_CODE: no room or no code is left. One process adds keys at a time; others may read. Keys
  * that come in ascending or descending order divide a gap unevenly, so that more of them fit. Codes
- * are in -2^31 .. 2^32.
+ * are in -2^61 .. 2^62.
  */
 extern int64_t emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key,
 									EmogiKeyCompare compare, void *arg);
+
+/* Check whether the room for added keys has been provided, and holds one more. */
+extern bool emogi_dictionary_has_room(const EmogiDictionary *dictionary, EmogiKeyBytes key);
 
 /* Get the number of added keys. */
 extern uint64_t emogi_dictionary_nadded(const EmogiDictionary *dictionary);

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "graph/radix.h"
+#include "threads/radix.h"
 #include "similarity.h"
 
 typedef struct SimilaritySearch

@@ -8,7 +8,7 @@
  */
 #include "cpu/local_hops.h"
 
-#include "graph/radix.h"
+#include "threads/radix.h"
 
 #include <string.h>
 

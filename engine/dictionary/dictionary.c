@@ -16,7 +16,7 @@
 
 #include <stdio.h>
 
-#define MAX_SHIFT 20
+#define MAX_SHIFT 40
 #define MIN_ROOM_KEYS 1024
 #define PIECE_KEYS 8192
 #define PIECE_BYTES ((size_t) 1 << 20)	/* unit of populating */
@@ -75,9 +75,18 @@ emogi_dictionary_plan_shift(uint64_t nkeys)
 {
 	int			shift = MAX_SHIFT;
 
-	while (shift > 0 && (nkeys + 2) << shift > UINT64_C(1) << 31)
+	while (shift > 0 && nkeys + 2 > EMOGI_CODES >> shift)
 		shift--;
 	return shift;
+}
+
+uint64_t
+emogi_dictionary_plan_room(uint64_t nkeys, uint64_t wanted)
+{
+	uint64_t	room_keys = nkeys / 8 > MIN_ROOM_KEYS ? nkeys / 8 : MIN_ROOM_KEYS;
+
+	room_keys = wanted > room_keys ? wanted : room_keys;
+	return room_keys < EMOGI_MAX_VERTICES - nkeys ? room_keys : EMOGI_MAX_VERTICES - nkeys;
 }
 
 /*
@@ -85,7 +94,8 @@ emogi_dictionary_plan_shift(uint64_t nkeys)
  * size of the block.
  */
 static uint64_t
-lay_out(EmogiDictionary *dictionary, uint64_t nkeys, uint64_t key_bytes, uint32_t fixed_length)
+lay_out(EmogiDictionary *dictionary, uint64_t nkeys, uint64_t key_bytes, uint32_t fixed_length,
+		uint64_t room_keys)
 {
 	uint64_t	max;
 
@@ -95,9 +105,7 @@ lay_out(EmogiDictionary *dictionary, uint64_t nkeys, uint64_t key_bytes, uint32_
 	dictionary->fixed_length = fixed_length;
 	dictionary->offset_bytes = fixed_length > 0 ? 0 : key_bytes <= UINT32_MAX ? 4 : 8;
 	dictionary->shift = emogi_dictionary_plan_shift(nkeys);
-	dictionary->room_keys = nkeys / 8 > MIN_ROOM_KEYS ? nkeys / 8 : MIN_ROOM_KEYS;
-	if (dictionary->room_keys > EMOGI_MAX_VERTICES - nkeys)
-		dictionary->room_keys = EMOGI_MAX_VERTICES - nkeys;
+	dictionary->room_keys = emogi_dictionary_plan_room(nkeys, room_keys);
 	max = nkeys + dictionary->room_keys;
 	dictionary->number_bits = 64 - (uint32_t) __builtin_clzll(max);
 	dictionary->nslots = max + max / 3 + 1;
@@ -110,12 +118,24 @@ lay_out(EmogiDictionary *dictionary, uint64_t nkeys, uint64_t key_bytes, uint32_
 }
 
 size_t
-emogi_dictionary_bytes(const EmogiKeyTable *table, uint32_t fixed_length)
+emogi_dictionary_bytes(const EmogiKeyTable *table, uint32_t fixed_length, uint64_t room_keys)
 {
 	EmogiDictionary dictionary;
 
 	return lay_out(&dictionary, emogi_key_table_nkeys(table), emogi_key_table_key_bytes(table),
-				   fixed_length);
+				   fixed_length, room_keys);
+}
+
+EmogiDictionary *
+emogi_dictionary_make_empty(const EmogiKeyTable *table, uint32_t fixed_length, uint64_t room_keys,
+							void *memory)
+{
+	EmogiDictionary *dictionary = memory;
+
+	memset(memory, 0, lay_out(dictionary, 0, 0, fixed_length, room_keys));
+	(void) lay_out(dictionary, 0, 0, fixed_length, room_keys);
+	dictionary->hash = table->hash;
+	return dictionary;
 }
 
 /* Get the number of pieces of nkeys keys. */
@@ -451,7 +471,7 @@ begin_dictionary(EmogiPool *pool, DictionaryBuild *build)
 		sum.nkeys += piece.nkeys;
 		sum.bytes += piece.bytes;
 	}
-	bytes = lay_out(&header, sum.nkeys, sum.bytes, input->fixed_length);
+	bytes = lay_out(&header, sum.nkeys, sum.bytes, input->fixed_length, input->room_keys);
 	header.hash = input->table->hash;
 	if (!populate(pool, build, input->memory, header.offsets_at, true) ||
 		!populate(pool, build, (char *) input->memory + header.offsets_at,

@@ -2,10 +2,12 @@
  * dictionary_add.c: add keys to a dictionary after the build.
  *
  * A key gets the code in the middle between those of its neighbors. However, keys that come in
- * order, each next to one of the last two added keys, form a run: its n-th key takes 1 / 2^(n+1) of
- * the remaining gap, but not less than 1 / 1024. A gap of 256 thus holds 80 ascending keys, whereas
- * halving would end after 8. The same applies to descending runs. Behind the last key and before
- * the first, codes continue in steps of 2^shift.
+ * order form a run, whose n-th key takes between 1 / n and 1 / (2 * n) of the remaining gap. A gap
+ * of 2^40 thus holds more than 100,000 ascending keys, whereas halving would end after 40. The same
+ * applies to descending runs. A key continues the run of the younger one of its neighbors; if both
+ * are among the last two added keys, that of the older one, because two runs alternate. Behind the
+ * last key and before the first, steps are such that the codes last for all keys that the room
+ * holds.
  *
  * Everything is computed before anything is changed, because the comparison may raise an error.
  * Then the key is written and published: by code, in the list of each level from the lowest one,
@@ -14,8 +16,9 @@
 #include "dictionary_parts.h"
 
 #define RUNS 2					/* runs that may grow alternately */
-#define MAX_RUN 9				/* steps do not become smaller from here on */
+#define MAX_RUN INT16_MAX		/* steps do not become smaller from here on */
 #define BYTES_BESIDE_KEY 32		/* room for links and longer keys */
+#define BYTES_OF_KEY 32			/* assumed length of keys if there are none yet */
 
 /* Round up to a multiple of 8. */
 static inline uint64_t
@@ -38,8 +41,9 @@ lay_out_room(const EmogiDictionary *dictionary, EmogiDictionaryRoom *room)
 size_t
 emogi_dictionary_room_bytes(const EmogiDictionary *dictionary)
 {
-	const uint64_t key_bytes = dictionary->arena_bytes / dictionary->nkeys * 3 / 2 +
-		BYTES_BESIDE_KEY;
+	const uint64_t length = dictionary->nkeys > 0 ? dictionary->arena_bytes / dictionary->nkeys :
+		BYTES_OF_KEY;
+	const uint64_t key_bytes = length * 3 / 2 + BYTES_BESIDE_KEY;
 	EmogiDictionaryRoom room;
 
 	if (emogi_dictionary_get_room(dictionary) != NULL)
@@ -72,41 +76,47 @@ emogi_dictionary_nadded(const EmogiDictionary *dictionary)
 	return room != NULL ? __atomic_load_n(&room->nkeys, __ATOMIC_ACQUIRE) : 0;
 }
 
-/* Get the length of the run that a key with these neighbors continues; < 0 if it descends. */
+/*
+ * Get the length of the run that a key with these neighbors continues; < 0 if it descends, 0 if
+ * both neighbors are of the build.
+ */
 static int
 length_of_run(const EmogiDictionaryRoom *room, const EmogiKeyPlace *place)
 {
+	const uint32_t before = place->before_added;
+	const uint32_t after = place->after_added;
+	const bool	alternate = before > 0 && after > 0 && before + RUNS > room->nkeys &&
+		after + RUNS > room->nkeys;
 	int			run;
 
-	if (place->before_added > 0 && place->before_added + RUNS > room->nkeys)
+	if (before == after)
+		return 0;				/* both 0 */
+	if ((before > after) != alternate)
 	{
-		run = room->entries[place->before_added - 1].run;
+		run = room->entries[before - 1].run;
 		return run <= 0 ? 1 : run < MAX_RUN ? run + 1 : MAX_RUN;
 	}
-	if (place->after_added > 0 && place->after_added + RUNS > room->nkeys)
-	{
-		run = room->entries[place->after_added - 1].run;
-		return run >= 0 ? -1 : run > -MAX_RUN ? run - 1 : -MAX_RUN;
-	}
-	return 0;
+	run = room->entries[after - 1].run;
+	return run >= 0 ? -1 : run > -MAX_RUN ? run - 1 : -MAX_RUN;
 }
 
 /* Choose a code between the neighbors; EMOGI_NO_CODE if none is free. */
 static int64_t
 choose_code(const EmogiDictionary *dictionary, const EmogiKeyPlace *place, int run)
 {
-	const int64_t width = INT64_C(1) << dictionary->shift;
+	const int64_t end_step = (int64_t) (EMOGI_CODES / dictionary->room_keys);
+	const uint32_t length = (uint32_t) (run < 0 ? -run : run);
 	int64_t		gap,
 				step;
 
 	if (place->after == EMOGI_NO_CODE)
-		return place->before + width <= EMOGI_MAX_CODE ? place->before + width : EMOGI_NO_CODE;
+		return place->before == EMOGI_NO_CODE ? 0 : place->before + end_step;
 	if (place->before == EMOGI_NO_CODE)
-		return place->after - width >= EMOGI_MIN_CODE ? place->after - width : EMOGI_NO_CODE;
+		return place->after - end_step;
 	gap = place->after - place->before;
 	if (gap < 2)
 		return EMOGI_NO_CODE;
-	step = gap >> (1 + (run < 0 ? -run : run));
+	step = gap >> (length > 1 ? 32 - __builtin_clz(length) : 1);
 	step = step > 0 ? step : 1;
 	return run < 0 ? place->after - step : place->before + step;
 }
@@ -185,6 +195,16 @@ write_added(EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiAddedKey to_add,
 	room->arena_used += height * sizeof(uint32_t) + ((uint64_t) key.length + 3) / 4 * 4;
 }
 
+bool
+emogi_dictionary_has_room(const EmogiDictionary *dictionary, EmogiKeyBytes key)
+{
+	const EmogiDictionaryRoom *room = emogi_dictionary_get_room(dictionary);
+
+	return room != NULL && room->nkeys < dictionary->room_keys &&
+		room->arena_used + EMOGI_ROOM_LEVELS * sizeof(uint32_t) + key.length + 3 <=
+		room->arena_bytes;
+}
+
 int64_t
 emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare,
 					 void *arg)
@@ -195,12 +215,10 @@ emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCom
 	uint64_t	nadded;
 	uint32_t	height;
 
-	if (room == NULL || room->nkeys == dictionary->room_keys)
+	if (!emogi_dictionary_has_room(dictionary, key))
 		return EMOGI_NO_CODE;
 	nadded = room->nkeys;
 	height = choose_height(dictionary, nadded);
-	if (room->arena_used + height * sizeof(uint32_t) + key.length + 3 > room->arena_bytes)
-		return EMOGI_NO_CODE;
 	emogi_dictionary_place(dictionary, key, compare, arg, &found);
 	if (found.code != EMOGI_NO_CODE)
 		return EMOGI_NO_CODE;

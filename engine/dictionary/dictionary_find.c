@@ -38,31 +38,34 @@ find_added(const EmogiDictionaryRoom *room, int64_t code)
 	return NULL;
 }
 
+/* Get the number of the key of the build with a code; UINT64_MAX if there is none. */
+static inline uint64_t
+find_built(const EmogiDictionary *dictionary, int64_t code)
+{
+	const uint64_t number = (uint64_t) code >> dictionary->shift;
+
+	return code > 0 && number << dictionary->shift == (uint64_t) code &&
+		number <= dictionary->nkeys ? number - 1 : UINT64_MAX;
+}
+
 EmogiKeyBytes
 emogi_dictionary_key(const EmogiDictionary *dictionary, int64_t code)
 {
-	const uint64_t number = (uint64_t) code >> dictionary->shift;
+	const uint64_t number = find_built(dictionary, code);
 	const EmogiDictionaryRoom *room;
 	const EmogiAddedKey *added;
 
-	if (code > 0 && number << dictionary->shift == (uint64_t) code && number <= dictionary->nkeys)
-		return emogi_dictionary_built_key(dictionary, number - 1);
+	if (number != UINT64_MAX)
+		return emogi_dictionary_built_key(dictionary, number);
 	room = emogi_dictionary_get_room(dictionary);
 	added = room != NULL ? find_added(room, code) : NULL;
 	return added != NULL ? emogi_dictionary_added_key(room, added) : (EmogiKeyBytes) {NULL, 0};
 }
 
-/* Get the number of a key of the build by its code, from 0; nkeys or more = the code is another's. */
-static inline uint64_t
-built_number(const EmogiDictionary *dictionary, int64_t code)
-{
-	return code > 0 ? ((uint64_t) code >> dictionary->shift) - 1 : UINT64_MAX;
-}
-
 void
 emogi_dictionary_prefetch_place(const EmogiDictionary *dictionary, int64_t code)
 {
-	const uint64_t number = built_number(dictionary, code);
+	const uint64_t number = find_built(dictionary, code);
 
 	if (number < dictionary->nkeys)
 		emogi_dictionary_prefetch_offset(dictionary, number);
@@ -71,11 +74,31 @@ emogi_dictionary_prefetch_place(const EmogiDictionary *dictionary, int64_t code)
 void
 emogi_dictionary_prefetch_bytes(const EmogiDictionary *dictionary, int64_t code)
 {
-	const uint64_t number = built_number(dictionary, code);
+	const uint64_t number = find_built(dictionary, code);
 
 	if (number < dictionary->nkeys)
 		__builtin_prefetch((const char *) dictionary + dictionary->arena_at +
 						   emogi_dictionary_offset(dictionary, number));
+}
+
+uint64_t
+emogi_dictionary_number(const EmogiDictionary *dictionary, int64_t code)
+{
+	const uint64_t number = find_built(dictionary, code);
+	const EmogiDictionaryRoom *room;
+
+	if (number != UINT64_MAX)
+		return number;
+	room = emogi_dictionary_get_room(dictionary);
+	return dictionary->nkeys + (uint64_t) (find_added(room, code) - room->entries);
+}
+
+int64_t
+emogi_dictionary_code(const EmogiDictionary *dictionary, uint64_t number)
+{
+	if (number < dictionary->nkeys)
+		return emogi_dictionary_built_code(dictionary, number);
+	return emogi_dictionary_get_room(dictionary)->entries[number - dictionary->nkeys].code;
 }
 
 /* ---- by bytes ---- */

@@ -16,9 +16,11 @@
 #include "contract/builder.h"
 #include "dictionary/key_hash.h"
 
-/* Range of codes. */
-#define EMOGI_MIN_CODE (-(INT64_C(1) << 31))
-#define EMOGI_MAX_CODE (INT64_C(1) << 32)
+/*
+ * Codes of the build are in 0 .. EMOGI_CODES. Keys behind the last and before the first one have as
+ * many more on each side.
+ */
+#define EMOGI_CODES (UINT64_C(1) << 61)
 
 #define EMOGI_ROOM_LEVELS 16
 
@@ -33,7 +35,7 @@ typedef struct EmogiAddedKey
 	uint32_t	length;
 	uint16_t	height;
 	int16_t		run;			/* only used by the writer: n > 0 = n-th key of an ascending run, n
-								 * < 0 = of a descending one */
+								 * < 0 = of a descending one; 0 = of none */
 } EmogiAddedKey;
 
 /*
@@ -176,7 +178,8 @@ extern void emogi_dictionary_place(const EmogiDictionary *dictionary, EmogiKeyBy
 static inline uint64_t
 emogi_dictionary_code_home(const EmogiDictionaryRoom *room, int64_t code)
 {
-	return emogi_dictionary_home((uint64_t) code * UINT64_C(0x9E3779B97F4A7C15), room->ncodes);
+	return emogi_dictionary_home(emogi_key_fold((uint64_t) code, UINT64_C(0x9E3779B97F4A7C15)),
+								 room->ncodes);
 }
 
 #endif							/* EMOGI_DICTIONARY_PARTS_H */

@@ -18,7 +18,7 @@
 #include "key_sort.h"
 
 #include "contract/builder.h"
-#include "graph/radix.h"
+#include "threads/radix.h"
 
 #define MAX_BUCKETS 1024
 #define KEYS_PER_BUCKET 8192	/* target */

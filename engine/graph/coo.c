@@ -111,21 +111,31 @@ emogi_coo_view(EmogiCoo *coo, void *memory)
 
 /* ---- one edge ---- */
 
+/* Get a key: see emogi_coo_key. */
+static inline int64_t
+get_key(const EmogiCoo *coo, uint64_t index)
+{
+	const uint64_t stored = emogi_coo_key(coo, index);
+
+	return coo->dictionary != NULL ? emogi_dictionary_code(coo->dictionary, stored)
+		: (int64_t) ((uint64_t) coo->base + stored);
+}
+
 EmogiWeightedEdge
 emogi_coo_get(const EmogiCoo *coo, uint64_t place)
 {
 	EmogiWeightedEdge edge = {0};
 
-	edge.src = (int64_t) ((uint64_t) coo->base + emogi_coo_key(coo, 2 * place));
-	edge.dst = (int64_t) ((uint64_t) coo->base + emogi_coo_key(coo, 2 * place + 1));
+	edge.src = get_key(coo, 2 * place);
+	edge.dst = get_key(coo, 2 * place + 1);
 	if (coo->weight_type != EMOGI_WEIGHT_NONE)
 		edge.weight = emogi_weight(coo->weights, coo->weight_type, place);
 	return edge;
 }
 
-/* Store a key. */
+/* Store the stored form of a key. */
 static inline void
-put_key(const EmogiCoo *coo, uint64_t index, uint64_t key)
+put_stored(const EmogiCoo *coo, uint64_t index, uint64_t key)
 {
 	unsigned char *bytes;
 
@@ -145,12 +155,20 @@ put_key(const EmogiCoo *coo, uint64_t index, uint64_t key)
 	}
 }
 
+/* Store a key. */
+static inline void
+put_key(const EmogiCoo *coo, uint64_t index, int64_t key)
+{
+	put_stored(coo, index, coo->dictionary != NULL ? emogi_dictionary_number(coo->dictionary, key)
+			   : (uint64_t) key - (uint64_t) coo->base);
+}
+
 /* Store the keys of an edge at a place. */
 static inline void
 put_keys(const EmogiCoo *coo, uint64_t place, int64_t src, int64_t dst)
 {
-	put_key(coo, 2 * place, (uint64_t) src - (uint64_t) coo->base);
-	put_key(coo, 2 * place + 1, (uint64_t) dst - (uint64_t) coo->base);
+	put_key(coo, 2 * place, src);
+	put_key(coo, 2 * place + 1, dst);
 }
 
 void

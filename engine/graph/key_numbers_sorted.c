@@ -15,7 +15,7 @@
  *     sorting. JACM 17(3), 1970.
  */
 #include "graph/key_numbers.h"
-#include "radix.h"
+#include "threads/radix.h"
 
 #include <stdlib.h>
 #include <string.h>

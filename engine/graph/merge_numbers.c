@@ -8,7 +8,7 @@
  */
 #include "graph/merge_parts.h"
 
-#include "graph/radix.h"
+#include "threads/radix.h"
 #include "contract/partition_point.h"
 
 #define MIN_BLOCKS 4096

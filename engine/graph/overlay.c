@@ -8,7 +8,7 @@
 #include "contract/overlay.h"
 
 #include "layout.h"
-#include "radix.h"
+#include "threads/radix.h"
 #include "graph/merge_parts.h"
 #include "weights.h"
 

@@ -4,7 +4,7 @@
 #ifndef EMOGI_SORT_LIST_H
 #define EMOGI_SORT_LIST_H
 
-#include "radix.h"
+#include "threads/radix.h"
 
 /* Get the bytes of scratch that sorting any list needs. */
 static inline size_t

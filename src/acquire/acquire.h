@@ -188,9 +188,15 @@ extern bool emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *size
 
 /* ---- build_dictionary.c ---- */
 
-extern bool emogi_build_dictionary_begin(EmogiCall *call);
+extern bool emogi_build_dictionary_begin(EmogiCall *call, bool tracked);
 extern void emogi_build_dictionary_end(EmogiCall *call, EmogiDictionary *dictionary);
 extern void emogi_build_dictionary_if_short(EmogiCall *call);
+
+/* ---- known_order.c ---- */
+
+extern bool emogi_known_order(const EmogiDictionary *dictionary, EmogiKeyCoder *coder,
+							  const EmogiTemporaryKey *listed, uint64 nkeys,
+							  EmogiTemporaryKey *ordered);
 
 /* ---- build.c ---- */
 

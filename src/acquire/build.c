@@ -177,6 +177,7 @@ pack_nothing(EmogiCall *call, const EmogiCoo *coo, EmogiBuilt *built)
 
 	call->slot->request.kind = EMOGI_REQUEST_PACK;
 	call->slot->request.coo = *coo;
+	call->slot->request.coo.dictionary = emogi_dictionaries_get(call->slot->dictionary);
 	reply = emogi_call_request(call);
 	built->coo = reply->coo;
 	built->misfits = reply->misfits;
@@ -271,7 +272,7 @@ emogi_build_graph(EmogiCall *call, const EmogiGraphKey *key, const EmogiChainedR
 	memset(built, 0, sizeof *built);
 	(void) emogi_slot_edges(slot, &edges, palloc);
 	built->weight_misfits = edges.weight_misfits;
-	request->makes_dictionary = emogi_build_dictionary_begin(call);
+	request->makes_dictionary = emogi_build_dictionary_begin(call, coo != NULL);
 	if (edges.nedges > 0)
 	{
 		emogi_call_phase(call, EMOGI_PHASE_KEYS);

@@ -5,7 +5,8 @@
  * Keys whose bytes are in order are sorted by the worker. All others are sorted here, with the
  * type's own comparison, which may read the catalogs and raise errors. Keys that compare equal
  * become one vertex, which is represented by the shortest of them, or the first in byte order of
- * several: thus the choice depends only on the set of keys.
+ * several: thus the choice depends only on the set of keys. If a graph is rebuilt, its previous
+ * dictionary tells their order (known_order.c).
  *
  * Comparing strings with a collation is slow. Therefore they are sorted by the sort keys of the C
  * library or of ICU, and each is compared with the next: if all these pairs are in order, the whole
@@ -25,6 +26,7 @@
 #include "base/compat.h"
 #include "base/arena.h"
 #include "base/extents.h"
+#include "contract/pool.h"
 
 /* A dictionary is built beside the keys and a COO only if this many times their memory is free. */
 #define MEMORY_FACTOR 2
@@ -263,10 +265,47 @@ order_bytes(uint64 nkeys)
 	return MAXALIGN(sizeof(EmogiKeyOrder)) + nkeys * sizeof(EmogiTemporaryKey) + nkeys;
 }
 
-/* Sort a table's keys, in memory of the keys. Raises 53200, and errors of the comparison. */
-static EmogiKeyOrder *
-sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
+/*
+ * Get a dictionary that tells the order of a slot's keys: that of an earlier graph of its call.
+ * NULL = there is none.
+ */
+static const EmogiDictionary *
+find_order(const EmogiSlot *slot)
 {
+	if (slot->keys.class != EMOGI_KEY_EXACT || slot->dictionary < 0 ||
+		!emogi_key_type_equal(emogi_dictionaries_type(slot->dictionary), &slot->keys))
+		return NULL;
+	return emogi_dictionaries_get(slot->dictionary);
+}
+
+/*
+ * Sort listed keys: by the order of an earlier dictionary if it has most of them, otherwise by
+ * comparisons.
+ */
+static void
+sort_listed(Sorting *sorting, const EmogiSlot *slot, uint64 nkeys, EmogiTemporaryKey *ordered,
+			uint8 *is_equal)
+{
+	const EmogiKeyType *key = &slot->keys;
+	const EmogiDictionary *dictionary = find_order(slot);
+
+	emogi_key_coder_init(&sorting->coder, key);
+	if (dictionary != NULL &&
+		emogi_known_order(dictionary, &sorting->coder, sorting->listed, nkeys, ordered))
+		return;
+	if (key->nparts == 0)
+		init_support(sorting, key);
+	write_order(sorting, sort_values(sorting, make_sorted_keys(sorting, nkeys), nkeys, key),
+				nkeys, ordered, is_equal);
+}
+
+/* Sort the keys of a call's slot, in their memory. Raises 53200, and errors of the comparison. */
+static EmogiKeyOrder *
+sort_keys(EmogiCall *call)
+{
+	const EmogiSlot *slot = call->slot;
+	const EmogiKeyTable *table = slot->key_table;
+	const EmogiKeyType *key = &slot->keys;
 	const uint64 nkeys = emogi_key_table_nkeys(table);
 	EmogiKeyOrder *order = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index),
 												 order_bytes(nkeys));
@@ -277,19 +316,50 @@ sort_keys(EmogiCall *call, const EmogiKeyTable *table, const EmogiKeyType *key)
 	MemoryContext old = MemoryContextSwitchTo(scrap);
 	EmogiTemporaryKey *listed = palloc_extended(nkeys * sizeof *listed, MCXT_ALLOC_HUGE);
 	Sorting		sorting = {.listed = listed};
-	SortedKey  *keys;
 
 	emogi_key_table_list(table, listed);
-	emogi_key_coder_init(&sorting.coder, key);
-	if (key->nparts == 0)
-		init_support(&sorting, key);
-	keys = make_sorted_keys(&sorting, nkeys);
-	keys = sort_values(&sorting, keys, nkeys, key);
-	write_order(&sorting, keys, nkeys, ordered, is_equal);
+	sort_listed(&sorting, slot, nkeys, ordered, is_equal);
 	*order = (EmogiKeyOrder) {nkeys, ordered, is_equal};
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scrap);
 	return order;
+}
+
+/* Allocate an entry and memory for the dictionary of a slot's keys. Raises 53000, 53200. */
+static void *
+allocate_dictionary(EmogiSlot *slot)
+{
+	while (!emogi_dictionaries_begin(slot, &slot->keys))
+		if (!emogi_call_make_room(0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("too many graphs with non-integer vertices are in use"),
+					 errdetail("At most %d of them can be in use at the same time.",
+							   EMOGI_MAX_DICTIONARIES)));
+	return emogi_dictionaries_alloc(slot, emogi_dictionary_bytes(slot->key_table,
+																 slot->keys.fixed_length,
+																 slot->room_keys));
+}
+
+/*
+ * Make the dictionary of a slot's tables, which have no keys yet, so that those that come are
+ * changes to the empty graph. Raises 53000, 53200.
+ */
+static void
+make_empty_dictionary(EmogiSlot *slot)
+{
+	const Size	bytes = emogi_dictionary_bytes(slot->key_table, slot->keys.fixed_length,
+											   slot->room_keys);
+	void	   *memory = allocate_dictionary(slot);
+
+	if (bytes > EMOGI_SMALL_BYTES && !emogi_pool_populate(memory, bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory while building a graph")));
+	emogi_dictionaries_finish(slot,
+							  emogi_dictionary_make_empty(slot->key_table,
+														  slot->keys.fixed_length,
+														  slot->room_keys, memory));
 }
 
 /*
@@ -302,17 +372,9 @@ begin_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 	EmogiSlot  *slot = call->slot;
 	const uint32 fixed_length = slot->keys.fixed_length;
 	EmogiDictionaryInput input = {.table = slot->key_table,.order = order,
-								  .fixed_length = fixed_length};
+								  .fixed_length = fixed_length,.room_keys = slot->room_keys};
 
-	while (!emogi_dictionaries_begin(slot, &slot->keys))
-		if (!emogi_call_make_room(0))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("too many graphs with non-integer vertices are in use"),
-					 errdetail("At most %d of them can be in use at the same time.",
-							   EMOGI_MAX_DICTIONARIES)));
-	input.memory = emogi_dictionaries_alloc(slot, emogi_dictionary_bytes(slot->key_table,
-																		 fixed_length));
+	input.memory = allocate_dictionary(slot);
 	input.scratch = emogi_arena_alloc_any(EMOGI_OWNER_KEYS(call->slot_index),
 										  scratch_bytes(slot));
 	slot->request.dictionary = input;
@@ -320,11 +382,12 @@ begin_dictionary(EmogiCall *call, const EmogiKeyOrder *order)
 
 /*
  * Begin the dictionary of the keys that a scan has left in a call's slot as temporary numbers, for
- * the slot's next request. Return false if there are no keys. Raises 53000, 53200, and errors of
- * the comparison of keys.
+ * the slot's next request. Return false if there are no keys; then the slot has no dictionary, or
+ * an empty one if the tables are tracked. Raises 53000, 53200, and errors of the comparison of
+ * keys.
  */
 bool
-emogi_build_dictionary_begin(EmogiCall *call)
+emogi_build_dictionary_begin(EmogiCall *call, bool tracked)
 {
 	EmogiSlot  *slot = call->slot;
 	const EmogiKeyOrder *order = NULL;
@@ -333,13 +396,16 @@ emogi_build_dictionary_begin(EmogiCall *call)
 		return false;
 	if (emogi_key_table_nkeys(slot->key_table) == 0)
 	{
-		emogi_dictionaries_attach(slot, -1);
+		if (tracked)
+			make_empty_dictionary(slot);
+		else
+			emogi_dictionaries_attach(slot, -1);
 		end_keys(call);
 		return false;
 	}
 	emogi_call_phase(call, EMOGI_PHASE_KEYS);
 	if (slot->keys.class != EMOGI_KEY_BYTES)
-		order = sort_keys(call, slot->key_table, &slot->keys);
+		order = sort_keys(call);
 	begin_dictionary(call, order);
 	return true;
 }
@@ -369,7 +435,8 @@ has_room_for_all(const EmogiCall *call)
 	(void) emogi_slot_edges(slot, &edges, palloc);
 	pfree((void *) edges.chunks);
 	nextents = MEMORY_FACTOR * (edges.nedges * sizeof(EmogiWeightedEdge) +
-								emogi_dictionary_bytes(slot->key_table, slot->keys.fixed_length) +
+								emogi_dictionary_bytes(slot->key_table, slot->keys.fixed_length,
+													   slot->room_keys) +
 								scratch_bytes(slot)) / EMOGI_EXTENT_BYTES + 4;
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	limit = emogi_limits_check_memory(&emogi_shared->accounts[call->slot_index], nextents);
@@ -387,7 +454,8 @@ emogi_build_dictionary_if_short(EmogiCall *call)
 {
 	EmogiSlot  *slot = call->slot;
 
-	if (slot->key_table == NULL || has_room_for_all(call) || !emogi_build_dictionary_begin(call))
+	if (slot->key_table == NULL || emogi_key_table_nkeys(slot->key_table) == 0 ||
+		has_room_for_all(call) || !emogi_build_dictionary_begin(call, false))
 		return;
 	slot->request.kind = EMOGI_REQUEST_DICTIONARY;
 	emogi_build_dictionary_end(call, emogi_call_request(call)->dictionary);

@@ -193,6 +193,8 @@ typedef struct EmogiSlot
 	bool		all_codes;
 	/* a scan has found a key for which the dictionary has no code left */
 	bool		out_of_codes;
+	/* because its room is full; a new one is to have room for so many keys; 0 = as usual */
+	uint64		room_keys;
 	int			graph;			/* index of the cached graph that the call has pinned or builds; -1
 								 * = none. Written by its backend without a lock: other processes
 								 * read it once */

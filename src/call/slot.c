@@ -35,6 +35,7 @@ emogi_slot_take(EmogiCall *call)
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
 			slot->key_table = NULL;
 			slot->all_codes = slot->is_built = false;
+			slot->room_keys = 0;
 			slot->dictionary = slot->old_dictionary = -1;
 			slot->graph = slot->base_graph = slot->held_tracker = slot->awaited_tracker =
 				slot->awaited_graph = -1;

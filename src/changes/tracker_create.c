@@ -78,29 +78,33 @@ check_scans(EmogiChangedPages *changed, bool own_unseen)
 }
 
 /*
- * Set the range of the codes that the ends of edges will have: all codes of a dictionary of the
- * keys that the scan has found.
+ * Set the range of the numbers that keys will have in the dictionary of a slot: made already, or to
+ * be made of the keys that the scan has found.
  */
 static void
-set_codes(const EmogiKeyTable *keys, EmogiEdges *edges)
+set_numbers(const EmogiSlot *slot, const EmogiDictionary *dictionary, EmogiEdges *edges)
 {
-	const uint64 nkeys = emogi_key_table_nkeys(keys);
-	const int	shift = emogi_dictionary_plan_shift(nkeys);
+	const uint64 nkeys = slot->key_table != NULL ? emogi_key_table_nkeys(slot->key_table) :
+		dictionary != NULL ? emogi_dictionary_nkeys(dictionary) : 0;
 
-	edges->min_key = INT64CONST(1) << shift;
-	edges->max_key = (int64) (nkeys << shift);
+	edges->min_key = 0;
+	edges->max_key = (int64) (nkeys + emogi_dictionary_plan_room(nkeys, slot->room_keys));
 }
 
 /* Allocate the COO of the edges in the call's slot. Raises 53200. */
 static void
 prepare_coo(EmogiCall *call, EmogiTrackerStore *storing)
 {
+	const EmogiSlot *slot = call->slot;
+	const EmogiDictionary *dictionary = slot->key_table == NULL ?
+		emogi_dictionaries_get(slot->dictionary) : NULL;
 	EmogiEdges	edges;
 
-	(void) emogi_slot_edges(call->slot, &edges, palloc);
-	if (call->slot->key_table != NULL)
-		set_codes(call->slot->key_table, &edges);
+	(void) emogi_slot_edges(slot, &edges, palloc);
+	if (slot->keys.class != EMOGI_KEY_INTEGER)
+		set_numbers(slot, dictionary, &edges);
 	emogi_coo_shape(&storing->coo, &edges, edges.nedges + edges.nedges / 32 + 1024);
+	storing->coo.dictionary = dictionary;
 	storing->coo_memory = emogi_call_alloc_any(call, emogi_coo_bytes(&storing->coo));
 	emogi_coo_view(&storing->coo, storing->coo_memory);
 	storing->packed = true;

@@ -138,8 +138,8 @@ emogi_tracker_diff_net(EmogiChanges *changes)
 /* ---- pages ---- */
 
 /*
- * Count the equal edges at the start of a page, for edges without weights: most pages differ in a
- * few edges only.
+ * Count the equal edges at the start of a page, for edges of integers without weights: most pages
+ * differ in a few edges only.
  */
 static int
 count_same_plain(const EmogiCoo *coo, uint64 place, const EmogiEdge *now, int max)
@@ -161,7 +161,7 @@ count_same(const EmogiCoo *coo, uint64 place, const EmogiPageScan *scan, int max
 	bool		weighted = coo->weight_type != EMOGI_WEIGHT_NONE;
 	int			same = 0;
 
-	if (!weighted)
+	if (!weighted && coo->dictionary == NULL)
 		return count_same_plain(coo, place, scan->edges, max);
 	for (; same < max; same++)
 	{

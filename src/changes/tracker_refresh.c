@@ -244,6 +244,17 @@ store(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *cha
 }
 
 /*
+ * Return true if keys were found for which the dictionary has no room. A new one will have room for
+ * them, even if only the current transaction sees them. If there was no code between two keys,
+ * those of the current transaction would find none in a new one, either.
+ */
+static bool
+is_room_full(const EmogiSlot *slot)
+{
+	return slot->out_of_codes && slot->room_keys > 0;
+}
+
+/*
  * Compare the rescanned pages with the tracker, and store the changes if they belong there. keeps:
  * they are kept for later calls of the transaction, which therefore pay only once for many. Raises
  * 53200.
@@ -258,7 +269,7 @@ compare(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *c
 
 	if (keeps)
 		max_changes = Max(max_changes, EMOGI_MAX_FIRST_OWN_CHANGES);
-	refresh->newer = contains && !refresh->own;
+	refresh->newer = contains && (!refresh->own || is_room_full(call->slot));
 	if (call->slot->out_of_codes ||
 		!emogi_tracker_diff_pages(tracker, changed_pages, nleaves, max_changes, changes))
 		return EMOGI_REFRESH_REBUILD;
@@ -277,7 +288,7 @@ compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *tra
 			const EmogiChangedPages *changed_pages, int nleaves,
 			const EmogiTransactionSnapshot *xids, EmogiRefresh *refresh)
 {
-	refresh->newer = false;
+	refresh->newer = is_room_full(call->slot);
 	if (call->slot->out_of_codes)
 		return EMOGI_REFRESH_REBUILD;
 	emogi_own_changes_update(own, tracker, changed_pages, nleaves, xids, refresh);
@@ -321,7 +332,7 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 	if (!contains && emogi_compat_snapshots_age())
 		return;
 	if (tracker->dictionary < 0 && source->key.class != EMOGI_KEY_INTEGER)
-		return;					/* created while the table was empty */
+		return;					/* keys without a dictionary have no codes */
 	own = emogi_own_changes_find(tracker, xids, &older);
 	count = find_changed_pages(tracker, source, relids, nleaves, forward ? PG_UINT64_MAX :
 							   xids->xmin, own, changed_pages);

@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -17,6 +18,12 @@
 #include "edges/edges.h"
 #include "edges/sink.h"
 #include "base/arena.h"
+
+/* Room in a new dictionary for each key that the transaction has added to a full one. */
+#define ROOM_FACTOR 4
+
+/* Bytes of a long key that take the room of one key. */
+#define KEY_BYTES 16
 
 /* ---- start ---- */
 
@@ -36,6 +43,8 @@ emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights
 	slot->keys = *keys;
 	slot->key_table = NULL;
 	slot->all_codes = slot->out_of_codes = false;
+	if (dictionary >= 0)
+		slot->room_keys = 0;
 	if (keys->class == EMOGI_KEY_INTEGER)
 		return;
 	if (dictionary >= 0)
@@ -116,21 +125,67 @@ number_keys(EmogiSink *sink, int64 *ends)
 }
 
 /*
+ * The keys that the current transaction has added to one dictionary, the last one. A new dictionary
+ * must hold them, too, but not those of transactions that were rolled back.
+ */
+static struct
+{
+	TransactionId transaction;	/* invalid: it has written nothing, and others see all keys */
+	const EmogiDictionary *dictionary;
+	uint64		count;
+}			added_keys;
+
+/* Count a key that was added. */
+static void
+count_added(const EmogiDictionary *dictionary)
+{
+	const TransactionId transaction = GetTopTransactionIdIfAny();
+
+	if (added_keys.transaction != transaction || added_keys.dictionary != dictionary)
+		added_keys.count = 0;
+	added_keys.transaction = transaction;
+	added_keys.dictionary = dictionary;
+	added_keys.count++;
+}
+
+/*
+ * Compute the room for added keys in the next dictionary if this one is full: ROOM_FACTOR times the
+ * keys that the current transaction needs, because a dictionary built for others has none of them.
+ */
+static uint64
+plan_room(const EmogiDictionary *dictionary, EmogiKeyBytes key)
+{
+	const TransactionId transaction = GetTopTransactionIdIfAny();
+	const bool	own = TransactionIdIsValid(transaction) &&
+		added_keys.transaction == transaction && added_keys.dictionary == dictionary;
+
+	return ROOM_FACTOR * (own ? added_keys.count : 0) + key.length / KEY_BYTES + 1;
+}
+
+/*
  * Get the code of a key that was just not found in the dictionary; an arbitrary one if the
  * dictionary has no codes left.
  */
 static int64
 add_key(EmogiSink *sink, EmogiKeyBytes key)
 {
-	int64		code = emogi_dictionary_find(sink->dictionary, key);
+	EmogiSlot  *slot = sink->slot;
+	EmogiDictionary *dictionary = sink->dictionary;
+	int64		code = emogi_dictionary_find(dictionary, key);
 
-	if (code == EMOGI_NO_CODE &&
-		(emogi_dictionary_room_bytes(sink->dictionary) == 0 ||
-		 emogi_dictionaries_allocate_room(sink->slot->dictionary)))
-		code = emogi_dictionary_add(sink->dictionary, key, emogi_key_coder_compare, &sink->coder);
+	if (code == EMOGI_NO_CODE && !slot->out_of_codes &&
+		(emogi_dictionary_room_bytes(dictionary) == 0 ||
+		 emogi_dictionaries_allocate_room(slot->dictionary)))
+	{
+		if (!emogi_dictionary_has_room(dictionary, key))
+			slot->room_keys = plan_room(dictionary, key);
+		code = emogi_dictionary_add(dictionary, key, emogi_key_coder_compare, &sink->coder);
+		if (code != EMOGI_NO_CODE)
+			count_added(dictionary);
+	}
 	if (code != EMOGI_NO_CODE)
 		return code;
-	sink->slot->out_of_codes = true;
+	slot->out_of_codes = true;
 	return 0;
 }
 

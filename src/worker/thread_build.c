@@ -64,6 +64,8 @@ static EmogiStatus
 pack_edges(EmogiWork *work, EmogiPool *pool)
 {
 	work->reply.coo = work->request.coo;
+	if (work->request.makes_dictionary)
+		work->reply.coo.dictionary = work->reply.dictionary;
 	return emogi_coo_pack(pool, &work->edges, &work->reply.coo, &work->reply.misfits,
 									 &work->slot->control, &work->reply.error);
 }

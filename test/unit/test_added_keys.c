@@ -6,6 +6,8 @@
 #include "contract/builder.h"
 #include "threads/pool.h"
 
+#define NMANY (3 * 16384)
+
 static EmogiPool *pool;
 static EmogiDictionary *dictionary;
 static void *memory;
@@ -37,6 +39,24 @@ map_shared(size_t bytes)
 	return mapped;
 }
 
+/* Give the dictionary room. */
+static void
+begin_room(void)
+{
+	const EmogiKeyBytes key = {"without room", 12};
+	size_t		bytes;
+
+	CHECK(emogi_dictionary_room(dictionary) == NULL && emogi_dictionary_nadded(dictionary) == 0, "no room yet");
+	CHECK(!emogi_dictionary_has_room(dictionary, key) &&
+		  emogi_dictionary_add(dictionary, key, emogi_key_compare_bytes, NULL) == EMOGI_NO_CODE, "no room");
+	bytes = emogi_dictionary_room_bytes(dictionary);
+	CHECK(bytes > 0, "bytes");
+	emogi_dictionary_set_room(dictionary, memset(map_shared(bytes), 0xB4, bytes), bytes);
+	CHECK(emogi_dictionary_room_bytes(dictionary) == 0 && emogi_dictionary_room(dictionary) != NULL, "room");
+	CHECK(emogi_dictionary_has_room(dictionary, key), "room for a key");
+	history->nkeys = history->used = 0;
+}
+
 /* Build a dictionary of a set, and give it room. */
 static void
 begin(const KeySet *set)
@@ -45,25 +65,32 @@ begin(const KeySet *set)
 	EmogiDictionaryInput input = {.table = table, .fixed_length = set->shape == UUIDS ? 16 : 0, .edges = &edges};
 	EmogiControl control = {0};
 	EmogiError	error;
-	size_t		bytes;
 
 	begin_table(test_words, false);
 	fill_table(set, 1);
 	input.table = table;
 	if (memory != NULL)
 		munmap(memory, memory_bytes);
-	memory_bytes = emogi_dictionary_bytes(table, input.fixed_length);
+	memory_bytes = emogi_dictionary_bytes(table, input.fixed_length, input.room_keys);
 	input.memory = memory = map_shared(memory_bytes);
 	input.scratch = map_shared(emogi_dictionary_scratch_bytes(table, false, 2));
 	CHECK(emogi_dictionary_build(pool, &input, &dictionary, &control, &error) == EMOGI_OK, "build");
 	munmap(input.scratch, emogi_dictionary_scratch_bytes(table, false, 2));
-	CHECK(emogi_dictionary_room(dictionary) == NULL && emogi_dictionary_nadded(dictionary) == 0, "no room yet");
-	CHECK(emogi_dictionary_add(dictionary, (EmogiKeyBytes) {"without room", 12}, emogi_key_compare_bytes, NULL) == EMOGI_NO_CODE, "no room");
-	bytes = emogi_dictionary_room_bytes(dictionary);
-	CHECK(bytes > 0, "bytes");
-	emogi_dictionary_set_room(dictionary, memset(map_shared(bytes), 0xB4, bytes), bytes);
-	CHECK(emogi_dictionary_room_bytes(dictionary) == 0 && emogi_dictionary_room(dictionary) != NULL, "room");
-	history->nkeys = history->used = 0;
+	begin_room();
+}
+
+/* Build a dictionary without keys, with room for so many. */
+static void
+begin_empty(uint64_t room_keys)
+{
+	begin_table(test_words, false);
+	if (memory != NULL)
+		munmap(memory, memory_bytes);
+	memory_bytes = emogi_dictionary_bytes(table, 0, room_keys);
+	memory = map_shared(memory_bytes);
+	dictionary = emogi_dictionary_make_empty(table, 0, room_keys, memset(memory, 0xB4, memory_bytes));
+	CHECK(emogi_dictionary_nkeys(dictionary) == 0 && emogi_dictionary_key(dictionary, 0).bytes == NULL, "empty");
+	begin_room();
 }
 
 /* Add a key; get its code. */
@@ -115,12 +142,17 @@ check_all(const KeySet *set, const char *what)
 	for (uint64_t i = 0; i < n; i++)
 	{
 		const int64_t code = emogi_dictionary_find(dictionary, keys[i]);
+		const uint64_t number = emogi_dictionary_number(dictionary, code);
 
 		wrong += code <= last || !is_known(keys[i], code);
+		wrong += number >= n || emogi_dictionary_code(dictionary, number) != code;
 		last = code;
 	}
 	for (uint64_t i = 0; i < history->nkeys; i++)
+	{
 		wrong += emogi_dictionary_find(dictionary, history->keys[i]) != history->codes[i];
+		wrong += emogi_dictionary_number(dictionary, history->codes[i]) != set->nkeys + i;
+	}
 	for (uint64_t i = 0; i < set->nkeys; i++)
 		wrong += emogi_dictionary_find(dictionary, set->sorted[i]) != (int64_t) (i + 1) << emogi_dictionary_shift(dictionary);
 	CHECK(wrong == 0, "%s: %llu of %llu wrong", what, (unsigned long long) wrong, (unsigned long long) n);
@@ -167,13 +199,59 @@ add_run(const KeySet *set, const char *front, int first, int step, int wanted, c
 	return (uint64_t) n;
 }
 
+/*
+ * Add keys to one gap in turn: two ascending runs, two that approach each other, a hundred ascending runs, any order. The room is
+ * full before the gap is.
+ */
+static void
+check_pattern(const KeySet *set, int pattern)
+{
+	static const char *const names[] = {"two runs", "from both sides", "a hundred runs", "any order"};
+	char		key[64];
+
+	begin(set);
+	for (int i = 0; i < NMANY; i++)
+	{
+		const int	random = (int) (mix((uint64_t) i) % 1000000000);
+		const int	front = pattern < 2 ? i % 2 : pattern == 2 ? i % 100 : 0;
+		const int	back = pattern == 3 ? random : pattern == 1 && i % 2 ? 1000000 - i : i;
+
+		if (add(key, (uint32_t) sprintf(key, "00000007a%02d%09d", front, back)) == EMOGI_NO_CODE)
+			break;
+	}
+	CHECK(history->nkeys == NMANY / 8, "%s in a gap: %llu", names[pattern], (unsigned long long) history->nkeys);
+	check_all(set, names[pattern]);
+}
+
+/* Add keys to a dictionary without keys, in any order and in runs, until the room is full. */
+static void
+check_empty(void)
+{
+	const KeySet none = {.shape = TEXTS};
+	char		key[64];
+
+	for (int order = -1; order <= 1; order++)
+	{
+		begin_empty(order == 0 ? 5000 : 0);
+		for (int i = 0; i < 20000; i++)
+		{
+			const int	at = order == 0 ? (int) (mix((uint64_t) i) % 1000000000) : 1000000 + order * i;
+
+			if (add(key, (uint32_t) sprintf(key, "k%09d", at)) == EMOGI_NO_CODE)
+				break;
+		}
+		CHECK(history->nkeys == (order == 0 ? 5000 : 1024), "order %d: %llu", order, (unsigned long long) history->nkeys);
+		check_all(&none, "empty");
+	}
+}
+
 /* Runs in one gap, behind all, before all. */
 static void
 check_runs(void)
 {
 	static const char *const names[] = {"before", "m", "z"};
-	EmogiKeyBytes ends[3 * 4096];
-	static char bytes[3 * 4096][16];
+	static EmogiKeyBytes ends[NMANY];
+	static char bytes[NMANY][16];
 	KeySet		set = {.shape = TEXTS, .ends = ends, .sorted = ends, .nends = 3, .nkeys = 3};
 	uint64_t	n;
 
@@ -181,31 +259,25 @@ check_runs(void)
 		ends[i] = (EmogiKeyBytes) {names[i], (uint32_t) strlen(names[i])};
 	CHECK(add_run(&set, "p", 0, 1, 2000, "ascending") == 1024, "a gap of %d bits: room for all", emogi_dictionary_shift(dictionary));
 	CHECK(add_run(&set, "p", 5000, -1, 2000, "descending") == 1024, "descending: room for all");
-	CHECK(add_run(&set, "zz", 0, 1, 2000, "behind") == 1024 && history->codes[1023] == (int64_t) (3 + 1024) << 20, "behind all");
-	CHECK(add_run(&set, "a", 5000, -1, 4000, "before") == 1024 && history->codes[1023] == -(INT64_C(1023) << 20), "before all");
+	CHECK(add_run(&set, "zz", 0, 1, 2000, "behind") == 1024 && history->codes[1023] > history->codes[1022], "behind all");
+	CHECK(add_run(&set, "a", 5000, -1, 4000, "before") == 1024 && history->codes[1023] < history->codes[1022], "before all");
 	CHECK(add_run(&set, "a", 5000, 1, 4000, "before, ascending") == 1024, "before all, ascending");
-	/* gaps of 2^17 */
-	set.nends = set.nkeys = 3 * 4096;
+	/* room for more keys than halving a gap once for each would allow */
+	set.nends = set.nkeys = NMANY;
 	for (uint64_t i = 0; i < set.nkeys; i++)
 		ends[i] = (EmogiKeyBytes) {bytes[i], (uint32_t) sprintf(bytes[i], "%08d", (int) i)};
-	n = add_run(&set, "00000005x", 0, 1, 5000, "ascending");
-	CHECK(n > 1000 && n == emogi_dictionary_nadded(dictionary), "%llu ascending keys in a gap of %d bits", (unsigned long long) n,
-		  emogi_dictionary_shift(dictionary));
-	n = add_run(&set, "00000005x", 5000, -1, 5000, "descending");
-	CHECK(n > 1000, "%llu descending keys", (unsigned long long) n);
-	n = add_run(&set, "x", 0, 1, 5000, "behind");
-	CHECK(n == set.nkeys / 8, "%llu keys behind", (unsigned long long) n);
-	begin(&set);
-	for (int i = 0; i < 3000; i++)
-	{
-		char		two[64];
-
-		add(two, (uint32_t) sprintf(two, i % 2 ? "00000007a%08d" : "00000007b%08d", i));
-	}
-	CHECK(history->nkeys == set.nkeys / 8, "%llu of two runs at once in a gap", (unsigned long long) history->nkeys);
+	n = add_run(&set, "00000005x", 0, 1, NMANY, "ascending");
+	CHECK(n == NMANY / 8 && n == emogi_dictionary_nadded(dictionary), "%llu ascending keys in a gap of %d bits",
+		  (unsigned long long) n, emogi_dictionary_shift(dictionary));
+	n = add_run(&set, "00000005x", NMANY, -1, NMANY, "descending");
+	CHECK(n == NMANY / 8, "%llu descending keys", (unsigned long long) n);
+	n = add_run(&set, "x", 0, 1, NMANY, "behind");
+	CHECK(n == NMANY / 8, "%llu keys behind", (unsigned long long) n);
+	for (int pattern = 0; pattern < 4; pattern++)
+		check_pattern(&set, pattern);
 }
 
-/* A gap of one code, and none, where there are very many keys, is used up; negative codes end. */
+/* A gap is used up if each key comes next to the last one, on a side that nobody foresees. */
 static void
 check_no_code(void)
 {
@@ -213,17 +285,25 @@ check_no_code(void)
 	char		bytes[64];
 	uint64_t	n = 0;
 
-	/* the header says what gaps the dictionary has, so a dictionary of few keys may have those of a large one */
 	begin(&set);
-	CHECK(add("\0\0\0\1", 4) == 0, "before the first");
+	CHECK(add("\0\0\0\1", 4) < 0, "before the first");
 	for (int i = 0; i < 200; i++)
 		n += add(bytes, (uint32_t) sprintf(bytes, "between %08d", (int) (mix((uint64_t) i) % 100000))) != EMOGI_NO_CODE;
 	CHECK(n > 100, "%llu in a gap", (unsigned long long) n);
-	/* halving: each new one behind the last base key of the gap, before all others */
-	n = 0;
-	for (int i = 0; i < 3000 && add(bytes, (uint32_t) sprintf(bytes, "q%0*d", 20 + i % 3, i % 2 ? i : 1000000 - i)) != EMOGI_NO_CODE; i++)
-		n++;
-	CHECK(n > 10, "%llu from both sides", (unsigned long long) n);
+	for (uint32_t length = 1;; length++)
+	{
+		char		path[128] = "q";
+
+		for (uint32_t i = 1; i < length; i++)
+			path[i] = mix(i) % 2 ? '0' : '2';
+		path[length] = '1';
+		if (length == sizeof(path) - 1 || add(path, length + 1) == EMOGI_NO_CODE)
+		{
+			CHECK(length > 10 && length < 50, "%u on a path", length);
+			CHECK(emogi_dictionary_has_room(dictionary, (EmogiKeyBytes) {path, length}), "room, but no code");
+			break;
+		}
+	}
 	check_all(&set, "no code");
 	free_set(&set);
 }
@@ -380,6 +460,7 @@ main(void)
 	check_random(PREFIXES, 500, 100);
 	check_random(ZEROS, 20, 5);
 	check_runs();
+	check_empty();
 	check_no_code();
 	check_readers(UUIDS, 40000);
 	check_readers(TEXTS, 20000);

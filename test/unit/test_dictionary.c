@@ -89,7 +89,7 @@ build(EmogiPool *pool, const KeySet *set, const EmogiKeyOrder *order, bool weigh
 	const uint32_t fixed_length = set->shape == UUIDS ? 16 : 0;
 	EmogiDictionaryInput input = {.table = table, .order = order, .fixed_length = fixed_length};
 
-	*built = (Built) {.memory_bytes = emogi_dictionary_bytes(table, fixed_length),
+	*built = (Built) {.memory_bytes = emogi_dictionary_bytes(table, fixed_length, 0),
 		.scratch_bytes = emogi_dictionary_scratch_bytes(table, order != NULL, emogi_pool_size(pool)), .chunks = make_chunks(set, weighted)};
 	built->memory = map_memory(built->memory_bytes);
 	built->scratch = map_memory(built->scratch_bytes);
@@ -151,7 +151,7 @@ check_keys(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, uint64_
 	uint64_t	wrong = 0;
 
 	CHECK(emogi_dictionary_nkeys(dictionary) == nkeys, "%s: %llu keys", what, (unsigned long long) emogi_dictionary_nkeys(dictionary));
-	CHECK(shift <= 20 && (nkeys + 2) << shift <= UINT64_C(1) << 31 && (shift == 20 || (nkeys + 2) << (shift + 1) > UINT64_C(1) << 31),
+	CHECK(shift == (nkeys + 2 <= 1 << 21 ? 40 : 39),
 		  "%s: shift %d", what, shift);
 	for (uint64_t i = 0; i < nkeys; i += EMOGI_KEYS_IN_FLIGHT)
 	{

@@ -3,7 +3,7 @@
  */
 #include "check.h"
 #include "generate.h"
-#include "graph/radix.h"
+#include "threads/radix.h"
 
 #include <stdlib.h>
 #include <string.h>
