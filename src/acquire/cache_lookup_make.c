@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -93,6 +94,20 @@ is_empty(Relation rel)
 }
 
 /*
+ * Return true if the changes of a table can be tracked (L1).
+ *
+ * Every change of a page must be WAL-logged. The current transaction must not have created the
+ * table's file: in such a file it may have stored rows that are frozen at once, or may have
+ * truncated and refilled it.
+ */
+static bool
+can_track(Relation rel)
+{
+	return rel->rd_tableam == GetHeapamTableAmRoutine() && RelationNeedsWAL(rel) &&
+		!IsCatalogRelation(rel) && !emogi_compat_has_own_file(rel);
+}
+
+/*
  * Fill in the lookup's leaves; return false if one of them cannot be shared, or there are too many.
  * An empty leaf among several is left out: a graph without it holds all rows that the active
  * snapshot, which exists already, sees in it, and so does a graph made when the leaf was empty. So
@@ -121,7 +136,7 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 
 		lookup->own |= emogi_recent_writers_changed_by_me(relid) &&
 			!(lookup->key.of_query && emogi_faults.analysis[EMOGI_ANALYSIS_OWN]);
-		lookup->can_track = lookup->can_track && emogi_changed_pages_can_track(rel);
+		lookup->can_track = lookup->can_track && can_track(rel);
 		if (shared && ((count == 1 && !lookup->key.of_servers) || !is_empty(rel)))
 		{
 			lookup->relids[lookup->nleaves] = relid;

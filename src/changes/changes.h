@@ -72,7 +72,6 @@ emogi_changed_pages_groups(BlockNumber nblocks)
 	return ((uint64) nblocks + EMOGI_GROUP_PAGES - 1) / EMOGI_GROUP_PAGES;
 }
 
-extern bool emogi_changed_pages_can_track(Relation rel);
 extern void emogi_changed_pages_copy_map(Relation rel, const EmogiSource *source,
 										 EmogiChangedPages *changed);
 extern void emogi_changed_pages_find(Relation rel, const EmogiTrackedPages *pages,
