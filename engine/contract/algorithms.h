@@ -573,8 +573,14 @@ emogi_shape_is_tree(EmogiAnswerShape shape)
 	return shape == EMOGI_SHAPE_BFS_TREE || shape == EMOGI_SHAPE_PATH_TREE;
 }
 
+extern const EmogiAlgorithmRow emogi_algorithm_rows[EMOGI_NALGORITHMS];
+
 /* Get the row of an algorithm. */
-extern const EmogiAlgorithmRow *emogi_algorithm_row(EmogiAlgorithm algorithm);
+static inline const EmogiAlgorithmRow *
+emogi_algorithm_row(EmogiAlgorithm algorithm)
+{
+	return &emogi_algorithm_rows[algorithm];
+}
 
 /* Find an algorithm by name; NULL if there is none. */
 extern const EmogiAlgorithmRow *emogi_algorithm_named(const char *name);

@@ -34,9 +34,9 @@ EmogiCacheLookup *
 emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *analysis,
 						const EmogiGraphKey *wanted)
 {
-	EmogiCacheLookup  *lookup = palloc0(sizeof *lookup);
+	EmogiCacheLookup *lookup = palloc0(MAXALIGN(sizeof *lookup) + sizeof *lookup->registration);
 
-	lookup->registration = palloc0(sizeof *lookup->registration);
+	lookup->registration = (EmogiRegistration *) ((char *) lookup + MAXALIGN(sizeof *lookup));
 	lookup->key = *wanted;
 	lookup->key.database = MyDatabaseId;
 	lookup->key.relid = source->relid;
@@ -70,14 +70,9 @@ void
 emogi_cache_lookup_free(EmogiCacheLookup *lookup)
 {
 	if (lookup->relids != NULL)
-	{
 		pfree(lookup->relids);
-		pfree(lookup->relfilenumbers);
-		pfree(lookup->tables);
-	}
 	if (lookup->xids.running != NULL)
 		pfree(lookup->xids.running);
-	pfree(lookup->registration);
 	pfree(lookup);
 }
 
@@ -122,9 +117,9 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 	if ((count == 0 && !lookup->key.of_query && !lookup->key.of_servers) ||
 		count > EMOGI_MAX_BASE_TABLES)
 		return false;
-	lookup->relids = palloc(count * sizeof(Oid));
-	lookup->relfilenumbers = palloc(count * sizeof(Oid));
-	lookup->tables = palloc(count * sizeof(int));
+	lookup->relids = palloc(count * (2 * sizeof(Oid) + sizeof(int)));
+	lookup->relfilenumbers = lookup->relids + count;
+	lookup->tables = (int *) (lookup->relfilenumbers + count);
 	lookup->nleaves = 0;
 	lookup->can_track = emogi_enable_incremental &&
 		(lookup->analysis == NULL || lookup->analysis->filtered != NULL) && !lookup->key.of_servers;

@@ -11,6 +11,7 @@
 #ifndef EMOGI_CALL_H
 #define EMOGI_CALL_H
 
+#include "miscadmin.h"
 #include "portability/instr_time.h"
 
 #include "base/limits.h"
@@ -161,7 +162,16 @@ extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*a
 
 /* ---- request.c ---- */
 
-extern void emogi_request_require_engine(void);
+extern void emogi_request_check_engine(void);
+
+/* Raise 55000 early if the requested engine is known not to exist: no GPU, or no worker at all. */
+static inline void
+emogi_request_require_engine(void)
+{
+	if (!IsUnderPostmaster || emogi_engine == EMOGI_ENGINE_CUDA)
+		emogi_request_check_engine();
+}
+
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
 extern const EmogiReply *emogi_call_await_chained(EmogiCall *call);
 extern void emogi_call_free_chained(EmogiCall *call);

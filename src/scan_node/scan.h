@@ -116,8 +116,8 @@ typedef struct EmogiScan
 
 	/* for EXPLAIN ANALYZE */
 	uint64		nruns;
-	EmogiCallRecord total;		/* the last run's record, with times and counts summed over all
-								 * runs */
+	EmogiCallRecord *total;		/* the last run's record, with times and counts summed over all
+								 * runs; NULL = none was recorded */
 } EmogiScan;
 
 /* inputs.c */

@@ -16,6 +16,7 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/inval.h"
@@ -93,8 +94,8 @@ copy_source(const KnownSource *known, const EmogiGraphArgument *graph, EmogiSour
  * Get the source of a graph argument that was resolved before, with its relation locked; return
  * false if it must be resolved. The caller has accepted invalidations.
  */
-bool
-emogi_known_sources_find(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+static bool
+find_and_lock(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
 	const uint64 nchanges = emogi_catalog_changes_count();
 	const KnownSource *known = find(graph, wants_weight, nchanges);
@@ -129,28 +130,29 @@ emogi_known_sources_peek(const EmogiGraphArgument *graph, bool wants_weight, Emo
 
 /* Can a resolved source be kept? */
 static bool
-may_keep(const EmogiSource *source, Relation rel)
+may_keep(const EmogiSource *source, Oid relid)
 {
 	const EmogiGraphArgument *graph = source->graph;
 	const char *text = graph->is_relation ? graph->columns : graph->text;
 
 	return source->guess.column == NULL && source->key.definition == 0 &&
-		!rel->rd_rel->relhassubclass && (text == NULL || strlen(text) <= MAX_TEXT_BYTES) &&
+		!has_subclass(relid) && (text == NULL || strlen(text) <= MAX_TEXT_BYTES) &&
 		strlen(namespace_search_path) <= MAX_TEXT_BYTES;
 }
 
 /*
- * Keep a source that has just been resolved; nchanges: the number of catalog changes before.
+ * Keep a source of a relation that has just been resolved; nchanges: the number of catalog changes
+ * before.
  */
-void
-emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges)
+static void
+keep(EmogiSource *source, Oid relid, uint64 nchanges)
 {
 	const EmogiGraphArgument *graph = source->graph;
 	KnownSource *known = &known_sources[oldest];
 	MemoryContext context;
 	MemoryContext old;
 
-	if (!may_keep(source, rel) || emogi_catalog_changes_count() != nchanges)
+	if (!may_keep(source, relid) || emogi_catalog_changes_count() != nchanges)
 		return;
 	oldest = (oldest + 1) % KNOWN_SOURCES;
 	if (known->context != NULL)
@@ -167,10 +169,30 @@ emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges)
 	known->source.name = copyObject(source->name);
 	known->source.query = source->query != NULL ? pstrdup(source->query) : NULL;
 	known->source.graph = NULL;
-	known->locked = RelationGetRelid(rel);
+	known->locked = relid;
 	MemoryContextSwitchTo(old);
 	known->context = context;
 	source->known = (int) (known - known_sources) + 1;
+}
+
+/*
+ * Resolve the graph argument, or know it from an earlier call. Relations are locked on return.
+ * Raises 0A000, 42601, 42P01, 42703, 42804, 42809.
+ */
+void
+emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+{
+	uint64		nchanges;
+	Oid			relid;
+
+	AcceptInvalidationMessages();	/* as in the parser: privileges may have changed even if the
+									 * lock is already held */
+	if (find_and_lock(graph, wants_weight, source))
+		return;
+	nchanges = emogi_catalog_changes_count();
+	relid = emogi_source_resolve_anew(graph, wants_weight, source);
+	if (OidIsValid(relid))
+		keep(source, relid, nchanges);
 }
 
 /* Get the entry of a source; NULL if there is none, or the catalogs have changed since. */
