@@ -64,8 +64,9 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->columns = palloc(Max(list_length(columns), 1) * sizeof *scan->columns);
 	foreach(cell, columns)
 		scan->columns[scan->ncolumns++] = lfirst_int(cell);
-	scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys",
-											   ALLOCSET_SMALL_SIZES);
+	if (scan->vertex_input >= 0 || scan->kind != NULL)
+		scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys",
+												   ALLOCSET_SMALL_SIZES);
 	scan->run_context = AllocSetContextCreate(CurrentMemoryContext, "emogi run",
 											  ALLOCSET_DEFAULT_SIZES);
 	scan->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi rows",
@@ -251,6 +252,11 @@ set_inputs(EmogiScan *scan, const NullableDatum *values)
 
 		if (is_looked_up(scan, i))
 			continue;
+		if (input->constant != NULL)
+		{
+			input->value = values[i];
+			continue;
+		}
 		input->value.isnull = values[i].isnull;
 		if (!values[i].isnull)
 			input->value.value = datumCopy(values[i].value, input->by_value, input->length);
@@ -274,7 +280,7 @@ compute_inputs(EmogiScan *scan)
 			continue;
 		values[i].value = emogi_input_evaluate(input, context, &values[i].isnull);
 		same = same && values[i].isnull == input->value.isnull &&
-			(values[i].isnull || datumIsEqual(values[i].value, input->value.value, input->by_value,
+			(values[i].isnull || input->constant != NULL || datumIsEqual(values[i].value, input->value.value, input->by_value,
 											  input->length));
 	}
 	if (!same)

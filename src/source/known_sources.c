@@ -34,6 +34,7 @@
 typedef struct KnownSource
 {
 	MemoryContext context;		/* NULL = unused */
+	uint64		id;				/* of the resolution */
 	char	   *text;			/* graph argument; NULL = given by its OID */
 	char	   *columns;		/* then named with it; NULL = none */
 	char	   *search_path;
@@ -48,6 +49,7 @@ typedef struct KnownSource
 
 static KnownSource known_sources[KNOWN_SOURCES];
 static int	oldest = 0;
+static uint64 last_id = 0;
 
 /* Are two strings, or NULLs, equal? */
 static bool
@@ -88,6 +90,7 @@ copy_source(const KnownSource *known, const EmogiGraphArgument *graph, EmogiSour
 	source->query = known->source.query != NULL ? pstrdup(known->source.query) : NULL;
 	source->graph = graph;
 	source->known = (int) (known - known_sources) + 1;
+	source->known_id = known->id;
 }
 
 /*
@@ -172,7 +175,9 @@ keep(EmogiSource *source, Oid relid, uint64 nchanges)
 	known->locked = relid;
 	MemoryContextSwitchTo(old);
 	known->context = context;
+	known->id = ++last_id;
 	source->known = (int) (known - known_sources) + 1;
+	source->known_id = known->id;
 }
 
 /*
@@ -195,15 +200,18 @@ emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSo
 		keep(source, relid, nchanges);
 }
 
-/* Get the entry of a source; NULL if there is none, or the catalogs have changed since. */
+/*
+ * Get the entry of a source; NULL if there is none, it was replaced, or the catalogs, the user or
+ * the search path have changed since.
+ */
 static KnownSource *
 entry_of(const EmogiSource *source)
 {
 	KnownSource *known = source->known > 0 ? &known_sources[source->known - 1] : NULL;
 
-	return known != NULL &&
-		is_valid(known, source->graph, source->wants_weight, emogi_catalog_changes_count()) ?
-		known : NULL;
+	return known != NULL && known->id == source->known_id &&
+		known->nchanges == emogi_catalog_changes_count() && known->userid == GetUserId() &&
+		strcmp(known->search_path, namespace_search_path) == 0 ? known : NULL;
 }
 
 /*

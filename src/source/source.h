@@ -98,7 +98,8 @@ typedef struct EmogiSource
 	List	   *name;			/* String nodes, possibly qualified; NIL = not given by name */
 	Oid			relid;
 	bool		was_locked;		/* locked before: the statement may read it elsewhere, too */
-	int			known;			/* index in known_sources.c, from 1; 0 = none */
+	int			known;			/* index in known_sources.c, from 1; 0 = none, and */
+	uint64		known_id;		/* ... the entry's identity */
 	AttrNumber	src;
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none or unused */
