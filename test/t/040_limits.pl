@@ -138,7 +138,7 @@ foreach my $limit ([ 'emogi.session_calls = 3', 4, qr/cursor 4 refused: 53400 .*
 # A graph with a dictionary stays pinned while rows are read, and counts, also if a search in the backend has found them.
 {
 	$node->safe_psql('postgres', q{CREATE TABLE named AS SELECT 'v' || i AS src, 'v' || i + 1 AS dst FROM generate_series(1, 5000) i;
-		GRANT SELECT ON named TO mallory; SELECT emogi_prewarm('named')});
+		GRANT SELECT ON named, tree TO mallory; SELECT emogi_prewarm('named'), emogi_prewarm('tree')});
 	my $session = session($node);
 	my $out = $session->ask('SET emogi.session_calls = 3; SET ROLE mallory; BEGIN') . open_cursors($session, 'n', 4, q{SELECT * FROM emogi_bfs('named', 'v1', 2)});
 	like($out, qr/cursor 4 refused: 53400 .*session.*emogi\.session_calls/, 'results with a dictionary count');
@@ -175,7 +175,7 @@ like($attackers[1]->answer, qr/57014/, '... and is canceled');
 is($node->safe_psql('postgres', "SELECT status, wait_ms >= 500, wait_ms <= total_ms FROM emogi_runs WHERE pid = $pids[1] ORDER BY id DESC LIMIT 1"), 'failed|t|t', '... and has waited');
 
 # A search of few edges needs no slot. One that needs the engine, after it has found its graph, waits for a slot without it, and finds one anew.
-$node->safe_psql('postgres', q{SELECT emogi_prewarm('tree'); GRANT SELECT ON tree TO mallory});
+$node->safe_psql('postgres', q{SELECT emogi_prewarm('tree')});
 my $near = q{SELECT count(*) FROM emogi_bfs('tree', 1, max_depth => 2)};
 my $far = q{SELECT count(*) FROM emogi_bfs('tree', 1)};
 my $pins = q{SELECT sum(pins) FROM emogi_graphs WHERE source::text LIKE 'tree%'};
