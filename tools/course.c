@@ -93,7 +93,7 @@ at_end(XactEvent event, void *arg)
 UNTRACED void
 emogi_course_init(void)
 {
-	DefineCustomStringVariable("emogi.course", "File for the functions that statements enter.", NULL,
-							   &file_name, "", PGC_SUSET, 0, NULL, assign, NULL);
+	DefineCustomStringVariable("emogi.course", "File for the functions that statements enter.",
+							   NULL, &file_name, "", PGC_SUSET, 0, NULL, assign, NULL);
 	RegisterXactCallback(at_end, NULL);
 }

@@ -289,7 +289,8 @@ make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 			continue;
 		}
 		if (!side->edits[j].target_known)
-			target = emogi_overlay_new_vertex(graph, &layout->overlay, emogi_merge_key(entry->target));
+			target = emogi_overlay_new_vertex(graph, &layout->overlay,
+											  emogi_merge_key(entry->target));
 		add_entries(builders, list, target,
 					builders->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry),
 					(uint64_t) entry->times);

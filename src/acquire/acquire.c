@@ -131,7 +131,8 @@ build_privately(Acquisition *acquisition, const char *why)
 		report_private(acquisition, why);
 	note_origin(call, view, EMOGI_GRAPH_PRIVATE, why);
 	emogi_build_edges(call, &acquisition->rows, wanted->weights, NULL);
-	emogi_build_graph(call, wanted, emogi_graph_request_chained(acquisition->request), NULL, &built);
+	emogi_build_graph(call, wanted, emogi_graph_request_chained(acquisition->request), NULL,
+					  &built);
 	view->graph = built.graph;
 }
 
@@ -275,8 +276,8 @@ why_not_shared(const Acquisition *acquisition)
 }
 
 /*
- * Get a graph of rows that are open, for a call with a slot unless the graph was found. look: what the cache has, with the
- * graph pinned for the call.
+ * Get a graph of rows that are open, for a call with a slot unless the graph was found. look: what
+ * the cache has, with the graph pinned for the call.
  */
 static void
 acquire_graph(Acquisition *acquisition, const EmogiCacheLook *look)

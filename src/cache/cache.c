@@ -28,7 +28,7 @@
 #include "base/arena.h"
 
 EmogiCache *emogi_cache_shared;
-dlist_head *emogi_cache_buckets;		/* [emogi_cache_max_graphs()], entries by database and table */
+dlist_head *emogi_cache_buckets;
 
 static Size
 entries_bytes(void)
@@ -51,8 +51,9 @@ emogi_cache_shmem_startup(bool found)
 	bool		found_cache;
 
 	emogi_cache_shared = ShmemInitStruct("emogi cache", entries_bytes(), &found_cache);
-	emogi_cache_buckets = ShmemInitStruct("emogi cache buckets", emogi_cache_max_graphs() * sizeof(dlist_head),
-							  &found_cache);
+	emogi_cache_buckets = ShmemInitStruct("emogi cache buckets",
+										  emogi_cache_max_graphs() * sizeof(dlist_head),
+										  &found_cache);
 	if (found)
 		return;
 	/* an entry is set up when it is first used */

@@ -280,8 +280,8 @@ compute_inputs(EmogiScan *scan)
 			continue;
 		values[i].value = emogi_input_evaluate(input, context, &values[i].isnull);
 		same = same && values[i].isnull == input->value.isnull &&
-			(values[i].isnull || input->constant != NULL || datumIsEqual(values[i].value, input->value.value, input->by_value,
-											  input->length));
+			(values[i].isnull || input->constant != NULL ||
+			 datumIsEqual(values[i].value, input->value.value, input->by_value, input->length));
 	}
 	if (!same)
 		set_inputs(scan, values);

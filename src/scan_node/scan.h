@@ -96,7 +96,7 @@ typedef struct EmogiScan
 								 * rows_context or of the cached graph; NULL = not linked yet */
 	bool		follows_members;	/* return the rows of one component, by its members: */
 	uint32		member;			/* the next one; EMOGI_NO_VERTEX = none is left */
-	MemoryContext keys_context; /* of keys that are looked up; NULL = rows of vertices that are not */
+	MemoryContext keys_context; /* of keys that are looked up; NULL = none are */
 	const int64 *keys;			/* [nkeys], ascending: return rows of these vertices only; NULL = of
 								 * all */
 	uint64		nkeys;
