@@ -29,9 +29,10 @@
  * A call of a traversal function:
  *
  *   function/arguments.c          read the arguments
- *   source/source.c               resolve the graph argument; access.c checks rights
+ *   source/known_sources.c        know the graph argument from an earlier call, or resolve it by
+ *                                 source.c; access.c checks rights
  *   call/call.c                   take a slot, within base/limits.c; it owns all that the call
- *                                 allocates in the arena
+ *                                 allocates in the arena. Local searches need none
  *   acquire/acquire.c             get the graph that an EmogiGraphRequest describes:
  *     graph_source/graph_source.c   find the kind of the source, and open it: source/snapshot.c
  *                                   ensures that the snapshot is not older than the relations,
@@ -51,7 +52,7 @@
  *   answer/answerers.c            choose who answers: a search of the backend (local_search_call.c,
  *                                 components.c, hierarchy_search.c), or
  *   call/request.c                the engine worker, which runs the query (worker/worker.c)
- *   function/task_run.c           read the result into rows, and release the slot
+ *   function/entries.c            read the result into rows, and release the slot
  *
  * For calls in FROM, scan_node/plan.c replaces the function scan; scan.c and stream.c execute it.
  */

@@ -7,7 +7,7 @@
 
 #define THOSE(...) __VA_ARGS__
 
-static const EmogiAlgorithmRow rows[] = {
+const EmogiAlgorithmRow emogi_algorithm_rows[EMOGI_NALGORITHMS] = {
 #define OTHER(NAME, its_name, cpu, on_cuda, in_papers, verifier, its_shape, its_lists, \
 			  its_weights, its_traits, its_parameters, its_columns) \
 	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = #on_cuda, .papers = #in_papers, \
@@ -38,17 +38,11 @@ static const EmogiAlgorithmRow rows[] = {
 };
 
 const EmogiAlgorithmRow *
-emogi_algorithm_row(EmogiAlgorithm algorithm)
-{
-	return &rows[algorithm];
-}
-
-const EmogiAlgorithmRow *
 emogi_algorithm_named(const char *name)
 {
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
-		if (strcmp(rows[a].name, name) == 0)
-			return &rows[a];
+		if (strcmp(emogi_algorithm_rows[a].name, name) == 0)
+			return &emogi_algorithm_rows[a];
 	return NULL;
 }
 
@@ -64,7 +58,7 @@ emogi_algorithm_takes(const EmogiAlgorithmRow *row, EmogiParameterKind kind)
 bool
 emogi_algorithm_iterates(EmogiAlgorithm algorithm)
 {
-	return emogi_algorithm_takes(&rows[algorithm], EMOGI_MAX_ITERATIONS) >= 0;
+	return emogi_algorithm_takes(emogi_algorithm_row(algorithm), EMOGI_MAX_ITERATIONS) >= 0;
 }
 
 bool

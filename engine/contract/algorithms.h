@@ -177,19 +177,16 @@ typedef enum EmogiParameterKind
 	EMOGI_ALPHA,				/* double, >= 0, finite: attenuation per edge */
 	EMOGI_BETA,					/* double, finite: value that every vertex has by itself */
 	EMOGI_START,				/* a query of start values: a double per vertex */
-	EMOGI_TELEPORT,					/* likewise, >= 0, or none: teleport probabilities in these
-								 * proportions */
+	EMOGI_TELEPORT,					/* likewise, >= 0, or none: proportions of teleports */
 	EMOGI_MAX_ITERATIONS,		/* int, >= 1 */
-	EMOGI_TOLERANCE,			/* double, >= 0; stop after a smaller change; 0 = exactly
-								 * max_iterations */
+	EMOGI_TOLERANCE,			/* double, >= 0: stop after a smaller change; 0 = never */
 	EMOGI_SAMPLES,				/* int, >= 1: estimate from searches from this many vertices;
 								 * 0 = exact, from all */
 	EMOGI_RESOLUTION,			/* double, >= 0, finite */
 	EMOGI_THETA,				/* double, >= 0 */
 	EMOGI_MAX_CLUSTER_SIZE,		/* int, >= 1; 0 = unlimited */
 	EMOGI_MAX_LEVELS,			/* int, >= 1; 0 = unlimited */
-	EMOGI_COMMUNITIES,			/* a query of communities: a double per vertex, equal within a
-								 * community */
+	EMOGI_COMMUNITIES,			/* a query of communities: a double per vertex */
 	EMOGI_SEED,					/* int64: seed of random choices */
 	EMOGI_NORMALIZED,			/* bool, 0 or 1 */
 	EMOGI_LENGTH,				/* int, >= 0: maximum number of steps of a walk */
@@ -573,8 +570,14 @@ emogi_shape_is_tree(EmogiAnswerShape shape)
 	return shape == EMOGI_SHAPE_BFS_TREE || shape == EMOGI_SHAPE_PATH_TREE;
 }
 
+extern const EmogiAlgorithmRow emogi_algorithm_rows[EMOGI_NALGORITHMS];
+
 /* Get the row of an algorithm. */
-extern const EmogiAlgorithmRow *emogi_algorithm_row(EmogiAlgorithm algorithm);
+static inline const EmogiAlgorithmRow *
+emogi_algorithm_row(EmogiAlgorithm algorithm)
+{
+	return &emogi_algorithm_rows[algorithm];
+}
 
 /* Find an algorithm by name; NULL if there is none. */
 extern const EmogiAlgorithmRow *emogi_algorithm_named(const char *name);

@@ -99,9 +99,19 @@ emogi_overlay_new(const EmogiOverlay *overlay, uint64_t i)
 /* Count the new keys below the one at an index in new_keys. */
 extern uint64_t emogi_overlay_rank(const EmogiOverlay *overlay, uint64_t place);
 
+/* Get the vertex of a key among the new ones, or EMOGI_NO_VERTEX. */
+extern uint32_t emogi_overlay_new_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay,
+										 int64_t key);
+
 /* Get the vertex of a key, or EMOGI_NO_VERTEX. overlay: NULL = no changes. */
-extern uint32_t emogi_overlay_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay,
-									 int64_t key);
+static inline uint32_t
+emogi_overlay_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay, int64_t key)
+{
+	const uint32_t vertex = emogi_graph_vertex(graph, key);
+
+	return vertex == EMOGI_NO_VERTEX && overlay != NULL ?
+		emogi_overlay_new_vertex(graph, overlay, key) : vertex;
+}
 
 /* Whether a vertex still exists. Without backward lists this may be unknown. */
 typedef enum EmogiOverlayPresence

@@ -13,7 +13,7 @@
 				   #field " has another type");
 EMOGI_PARAMETERS(CHECK_FIELD)
 
-static const EmogiParameterRow rows[] = {
+const EmogiParameterRow emogi_parameter_rows[EMOGI_WEIGHTED + 1] = {
 #define PARAMETER(KIND, its_name, its_type, field, its_min, its_max, its_none, its_hint) \
 	[EMOGI_##KIND] = {.name = #its_name, .type = EMOGI_PARAMETER_##its_type, \
 		.offset = offsetof(EmogiQuery, field), \
@@ -22,13 +22,6 @@ static const EmogiParameterRow rows[] = {
 	EMOGI_PARAMETERS(PARAMETER)
 #undef PARAMETER
 };
-
-const EmogiParameterRow *
-emogi_parameter_row(EmogiParameterKind kind)
-{
-	return (size_t) kind < sizeof rows / sizeof *rows && rows[kind].name != NULL ?
-		&rows[kind] : NULL;
-}
 
 double
 emogi_parameter_value(const EmogiParameterRow *row, const EmogiQuery *query)

@@ -85,8 +85,14 @@ typedef struct EmogiParameterRow
 	const char *hint;			/* NULL = name the range */
 } EmogiParameterRow;
 
+extern const EmogiParameterRow emogi_parameter_rows[EMOGI_WEIGHTED + 1];
+
 /* Get the row of a parameter kind; NULL if it is neither a number nor a switch. */
-extern const EmogiParameterRow *emogi_parameter_row(EmogiParameterKind kind);
+static inline const EmogiParameterRow *
+emogi_parameter_row(EmogiParameterKind kind)
+{
+	return emogi_parameter_rows[kind].name != NULL ? &emogi_parameter_rows[kind] : NULL;
+}
 
 /* Get the value of a parameter in a query. */
 extern double emogi_parameter_value(const EmogiParameterRow *row, const EmogiQuery *query);

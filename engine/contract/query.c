@@ -56,17 +56,6 @@ emogi_query_length(const EmogiGraph *graph, const EmogiQuery *query)
 }
 
 bool
-emogi_query_needs_backward(const EmogiQuery *query)
-{
-	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
-
-	if (query->algorithm == EMOGI_SIMILARITY)
-		return query->pairs == NULL;
-	return (row->traits & EMOGI_NEEDS_BACKWARD) != 0 ||
-		(query->is_weighted && (row->traits & EMOGI_WEIGHS_BACKWARD) != 0);
-}
-
-bool
 emogi_query_is_small(const EmogiQuery *query)
 {
 	const double nsteps = (double) query->nsources * (double) query->walks * (double) query->length;

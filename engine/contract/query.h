@@ -28,7 +28,16 @@ extern EmogiStatus emogi_query_check(const EmogiGraph *graph, const EmogiQuery *
 extern uint64_t emogi_query_length(const EmogiGraph *graph, const EmogiQuery *query);
 
 /* Check whether a query also reads the transpose of its lists. */
-extern bool emogi_query_needs_backward(const EmogiQuery *query);
+static inline bool
+emogi_query_needs_backward(const EmogiQuery *query)
+{
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+
+	if (query->algorithm == EMOGI_SIMILARITY)
+		return query->pairs == NULL;
+	return (row->traits & EMOGI_NEEDS_BACKWARD) != 0 ||
+		(query->is_weighted && (row->traits & EMOGI_WEIGHS_BACKWARD) != 0);
+}
 
 /*
  * Check whether the CPU finishes a query before a GPU has started it, on any graph: walks of fewer

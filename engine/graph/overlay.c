@@ -165,9 +165,8 @@ count_below(const EmogiOverlay *overlay, int64_t key)
 								 overlay->new_keys[emogi_overlay_new(overlay, middle)] < key);
 }
 
-/* Find a key among the new ones; EMOGI_NO_VERTEX if it is not there. */
-static uint32_t
-find_new(const EmogiGraph *graph, const EmogiOverlay *overlay, int64_t key)
+uint32_t
+emogi_overlay_new_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay, int64_t key)
 {
 	const uint64_t i = count_below(overlay, key);
 
@@ -180,14 +179,6 @@ uint64_t
 emogi_overlay_rank(const EmogiOverlay *overlay, uint64_t place)
 {
 	return overlay->new_order != NULL ? count_below(overlay, overlay->new_keys[place]) : place;
-}
-
-uint32_t
-emogi_overlay_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay, int64_t key)
-{
-	const uint32_t vertex = emogi_graph_vertex(graph, key);
-
-	return vertex == EMOGI_NO_VERTEX && overlay != NULL ? find_new(graph, overlay, key) : vertex;
 }
 
 /* Return true if a vertex has lost an edge. */
@@ -277,7 +268,8 @@ make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 	EmogiOverlayList *list;
 
 	if (!edit->source_known)
-		vertex = find_new(graph, &layout->overlay, emogi_merge_key(side->entries[first].source));
+		vertex = emogi_overlay_new_vertex(graph, &layout->overlay,
+										  emogi_merge_key(side->entries[first].source));
 	list = emogi_overlay_place(builders->changed_lists, vertex);
 	*list = (EmogiOverlayList) {.vertex = vertex + 1, .first = builders->npieces};
 	for (uint64_t j = first; j < end; j++)
@@ -297,7 +289,8 @@ make_list(Layout *layout, int i, uint64_t first, uint64_t end)
 			continue;
 		}
 		if (!side->edits[j].target_known)
-			target = find_new(graph, &layout->overlay, emogi_merge_key(entry->target));
+			target = emogi_overlay_new_vertex(graph, &layout->overlay,
+											  emogi_merge_key(entry->target));
 		add_entries(builders, list, target,
 					builders->type == EMOGI_WEIGHT_NONE ? 0.0 : emogi_merge_weight(entry),
 					(uint64_t) entry->times);

@@ -88,7 +88,7 @@ build_shared(Acquisition *acquisition)
 		publishes = emogi_source_keys_are_current(rows->source) &&
 			(rows->kind->may_publish == NULL || rows->kind->may_publish(rows));
 	}
-	emogi_build_graph(call, key, acquisition->request->chained, NULL, &built);
+	emogi_build_graph(call, key, emogi_graph_request_chained(acquisition->request), NULL, &built);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	if (!publishes)
 	{
@@ -131,15 +131,16 @@ build_privately(Acquisition *acquisition, const char *why)
 		report_private(acquisition, why);
 	note_origin(call, view, EMOGI_GRAPH_PRIVATE, why);
 	emogi_build_edges(call, &acquisition->rows, wanted->weights, NULL);
-	emogi_build_graph(call, wanted, acquisition->request->chained, NULL, &built);
+	emogi_build_graph(call, wanted, emogi_graph_request_chained(acquisition->request), NULL,
+					  &built);
 	view->graph = built.graph;
 }
 
-/* Set the view to the slot's pinned graph, in the form that the call requested. */
+/* Set the view to the call's pinned graph, in the form that the call requested. */
 static void
 show_cached(Acquisition *acquisition, EmogiGraphOrigin origin)
 {
-	const EmogiCached *cached = &emogi_cache_shared->graphs[acquisition->call->slot->graph];
+	const EmogiCached *cached = &emogi_cache_shared->graphs[emogi_call_graph(acquisition->call)];
 	EmogiGraphView *view = acquisition->view;
 
 	note_origin(acquisition->call, view, origin, NULL);
@@ -275,8 +276,8 @@ why_not_shared(const Acquisition *acquisition)
 }
 
 /*
- * Get a graph of rows that are open, for a call with a slot. look: what the cache has, with the
- * graph pinned for the call.
+ * Get a graph of rows that are open, for a call with a slot unless the graph was found. look: what
+ * the cache has, with the graph pinned for the call.
  */
 static void
 acquire_graph(Acquisition *acquisition, const EmogiCacheLook *look)
@@ -314,7 +315,7 @@ finish_graph(Acquisition *acquisition)
 
 	if (source->is_query)
 		source->key = analysis != NULL ? analysis->columns.key : call->slot->keys;
-	if (acquisition->lookup->key.shared_only && call->slot->graph < 0)
+	if (acquisition->lookup->key.shared_only && emogi_call_graph(call) < 0)
 		report_private(acquisition, NULL);
 	if (acquisition->request->is_verified)
 		build_again(acquisition);
@@ -400,6 +401,19 @@ may_share(Acquisition *acquisition)
 }
 
 /*
+ * Does the graph that a call without a slot has pinned suffice? A graph with a dictionary may stay
+ * pinned while rows are read, which counts for the limits, and needs a slot.
+ */
+static bool
+suffices_pinned(const Acquisition *acquisition)
+{
+	const int	graph = acquisition->call->graph;
+
+	return acquisition->request->needs_no_slot && graph >= 0 &&
+		emogi_cache_shared->graphs[graph].dictionary < 0;
+}
+
+/*
  * Get the graph or the answer from rows that are open, after one look at the cache. If the call had
  * to wait for its slot, it has given up the graph that it had pinned, and looks again.
  */
@@ -420,8 +434,9 @@ acquire_from_rows(Acquisition *acquisition)
 		note_origin(call, acquisition->view, EMOGI_GRAPH_INDEX, NULL);
 		return;
 	}
-	emogi_call_take_slot(call);
-	if (look.has == EMOGI_CACHE_HAS_GRAPH && call->slot->graph < 0)
+	if (!suffices_pinned(acquisition))
+		emogi_call_take_slot(call);
+	if (look.has == EMOGI_CACHE_HAS_GRAPH && emogi_call_graph(call) < 0)
 		look = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
 	acquire_graph(acquisition, &look);
 	finish_graph(acquisition);
@@ -444,7 +459,8 @@ acquire_connected(Acquisition *acquisition)
 /*
  * Get the graph of a source as the caller's snapshot sees it, from the cache or newly built, for
  * the duration of the call; see EmogiGraphRequest for what else the call accepts. The call may have
- * no slot yet; it has one on return, unless an index search has answered it. The caller's rights
+ * no slot yet; it has one on return, unless an index search has answered it, or the graph was found
+ * and the request needs no slot. The caller's rights
  * are checked first, on every call. Raises 42501, 40001, 53200, 22004 and 22023 for weights, 55000
  * if a shared graph is requested but not possible, and any error of a query.
  */

@@ -56,11 +56,25 @@ typedef struct EmogiGraphRequest
 {
 	EmogiGraphKey key;			/* adjacency lists and weights; the source is filled in */
 	bool		accepts_overlay;	/* an older graph with an overlay of the changes since */
+	/* the graph may be pinned for a call without a slot, if it is cached and has no dictionary */
+	bool		needs_no_slot;
 	EmogiIndexSearch *search;	/* may run on indexes instead if that is cheaper; NULL = none */
-	const EmogiChainedRun *chained; /* may begin with the build; NULL = nothing */
+	/*
+	 * Describe the query that may begin with a build of the graph; return NULL if there is none.
+	 * The callback itself is NULL if nothing may.
+	 */
+	const EmogiChainedRun *(*chain) (void *arg);
+	void	   *chain_arg;
 	/* the graph with all its data, and another one, built under the same snapshot from the rows */
 	bool		is_verified;
 } EmogiGraphRequest;
+
+/* Get the query that may begin with the build of a request's graph; NULL = none. */
+static inline const EmogiChainedRun *
+emogi_graph_request_chained(const EmogiGraphRequest *request)
+{
+	return request->chain != NULL ? request->chain(request->chain_arg) : NULL;
+}
 
 /* A graph with all its data, whatever the call requested. */
 typedef struct EmogiAcquired

@@ -57,7 +57,8 @@ emogi_apply_delta_build(EmogiDeltaCall *delta, bool done)
 	unpack_edges(delta);
 	if (done)
 		emogi_change_tracker_release(delta->slot);
-	emogi_build_graph(call, &lookup->key, done ? delta->request->chained : NULL, NULL, &built);
+	emogi_build_graph(call, &lookup->key,
+					  done ? emogi_graph_request_chained(delta->request) : NULL, NULL, &built);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	emogi_cache_lookup_publish(call, &built.graph, built.weight_misfits, nskipped,
 							   &emogi_cache_shared->counters.builds);
@@ -114,7 +115,8 @@ emogi_apply_delta_build_tracker(EmogiDeltaCall *delta)
 			return false;
 		}
 	}
-	emogi_build_graph(call, &lookup->key, lookup->own ? NULL : delta->request->chained,
+	emogi_build_graph(call, &lookup->key,
+					  lookup->own ? NULL : emogi_graph_request_chained(delta->request),
 					  tracked ? &creation.storing.coo : NULL, &built);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	if (tracked)

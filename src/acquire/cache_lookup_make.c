@@ -10,6 +10,7 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
 #include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -32,9 +33,9 @@ EmogiCacheLookup *
 emogi_cache_lookup_make(const EmogiSource *source, const EmogiQueryAnalysis *analysis,
 						const EmogiGraphKey *wanted)
 {
-	EmogiCacheLookup  *lookup = palloc0(sizeof *lookup);
+	EmogiCacheLookup *lookup = palloc0(MAXALIGN(sizeof *lookup) + sizeof *lookup->registration);
 
-	lookup->registration = palloc0(sizeof *lookup->registration);
+	lookup->registration = (EmogiRegistration *) ((char *) lookup + MAXALIGN(sizeof *lookup));
 	lookup->key = *wanted;
 	lookup->key.database = MyDatabaseId;
 	lookup->key.relid = source->relid;
@@ -68,14 +69,9 @@ void
 emogi_cache_lookup_free(EmogiCacheLookup *lookup)
 {
 	if (lookup->relids != NULL)
-	{
 		pfree(lookup->relids);
-		pfree(lookup->relfilenumbers);
-		pfree(lookup->tables);
-	}
 	if (lookup->xids.running != NULL)
 		pfree(lookup->xids.running);
-	pfree(lookup->registration);
 	pfree(lookup);
 }
 
@@ -106,9 +102,9 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 	if ((count == 0 && !lookup->key.of_query && !lookup->key.of_servers) ||
 		count > EMOGI_MAX_BASE_TABLES)
 		return false;
-	lookup->relids = palloc(count * sizeof(Oid));
-	lookup->relfilenumbers = palloc(count * sizeof(Oid));
-	lookup->tables = palloc(count * sizeof(int));
+	lookup->relids = palloc(count * (2 * sizeof(Oid) + sizeof(int)));
+	lookup->relfilenumbers = lookup->relids + count;
+	lookup->tables = (int *) (lookup->relfilenumbers + count);
 	lookup->nleaves = 0;
 	lookup->can_track = emogi_enable_incremental &&
 		(lookup->analysis == NULL || lookup->analysis->filtered != NULL) && !lookup->key.of_servers;

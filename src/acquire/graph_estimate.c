@@ -20,12 +20,14 @@
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "utils/datum.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "acquire/acquire.h"
 #include "base/compat.h"
 #include "base/arena.h"
+#include "base/catalog_changes.h"
 
 /* More edges than any memory holds, and few enough for 64-bit arithmetic. */
 #define MAX_EDGES 1e15
@@ -239,6 +241,74 @@ same_value(const CommonValues *a, int i, const CommonValues *b, int j, bool inte
 					  datumIsEqual(a->slot.values[i], b->slot.values[j], a->by_value, a->length)));
 }
 
+/* What the statistics of two columns say of values that are common in both. */
+typedef struct CommonEnds
+{
+	Oid			relid;			/* InvalidOid = unused */
+	AttrNumber	src;
+	AttrNumber	dst;
+	uint64		nchanges;		/* of catalogs, and */
+	uint64		nanalyzed;		/* ... of statistics */
+	bool		are_there;		/* both columns have common values */
+	double		product;		/* sum of the products of their shares */
+	double		share;			/* of edges to them */
+} CommonEnds;
+
+static uint64 nanalyzed = 0;	/* changes of statistics that this session knows of */
+
+static void
+count_analyzed(Datum arg, int cache, uint32 hash)
+{
+	nanalyzed++;
+}
+
+/* Read what the statistics of a source's columns say of values that are common in both. */
+static CommonEnds
+read_common_ends(const EmogiSource *source)
+{
+	const bool	integers = source->key.class == EMOGI_KEY_INTEGER;
+	CommonEnds	ends = {source->relid, source->src, source->dst};
+	CommonValues from;
+	CommonValues to;
+
+	if (!read_common(source->relid, source->src, integers, &from))
+		return ends;
+	ends.are_there = read_common(source->relid, source->dst, integers, &to);
+	for (int i = 0; ends.are_there && i < to.count; i++)
+		for (int j = 0; j < from.count; j++)
+			if (same_value(&to, i, &from, j, integers))
+			{
+				ends.product += (double) to.slot.numbers[i] * from.slot.numbers[j];
+				ends.share += to.slot.numbers[i];
+			}
+	free_attstatsslot(&from.slot);
+	if (ends.are_there)
+		free_attstatsslot(&to.slot);
+	return ends;
+}
+
+/* Get the same, of the source that was asked for last without reading the statistics again. */
+static const CommonEnds *
+find_common_ends(const EmogiSource *source)
+{
+	static CommonEnds last = {InvalidOid};
+	static bool is_watching = false;
+	const uint64 nchanges = emogi_catalog_changes_count();
+	const uint64 analyzed_before = nanalyzed;
+
+	if (!is_watching)
+		CacheRegisterSyscacheCallback(STATRELATTINH, count_analyzed, (Datum) 0);
+	is_watching = true;
+	if (last.relid == source->relid && last.src == source->src && last.dst == source->dst &&
+		last.nchanges == nchanges && last.nanalyzed == nanalyzed)
+		return &last;
+	last.relid = InvalidOid;
+	last = read_common_ends(source);
+	last.nchanges = nchanges;
+	last.nanalyzed = analyzed_before;
+	return &last;
+}
+
 /*
  * Estimate the degree of a vertex that an edge leads to, for the planner. It exceeds the mean if
  * some vertices have very many edges, because these are reached more often. Statistics list them as
@@ -248,29 +318,11 @@ double
 emogi_graph_estimate_next_degree(const EmogiSource *source, double nvertices, double nedges)
 {
 	const double mean = nedges / Max(nvertices, 1);
-	const bool	integers = source->key.class == EMOGI_KEY_INTEGER;
-	double		degree = 0;
-	double		share = 0;
-	CommonValues from;
-	CommonValues to;
+	const CommonEnds *ends = find_common_ends(source);
 
-	if (!read_common(source->relid, source->src, integers, &from))
+	if (!ends->are_there)
 		return mean;
-	if (!read_common(source->relid, source->dst, integers, &to))
-	{
-		free_attstatsslot(&from.slot);
-		return mean;
-	}
-	for (int i = 0; i < to.count; i++)
-		for (int j = 0; j < from.count; j++)
-			if (same_value(&to, i, &from, j, integers))
-			{
-				degree += to.slot.numbers[i] * from.slot.numbers[j] * nedges;
-				share += to.slot.numbers[i];
-			}
-	free_attstatsslot(&from.slot);
-	free_attstatsslot(&to.slot);
-	return Max(degree + (1 - Min(share, 1)) * mean, mean);
+	return Max(ends->product * nedges + (1 - Min(ends->share, 1)) * mean, mean);
 }
 
 /*

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "utils/builtins.h"
+
 #include "contract/contraction.h"
 #include "contract/local_graph.h"
 #include "contract/local_search.h"
@@ -34,6 +36,19 @@ tell(char *why, const char *format,...)
 	va_start(args, format);
 	vsnprintf(why, EMOGI_WHY_BYTES, format, args);
 	va_end(args);
+}
+
+/* Write the reason of a local search, which is recorded for each; vsnprintf costs more than it. */
+static void
+tell_max_edges(char *why, uint64 max_edges)
+{
+	static const char before[] = "the search reads at most ";
+	static const char after[] = " edges";
+
+	memcpy(why, before, sizeof before - 1);
+	why += sizeof before - 1;
+	why += pg_ulltoa_n(max_edges, why);
+	memcpy(why, after, sizeof after);
 }
 
 /* Is a question for one or more paths? */
@@ -105,8 +120,8 @@ may_be_local(const EmogiQuestion *question)
 static bool
 can_LOCAL(const EmogiQuestion *question, char *why)
 {
-	tell(why, "the search reads at most " UINT64_FORMAT " edges",
-		 emogi_answer_max_edges(question));
+	if (why != NULL)
+		tell_max_edges(why, emogi_answer_max_edges(question));
 	return emogi_enable_local_search && is_left_to_emogi(question) && may_be_local(question) &&
 		!question->is_shared && !question->no_rows;
 }
@@ -265,7 +280,7 @@ can_on_gpu(const EmogiQuestion *question, char *why)
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(question->algorithm);
 
 	tell(why, "%s", "");
-	if (question->engine == EMOGI_ENGINE_CPU)
+	if (question->engine == EMOGI_ENGINE_CPU || (why == NULL && question->ngpus == 0))
 		return false;
 	if (!emogi_algorithm_is_on_cuda(row))
 		tell(why, "%s runs on the CPU only", row->name);

@@ -19,7 +19,7 @@ emogi_answer_ask(EmogiAlgorithm algorithm, EmogiQuestion *question)
 	*question = (EmogiQuestion) {
 		.algorithm = algorithm,
 		.engine = emogi_engine,
-		.mapping = emogi_papers_query().mapping,
+		.mapping = (EmogiMapping) emogi_papers_mapping,
 		.nthreads = emogi_cpu_threads,
 		.nreached = -1,
 		.request_us = EMOGI_COST_REQUEST_US,
@@ -46,7 +46,7 @@ emogi_answer_may_use_gpu(void)
 static bool
 is_left_to_emogi(void)
 {
-	return !emogi_answer_requires_gpu() && emogi_papers_query().mapping == EMOGI_MAPPING_AUTO;
+	return !emogi_answer_requires_gpu() && emogi_papers_mapping == EMOGI_MAPPING_AUTO;
 }
 
 /*
@@ -93,7 +93,7 @@ emogi_answer_batch_sources(uint64 nvertices, int64 max_depth, int nsources, uint
 bool
 emogi_answer_can_batch_sums(void)
 {
-	return !emogi_answer_requires_gpu() || (emogi_papers_query().mapping == EMOGI_MAPPING_AUTO &&
+	return !emogi_answer_requires_gpu() || (emogi_papers_mapping == EMOGI_MAPPING_AUTO &&
 											emogi_placement <= EMOGI_PLACEMENT_PEER);
 }
 

@@ -7,7 +7,7 @@
 #include "base/papers_settings.h"
 #include "base/settings.h"
 
-static int	mapping = EMOGI_MAPPING_AUTO;
+int			emogi_papers_mapping = EMOGI_MAPPING_AUTO;
 static bool prefetch = false;	/* placement managed: copy all edges to the GPU before the run */
 static bool asynchronous = false;	/* placement staged: iterate on copied lists until nothing
 									 * changes there */
@@ -40,7 +40,7 @@ emogi_papers_mapping_name(EmogiMapping value)
 EmogiPapersQuery
 emogi_papers_query(void)
 {
-	return (EmogiPapersQuery) {.mapping = (EmogiMapping) mapping, .prefetch = prefetch,
+	return (EmogiPapersQuery) {.mapping = (EmogiMapping) emogi_papers_mapping, .prefetch = prefetch,
 							   .asynchronous = asynchronous};
 }
 
@@ -52,7 +52,7 @@ emogi_papers_define(void)
 							 "Selects the assignment of edges to the threads of a GPU.",
 							 "auto uses emogi's own kernels; the others work like the systems of "
 							 "the papers. Answers are the same, except for the rounding of sums.",
-							 &mapping, EMOGI_MAPPING_AUTO, mapping_options,
+							 &emogi_papers_mapping, EMOGI_MAPPING_AUTO, mapping_options,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.papers_prefetch",
 							 "Copies all edges to the GPU before the run, with placement managed.",

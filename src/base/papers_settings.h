@@ -6,6 +6,8 @@
 
 #include "contract/engine.h"
 
+extern int	emogi_papers_mapping;	/* EmogiMapping */
+
 extern void emogi_papers_define(void);
 extern EmogiPapersQuery emogi_papers_query(void);
 extern const char *emogi_papers_mapping_name(EmogiMapping mapping);

@@ -99,34 +99,15 @@ emogi_shared_wait_event(EmogiWait wait)
 	return events[wait];
 }
 
-/*
- * Milliseconds that this process has slept in emogi_shared_sleep, except for the engine, which
- * reports its own waits; and the start of the current sleep, 0 = not sleeping.
- */
-static double waited_ms;
-static double sleeps_since_ms;
+double		emogi_shared_slept_ms = 0;
+double		emogi_shared_sleeps_since_ms = 0;
 
-/* Get a monotonic time in milliseconds. */
-static double
-clock_ms(void)
+/* Count a sleep that has ended. */
+void
+emogi_shared_end_sleep(void)
 {
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	return INSTR_TIME_GET_MILLISEC(now);
-}
-
-/*
- * Get the milliseconds that this process has waited for slots, for builds of other calls and for
- * memory, including a wait that an error has ended.
- */
-double
-emogi_shared_waited_ms(void)
-{
-	if (sleeps_since_ms != 0)
-		waited_ms += clock_ms() - sleeps_since_ms;
-	sleeps_since_ms = 0;
-	return waited_ms;
+	emogi_shared_slept_ms += emogi_shared_clock_ms() - emogi_shared_sleeps_since_ms;
+	emogi_shared_sleeps_since_ms = 0;
 }
 
 /*
@@ -139,7 +120,7 @@ emogi_shared_sleep(ConditionVariable *variable, long timeout_ms, EmogiWait wait)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (wait == EMOGI_WAIT_SLOT || wait == EMOGI_WAIT_BUILD || wait == EMOGI_WAIT_ROOM)
-		sleeps_since_ms = clock_ms();
+		emogi_shared_sleeps_since_ms = emogi_shared_clock_ms();
 	ConditionVariableTimedSleep(variable, timeout_ms, emogi_shared_wait_event(wait));
 	(void) emogi_shared_waited_ms();
 }

@@ -7,6 +7,7 @@
 #ifndef EMOGI_SHARED_H
 #define EMOGI_SHARED_H
 
+#include "portability/instr_time.h"
 #include "storage/condition_variable.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
@@ -119,12 +120,41 @@ typedef enum EmogiWait
 /* Every wait is ended by a signal; this timeout bounds the delay if one is lost. */
 #define EMOGI_WAKEUP_MS 5000
 
+/*
+ * Milliseconds that this process has slept in emogi_shared_sleep, except for the engine, which
+ * reports its own waits; and the start of the current sleep, 0 = not sleeping.
+ */
+extern double emogi_shared_slept_ms;
+extern double emogi_shared_sleeps_since_ms;
+
 extern void emogi_shared_request(void);
 extern bool emogi_shared_startup(void);
 extern void emogi_shared_require_preload(void);
 extern void emogi_shared_wake_worker(void);
 extern uint32 emogi_shared_wait_event(EmogiWait wait);
 extern void emogi_shared_sleep(ConditionVariable *variable, long timeout_ms, EmogiWait wait);
-extern double emogi_shared_waited_ms(void);
+extern void emogi_shared_end_sleep(void);
+
+/* Get a monotonic time in milliseconds, that of emogi_pool_now_ms. */
+static inline double
+emogi_shared_clock_ms(void)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return INSTR_TIME_GET_MILLISEC(now);
+}
+
+/*
+ * Get the milliseconds that this process has waited for slots, for builds of other calls and for
+ * memory, including a wait that an error has ended.
+ */
+static inline double
+emogi_shared_waited_ms(void)
+{
+	if (emogi_shared_sleeps_since_ms != 0)
+		emogi_shared_end_sleep();
+	return emogi_shared_slept_ms;
+}
 
 #endif							/* EMOGI_SHARED_H */

@@ -14,7 +14,6 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "base/shared.h"
 #include "base/sql_version.h"
 
 /*
@@ -27,13 +26,13 @@ static const char *const supported[] = {EMOGI_VERSION};
  * The database's SQL is known to be supported; reset when a function changes, as every update
  * changes one.
  */
-static bool is_known = false;
+bool		emogi_sql_version_is_known = false;
 
-/* Reset is_known, because a function has changed. */
+/* Note that a function has changed. */
 static void
 forget(Datum arg, int cache, uint32 hash)
 {
-	is_known = false;
+	emogi_sql_version_is_known = false;
 }
 
 /* Get the version of the extension in the database; NULL = not installed. */
@@ -119,7 +118,7 @@ find_unsupported(void)
 	static bool is_watching = false;
 	char	   *version;
 
-	if (is_known)
+	if (emogi_sql_version_is_known)
 		return NULL;
 	if (!is_watching)
 		CacheRegisterSyscacheCallback(PROCOID, forget, (Datum) 0);
@@ -127,7 +126,7 @@ find_unsupported(void)
 	version = find_version();
 	if (version != NULL && !is_supported(version))
 		return version;
-	is_known = version != NULL;
+	emogi_sql_version_is_known = version != NULL;
 	return NULL;
 }
 
@@ -138,12 +137,9 @@ emogi_sql_version_is_served(void)
 	return find_unsupported() == NULL;
 }
 
-/*
- * Raise 55000 unless emogi was preloaded and supports the SQL of the database; every SQL function
- * calls this first.
- */
+/* Raise 55000 as emogi_sql_version_require does, if the version is not known. */
 void
-emogi_sql_version_require(void)
+emogi_sql_version_check(void)
 {
 	char	   *version;
 

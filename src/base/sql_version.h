@@ -9,8 +9,23 @@
 #ifndef EMOGI_SQL_VERSION_H
 #define EMOGI_SQL_VERSION_H
 
-extern void emogi_sql_version_require(void);
+#include "base/shared.h"
+
+extern bool emogi_sql_version_is_known;
+
+extern void emogi_sql_version_check(void);
 extern bool emogi_sql_version_is_served(void);
 extern void emogi_sql_version_refuse_newer(const char *version);
+
+/*
+ * Raise 55000 unless emogi was preloaded and supports the SQL of the database; every SQL function
+ * calls this first.
+ */
+static inline void
+emogi_sql_version_require(void)
+{
+	if (emogi_shared == NULL || !emogi_sql_version_is_known)
+		emogi_sql_version_check();
+}
 
 #endif							/* EMOGI_SQL_VERSION_H */

@@ -28,7 +28,7 @@
 #include "base/arena.h"
 
 EmogiCache *emogi_cache_shared;
-static dlist_head *buckets;		/* [emogi_cache_max_graphs()], entries by database and table */
+dlist_head *emogi_cache_buckets;
 
 static Size
 entries_bytes(void)
@@ -51,8 +51,9 @@ emogi_cache_shmem_startup(bool found)
 	bool		found_cache;
 
 	emogi_cache_shared = ShmemInitStruct("emogi cache", entries_bytes(), &found_cache);
-	buckets = ShmemInitStruct("emogi cache buckets", emogi_cache_max_graphs() * sizeof(dlist_head),
-							  &found_cache);
+	emogi_cache_buckets = ShmemInitStruct("emogi cache buckets",
+										  emogi_cache_max_graphs() * sizeof(dlist_head),
+										  &found_cache);
 	if (found)
 		return;
 	/* an entry is set up when it is first used */
@@ -65,20 +66,10 @@ emogi_cache_shmem_startup(bool found)
 	dlist_init(&emogi_cache_shared->used);
 	dlist_init(&emogi_cache_shared->doomed);
 	for (uint32 i = 0; i < emogi_cache_max_graphs(); i++)
-		dlist_init(&buckets[i]);
+		dlist_init(&emogi_cache_buckets[i]);
 }
 
 /* ---- entries; caller holds cache_lock ---- */
-
-/* Get the list, linked by `chain`, of all entries of a table or query; it may include others. */
-dlist_head *
-emogi_cache_bucket(const EmogiGraphKey *key)
-{
-	if (key->of_query)
-		return &buckets[emogi_cache_fingerprint_prefix(key) % emogi_cache_max_graphs()];
-	return &buckets[hash_combine(murmurhash32(key->database),
-								 murmurhash32(key->relid)) % emogi_cache_max_graphs()];
-}
 
 /* Take a FREE entry; NULL if there is none. */
 static EmogiCached *
@@ -163,15 +154,6 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, 
 	dlist_push_tail(emogi_cache_bucket(key), &cached->chain);
 	dlist_push_tail(&emogi_cache_shared->used, &cached->order);
 	return cached;
-}
-
-/* Record a use of a graph. */
-void
-emogi_cache_touch(EmogiCached *cached)
-{
-	cached->last_used = GetCurrentTimestamp();
-	dlist_delete(&cached->order);
-	dlist_push_tail(&emogi_cache_shared->used, &cached->order);
 }
 
 /*

@@ -21,6 +21,7 @@
 #ifndef EMOGI_CACHE_H
 #define EMOGI_CACHE_H
 
+#include "common/hashfn.h"
 #include "lib/ilist.h"
 #include "utils/snapshot.h"
 
@@ -359,13 +360,42 @@ emogi_cache_max_graphs(void)
 	return (uint32) Min(Max(emogi_max_memory_mb, EMOGI_MIN_GRAPHS), EMOGI_MAX_GRAPHS);
 }
 
+/* Get the first bytes of a fingerprint. */
+static inline uint64
+emogi_cache_fingerprint_prefix(const EmogiGraphKey *key)
+{
+	uint64		start;
+
+	memcpy(&start, key->fingerprint, sizeof start);
+	return start;
+}
+
+extern dlist_head *emogi_cache_buckets;	/* [emogi_cache_max_graphs()], by database and table */
+
+/* Get the list, linked by `chain`, of all entries of a table or query; it may include others. */
+static inline dlist_head *
+emogi_cache_bucket(const EmogiGraphKey *key)
+{
+	if (key->of_query)
+		return &emogi_cache_buckets[emogi_cache_fingerprint_prefix(key) % emogi_cache_max_graphs()];
+	return &emogi_cache_buckets[hash_combine(murmurhash32(key->database),
+											 murmurhash32(key->relid)) % emogi_cache_max_graphs()];
+}
+
+/* Record a use of a graph. Caller holds cache_lock. */
+static inline void
+emogi_cache_touch(EmogiCached *cached)
+{
+	cached->last_used = GetCurrentTimestamp();
+	dlist_delete(&cached->order);
+	dlist_push_tail(&emogi_cache_shared->used, &cached->order);
+}
+
 extern Size emogi_cache_shmem_size(void);
 extern void emogi_cache_shmem_startup(bool found);
 extern void emogi_cache_init(void);
-extern dlist_head *emogi_cache_bucket(const EmogiGraphKey *key);
 extern EmogiCached *emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids,
 									int nleaves, const char *text);
-extern void emogi_cache_touch(EmogiCached *cached);
 extern void emogi_cache_doom(EmogiCached *cached);
 extern void emogi_cache_transfer_graph(int graph, EmogiGraph *built, int dictionary,
 									   bool is_read);
@@ -417,16 +447,6 @@ emogi_cache_same_source(const EmogiGraphKey *a, const EmogiGraphKey *b)
 	return a->database == b->database && a->of_query == b->of_query &&
 		(a->of_query ? memcmp(a->fingerprint, b->fingerprint, sizeof a->fingerprint) == 0 :
 		 a->relid == b->relid);
-}
-
-/* Get the first bytes of a fingerprint. */
-static inline uint64
-emogi_cache_fingerprint_prefix(const EmogiGraphKey *key)
-{
-	uint64		start;
-
-	memcpy(&start, key->fingerprint, sizeof start);
-	return start;
 }
 
 /* ---- cache_contraction.c: the contraction hierarchies of graphs ---- */

@@ -11,6 +11,7 @@
 #ifndef EMOGI_CALL_H
 #define EMOGI_CALL_H
 
+#include "miscadmin.h"
 #include "portability/instr_time.h"
 
 #include "base/limits.h"
@@ -87,8 +88,8 @@ typedef struct EmogiCall
 	int			slot_index;
 	int			held_result;	/* index of held results; -1 = none. Without a slot either, it
 								 * has nothing in shared memory. */
-	int			graph;			/* index of the cached graph that it has pinned before it has a
-								 * slot, which takes it over; -1 = none */
+	int			graph;			/* index of the cached graph that it has pinned without a slot,
+								 * which takes it over if the call takes one; -1 = none */
 	uint64		nskipped;		/* of that graph, as for a slot */
 	int			waiter;			/* index in waiters[] while it waits for its first slot; -1 =
 								 * none */
@@ -118,6 +119,13 @@ typedef struct EmogiCall
 	EmogiCallRecord record;		/* filled in as the call proceeds; recorded when it ends */
 	struct EmogiCall *next;
 } EmogiCall;
+
+/* Get the index of the cached graph that a call has pinned, with or without a slot; -1 = none. */
+static inline int
+emogi_call_graph(const EmogiCall *call)
+{
+	return call->slot != NULL ? call->slot->graph : call->graph;
+}
 
 extern uint64 emogi_call_make_token(void);
 extern EmogiCall *emogi_call_enter(Oid function, const char *name, const EmogiSource *source);
@@ -161,7 +169,16 @@ extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*a
 
 /* ---- request.c ---- */
 
-extern void emogi_request_require_engine(void);
+extern void emogi_request_check_engine(void);
+
+/* Raise 55000 early if the requested engine is known not to exist: no GPU, or no worker at all. */
+static inline void
+emogi_request_require_engine(void)
+{
+	if (!IsUnderPostmaster || emogi_engine == EMOGI_ENGINE_CUDA)
+		emogi_request_check_engine();
+}
+
 extern const EmogiReply *emogi_call_request(EmogiCall *call);
 extern const EmogiReply *emogi_call_await_chained(EmogiCall *call);
 extern void emogi_call_free_chained(EmogiCall *call);

@@ -13,9 +13,10 @@
 static void
 copy_text(char *to, Size bytes, const char *from)
 {
-	int			length = pg_mbcliplen(from, (int) Min(strlen(from), (Size) INT_MAX),
-									  (int) bytes - 1);
+	Size		length = strlen(from);
 
+	if (length >= bytes)
+		length = pg_mbcliplen(from, (int) Min(length, (Size) INT_MAX), (int) bytes - 1);
 	memcpy(to, from, length);
 	to[length] = '\0';
 }

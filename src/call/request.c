@@ -36,9 +36,9 @@
  */
 static double vtime_ms = -1;
 
-/* Raise 55000 early if the requested engine is known not to exist: no GPU, or no worker at all. */
+/* Raise 55000 as emogi_request_require_engine does. */
 void
-emogi_request_require_engine(void)
+emogi_request_check_engine(void)
 {
 	bool		absent;
 	char		reason[sizeof emogi_shared->cuda[0].reason];

@@ -23,20 +23,6 @@
 
 #define PAGES_PER_CHECK 4096
 
-/*
- * Return true if the changes of a table can be tracked (L1).
- *
- * Every change of a page must be WAL-logged. The current transaction must not have created the
- * table's file: in such a file it may have stored rows that are frozen at once, or may have
- * truncated and refilled it.
- */
-bool
-emogi_changed_pages_can_track(Relation rel)
-{
-	return rel->rd_tableam == GetHeapamTableAmRoutine() && RelationNeedsWAL(rel) &&
-		!IsCatalogRelation(rel) && !emogi_compat_has_own_file(rel);
-}
-
 /* ---- the visibility map ---- */
 
 /*

@@ -22,10 +22,29 @@
 #ifndef EMOGI_CHANGES_H
 #define EMOGI_CHANGES_H
 
+#include "access/heapam.h"
+#include "catalog/catalog.h"
+#include "utils/rel.h"
+
+#include "base/compat.h"
 #include "cache/change_tracker.h"
 #include "edges/edges.h"
 #include "edges/pages.h"
 #include "contract/overlay.h"
+
+/*
+ * Return true if the changes of a table can be tracked (L1).
+ *
+ * Every change of a page must be WAL-logged. The current transaction must not have created the
+ * table's file: in such a file it may have stored rows that are frozen at once, or may have
+ * truncated and refilled it.
+ */
+static inline bool
+emogi_changed_pages_can_track(Relation rel)
+{
+	return rel->rd_tableam == GetHeapamTableAmRoutine() && RelationNeedsWAL(rel) &&
+		!IsCatalogRelation(rel) && !emogi_compat_has_own_file(rel);
+}
 
 /* ---- changed_pages.c: which pages a snapshot may see differently ---- */
 
@@ -84,7 +103,6 @@ emogi_changed_pages_groups(BlockNumber nblocks)
 	return ((uint64) nblocks + EMOGI_GROUP_PAGES - 1) / EMOGI_GROUP_PAGES;
 }
 
-extern bool emogi_changed_pages_can_track(Relation rel);
 extern void emogi_changed_pages_copy_map(Relation rel, const EmogiSource *source,
 										 EmogiChangedPages *changed);
 extern void emogi_changed_pages_find(Relation rel, const EmogiTrackedPages *pages,

@@ -15,6 +15,7 @@
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
@@ -24,15 +25,18 @@
 #include "base/sql_version.h"
 
 /*
- * Return the declared type of an argument, from the catalog: calls without an expression tree, as
- * by the fastpath, have no other source.
+ * Return the declared type of an argument: that of its expression, which the parser has coerced to
+ * it, or from the catalog. Calls by the fastpath have no expression tree.
  */
 static Oid
 argument_type(FunctionCallInfo fcinfo, int n)
 {
+	const Node *call = fcinfo->flinfo->fn_expr;
 	Oid		   *types;
 	int			ntypes;
 
+	if (call != NULL && IsA(call, FuncExpr) && n < list_length(((const FuncExpr *) call)->args))
+		return exprType(list_nth(((const FuncExpr *) call)->args, n));
 	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &ntypes);
 	return n < ntypes ? types[n] : InvalidOid;
 }

@@ -77,23 +77,24 @@ is_complete(const EmogiTask *task)
 }
 
 /*
- * Describe a task's query for the build of its graph. question: as far as the task tells. Return
- * false if it must wait for the graph.
+ * Describe a task's query for the build of its graph, in the current memory context. question: as
+ * far as the task tells. Return NULL if it must wait for the graph.
  */
-bool
-emogi_chained_run_make(const EmogiTask *task, const EmogiQuestion *question,
-					   EmogiChainedRun *chained)
+const EmogiChainedRun *
+emogi_chained_run_make(const EmogiTask *task, const EmogiQuestion *question)
 {
 	const bool	may_be_local = emogi_answer_can(EMOGI_ANSWERER_LOCAL, question);
+	EmogiChainedRun *chained;
 
-	memset(chained, 0, sizeof *chained);
-	if (!is_complete(task) || (may_be_local && question->is_bounded) ||
-		!set_sources(task, chained))
-		return false;
+	if (!is_complete(task) || (may_be_local && question->is_bounded))
+		return NULL;
+	chained = palloc0(sizeof *chained);
+	if (!set_sources(task, chained))
+		return NULL;
 	chained->engine = emogi_engine;
 	chained->query = task->query;
 	chained->query.placement = emogi_placement;
 	chained->query.papers = emogi_papers_query();
 	chained->max_local_edges = may_be_local ? EMOGI_COST_LOCAL_MIN_EDGES : 0;
-	return true;
+	return chained;
 }

@@ -114,7 +114,15 @@ extern void emogi_cursor_put(FunctionCallInfo fcinfo, EmogiCall *call, EmogiKeyI
 
 /* ---- row_kind.c, and the kinds ---- */
 
-extern const EmogiRowKind *emogi_row_kind_find(const EmogiAlgorithmRow *function);
+extern const EmogiRowKind *const emogi_row_kinds[EMOGI_NSHAPES];
+
+/* Get the kind of a function's rows; NULL if they are plain vertices, or if it has none. */
+static inline const EmogiRowKind *
+emogi_row_kind_find(const EmogiAlgorithmRow *function)
+{
+	return emogi_row_kinds[function->shape];
+}
+
 extern const EmogiResultColumn *emogi_row_kind_column(const EmogiAlgorithmRow *function, int place);
 extern int	emogi_row_kind_key(const EmogiAlgorithmRow *function);
 

@@ -186,8 +186,6 @@ extern void emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *ov
 extern bool emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view);
 extern EmogiCall *emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph,
 								 EmogiResult *result);
-extern Datum emogi_task_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm,
-								const struct EmogiRowKind *kind);
 
 /* ---- task_request.c ---- */
 
@@ -220,8 +218,8 @@ extern bool emogi_task_path_between(EmogiCall *call, const EmogiTask *task, cons
 
 /* ---- chained_run.c ---- */
 
-extern bool emogi_chained_run_make(const EmogiTask *task, const EmogiQuestion *question,
-								   EmogiChainedRun *chained);
+extern const EmogiChainedRun *emogi_chained_run_make(const EmogiTask *task,
+													 const EmogiQuestion *question);
 
 /* ---- vertices.c ---- */
 
@@ -352,7 +350,7 @@ extern void emogi_index_search_call_begin(EmogiIndexSearch *search, const EmogiK
 extern bool emogi_index_search_call_are_keys(EmogiKeyIO *form, const Datum *keys, uint64 count);
 extern Datum *emogi_index_search_call_wanted(const EmogiTask *task,
 											 const EmogiVertexDatums *wanted, uint64 *count);
-extern EmogiIndexSearch emogi_index_search_call_make(EmogiTask *task, Oid function);
+extern bool emogi_index_search_call_describe(EmogiIndexSearch *search, const EmogiKeyType *key);
 extern void emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task,
 											   const EmogiIndexSearch *walk, EmogiGraph *graph,
 											   EmogiResult *result);

@@ -58,9 +58,12 @@ emogi_index_search_call_are_keys(EmogiKeyIO *form, const Datum *keys, uint64 cou
 	return true;
 }
 
-/* Fill in the search of a task. Return false if a source cannot be a key. */
-static bool
-describe(EmogiIndexSearch *search, const EmogiKeyType *key)
+/*
+ * Fill in the search of a task, which may have no key type before. Return false if a source cannot
+ * be a key.
+ */
+bool
+emogi_index_search_call_describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 {
 	EmogiTask  *task = search->context;
 
@@ -73,13 +76,6 @@ describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 	if (search->targeted)
 		search->targets = emogi_index_search_call_wanted(task, &task->wanted, &search->ntargets);
 	return true;
-}
-
-/* Return an index search for a task, to be filled in by describe() once the key type is known. */
-EmogiIndexSearch
-emogi_index_search_call_make(EmogiTask *task, Oid function)
-{
-	return (EmogiIndexSearch) {.describe = describe,.context = task,.function = function};
 }
 
 /*

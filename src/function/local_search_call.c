@@ -57,7 +57,8 @@ emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *overl
 	const uint32 vertex = emogi_overlay_vertex(graph, overlay, key);
 
 	return vertex != EMOGI_NO_VERTEX &&
-		emogi_overlay_presence(graph, overlay, vertex) != EMOGI_VERTEX_GONE;
+		(overlay == NULL ||
+		 emogi_overlay_presence(graph, overlay, vertex) != EMOGI_VERTEX_GONE);
 }
 
 /* Record in a call's record what the backend has done. */
@@ -74,7 +75,7 @@ emogi_local_search_record_run(EmogiCall *call, const EmogiGraph *graph, uint64 n
 	record->nreached += nreached;
 	record->nlevels = Max(record->nlevels, nlevels);
 	record->edges_traversed += edges_traversed;
-	record->run_ms += emogi_pool_now_ms() - start_ms;
+	record->run_ms += emogi_shared_clock_ms() - start_ms;
 }
 
 /*
@@ -176,7 +177,7 @@ run_degrees(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 			EmogiResult *result)
 {
 	const EmogiGraph whole = *graph;
-	const double start_ms = emogi_pool_now_ms();
+	const double start_ms = emogi_shared_clock_ms();
 	EmogiQuery	query = {.algorithm = EMOGI_BFS};
 	EmogiLocalAnswer answer;
 	uint64		nentries;
@@ -227,7 +228,7 @@ emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverla
 					   uint64 max_edges, EmogiGraph *graph, EmogiResult *result)
 {
 	EmogiQuery	query = task->query;
-	double		start_ms = emogi_pool_now_ms();
+	double		start_ms = emogi_shared_clock_ms();
 	EmogiLocalAnswer answer;
 	TreePaths	tree = {0};
 
@@ -268,7 +269,7 @@ emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *overlay,
 								const EmogiGraph *graph, uint32 source, uint32 target,
 								const EmogiPathCost *max, EmogiLocalPath *path, EmogiPathCost *cost)
 {
-	double		start_ms = emogi_pool_now_ms();
+	double		start_ms = emogi_shared_clock_ms();
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiPathAnswer answer = {.outcome = EMOGI_PATH_NONE};

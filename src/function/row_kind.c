@@ -8,18 +8,11 @@
 /* Of aggregates, which no function returns. */
 const EmogiRowKind emogi_no_rows = {.key = -1,.element = -1,.place = -1,.nullable = -1};
 
-/* Get the kind of a function's rows; NULL if they are plain vertices, or if it has none. */
-const EmogiRowKind *
-emogi_row_kind_find(const EmogiAlgorithmRow *function)
-{
-	static const EmogiRowKind *const kinds[EMOGI_NSHAPES] = {
+const EmogiRowKind *const emogi_row_kinds[EMOGI_NSHAPES] = {
 #define ROWS(NAME, kind, ...) [EMOGI_SHAPE_##NAME] = &emogi_##kind,
-		EMOGI_SHAPES(EMOGI_NOTHING, ROWS, ROWS)
+	EMOGI_SHAPES(EMOGI_NOTHING, ROWS, ROWS)
 #undef ROWS
-	};
-
-	return kinds[function->shape];
-}
+};
 
 /* Get a column of a function's rows by its number, from 0; NULL if there is none. */
 const EmogiResultColumn *

@@ -21,9 +21,6 @@
 #include "function/rows.h"
 #include "base/compat.h"
 
-/* Rows between two CHECK_FOR_INTERRUPTS. */
-#define EMOGI_ROWS_PER_CHECK 65536
-
 /* Return the reverse direction. */
 static EmogiDirection
 reverse(EmogiDirection direction)
@@ -70,41 +67,6 @@ emogi_task_graph_key(const EmogiTask *task, EmogiGraphKey *key)
 	key->by_labels = task->query.algorithm == EMOGI_CC;
 	key->with_backward = task->with_backward ||
 		(task->pairs == NULL && emogi_query_needs_backward(&task->query));
-}
-
-/* Put a row into the tuplestore for each vertex that has one, ascending by key. */
-static void
-put_vertices(FunctionCallInfo fcinfo, EmogiCall *call, const EmogiTask *task,
-			 const EmogiGraph *graph, const EmogiResult *result)
-{
-	const EmogiResultColumn *columns = emogi_algorithm_row(task->query.algorithm)->columns;
-	EmogiKeyIO  *form = task->form;
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
-													  ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(row_context);
-	bool		nulls[EMOGI_MAX_COLUMNS + 1] = {false};
-	Datum		values[EMOGI_MAX_COLUMNS + 1];
-
-	for (uint64 first = 0; first < graph->nvertices; first += EMOGI_ROWS_PER_CHECK)
-	{
-		uint64		end = Min(first + EMOGI_ROWS_PER_CHECK, graph->nvertices);
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint64 v = emogi_rows_next(columns, result, first, end); v < end;
-			 v = emogi_rows_next(columns, result, v + 1, end))
-		{
-			values[0] = emogi_rows_vertex(form, graph, v);
-			for (int i = 0; columns[i].name != NULL; i++)
-				values[i + 1] = emogi_rows_column(columns, form, graph, result, v, i);
-			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-			if (form->kind != EMOGI_KEY_IO_INTEGER)
-				MemoryContextReset(row_context);
-			call->record.nrows++;
-		}
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(row_context);
 }
 
 /* Does a graph have edges, or changes that may be edges? */
@@ -159,17 +121,60 @@ prepare(Oid function, EmogiTask *task, EmogiGraphKey *key)
 	emogi_request_require_engine();
 }
 
+/* Is the task for one path? Then its ends are the sources. */
+static bool
+is_for_path(const EmogiTask *task)
+{
+	return task->last_is_target;
+}
+
+/* Describe the query of a course for the build of its graph (EmogiGraphRequest.chain). */
+static const EmogiChainedRun *
+chain(void *arg)
+{
+	const EmogiCourse *course = arg;
+
+	return emogi_chained_run_make(course->task, &course->question);
+}
+
 /*
- * Begin a call as emogi_task_open does. search: may receive the result of an index search,
- * without a graph; NULL = not allowed. question: the task's, whose query may begin with the build
- * of the graph; NULL = it may not.
+ * Set what a course accepts instead of a graph, or with one. A local search of vertices needs no
+ * slot. A query may begin with the build if its sources are known before.
+ */
+static void
+request_course(EmogiCourse *course, EmogiGraphRequest *request)
+{
+	const EmogiTask *task = course->task;
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
+	const bool	may_be_local = emogi_answer_can(EMOGI_ANSWERER_LOCAL, &course->question);
+
+	request->accepts_overlay = emogi_answer_accepts_overlay(&course->question);
+	request->needs_no_slot = may_be_local && !is_for_path(task) &&
+		row->shape == EMOGI_SHAPE_VERTICES;
+	request->chain = !task->has_sources || task->form != NULL ? chain : NULL;
+	request->chain_arg = course;
+}
+
+/* May the edges of a task be searched by indexes instead of in a graph? */
+static bool
+may_search_indexes(const EmogiCourse *course)
+{
+	const EmogiSource *source = &course->task->source;
+
+	return (source->is_query || emogi_index_search_supports(source)) &&
+		emogi_answer_can(EMOGI_ANSWERER_INDEX, &course->question);
+}
+
+/*
+ * Begin a call as emogi_task_open does. course: NULL = only a graph is accepted; otherwise that
+ * which the call may have instead. Its search may receive the result of an index search, without a
+ * graph.
  */
 static EmogiCall *
-open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch *search,
-		  const EmogiQuestion *question, EmogiGraphView *view)
+open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *course,
+		  EmogiGraphView *view)
 {
-	EmogiIndexSearch collection = {0};
-	EmogiChainedRun chained;
+	EmogiIndexSearch collection;
 	EmogiGraphRequest request = {.accepts_overlay = accepts_overlay};
 	EmogiSource *source = &task->source;
 	EmogiCall  *call;
@@ -183,31 +188,30 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch 
 			emogi_vertices_read(task, function, &source->key);
 		return NULL;
 	}
-	if (search != NULL &&
-		(source->is_query || emogi_index_search_supports(source)))
+	if (course != NULL)
+		request_course(course, &request);
+	if (course != NULL && may_search_indexes(course))
 	{
-		*search = emogi_index_search_call_make(task, function);
-		request.search = search;
-		call = emogi_call_enter(function, get_func_name(function), source);
+		course->search = (EmogiIndexSearch) {.describe = emogi_index_search_call_describe,
+											 .context = task,.function = function};
+		request.search = &course->search;
 	}
 	else if (emogi_neighborhood_call_may_serve(task))
 	{
 		collection = emogi_neighborhood_call_search(task, function);
 		request.search = &collection;
-		call = emogi_call_enter(function, get_func_name(function), source);
 	}
-	else
-		call = emogi_call_begin(function, get_func_name(function), source);
-	if (question != NULL && emogi_chained_run_make(task, question, &chained))
-		request.chained = &chained;
+	call = request.search != NULL || request.needs_no_slot ?
+		emogi_call_enter(function, get_func_name(function), source) :
+		emogi_call_begin(function, get_func_name(function), source);
 	emogi_acquire(call, source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if ((source->guess.column != NULL || (source->is_query && source->wants_weight)) &&
 		(!task->query.is_weighted || source->guess.is_taken))
 		emogi_weight_guess_report(source);
-	if (search != NULL && search->is_answered)
+	if (course != NULL && course->search.is_answered)
 		return call;
-	if (collection.describe != NULL)
+	if (request.search == &collection)
 		emogi_neighborhood_call_take(task, &collection);
 	require_weights(task, view);
 	if (!OidIsValid(source->key.type))
@@ -231,7 +235,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiIndexSearch 
 EmogiCall *
 emogi_task_open(Oid function, EmogiTask *task, bool accepts_overlay, EmogiGraphView *view)
 {
-	return open_call(function, task, accepts_overlay, NULL, NULL, view);
+	return open_call(function, task, accepts_overlay, NULL, view);
 }
 
 /*
@@ -328,13 +332,6 @@ typedef enum Outcome
 	GAVE_UP,					/* another answerer must run it */
 	NO_ROWS
 } Outcome;
-
-/* Is the task for one path? Then its ends are the sources. */
-static bool
-is_for_path(const EmogiTask *task)
-{
-	return task->last_is_target;
-}
 
 /* The search was run while the graph was acquired (acquire/index_or_build.c). */
 static Outcome
@@ -465,16 +462,28 @@ notice(const EmogiCourse *course, bool has_edges)
 		emogi_task_notice_sets(course->task, course->view.overlay, graph);
 }
 
+/* Take a slot for a call that has none. Return true if that took a wait, and the graph is lost. */
+static bool
+take_slot(EmogiCourse *course)
+{
+	EmogiCall  *call = course->call;
+
+	if (call->slot != NULL)
+		return false;
+	emogi_call_take_slot(call);
+	return call->slot->graph < 0;
+}
+
 /*
- * Replace an older graph by the current one, which the other answerers read, and report ends that
- * are not in it. Return false if there is nothing to run: the call has ended.
+ * Take a slot, replace an older graph by the current one, which the other answerers read, and
+ * report ends that are not in it. Return false if there is nothing to run: the call has ended.
  */
 static bool
 go_current(EmogiCourse *course)
 {
 	bool		has_edges = true;
 
-	if (course->view.overlay != NULL)
+	if (take_slot(course) || course->view.overlay != NULL)
 	{
 		has_edges = emogi_task_reopen(course->call, course->task, &course->view);
 		*course->graph = course->view.graph;
@@ -534,9 +543,7 @@ emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *re
 	EmogiCourse course = {.task = task,.graph = graph,.result = result};
 
 	emogi_task_ask(task, &course.question);
-	course.call = open_call(function, task, emogi_answer_accepts_overlay(&course.question),
-							emogi_answer_can(EMOGI_ANSWERER_INDEX, &course.question) ?
-							&course.search : NULL, &course.question, &course.view);
+	course.call = open_call(function, task, false, &course, &course.view);
 	*graph = course.view.graph;
 	memset(result, 0, sizeof *result);
 	if (course.call == NULL)
@@ -562,34 +569,4 @@ emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph, EmogiResult *re
 	}
 	emogi_call_phase(course.call, EMOGI_PHASE_ROWS);
 	return course.call;
-}
-
-/*
- * Execute an algorithm's function, with its rows in a tuplestore. kind: of the rows, NULL =
- * vertices.
- */
-Datum
-emogi_task_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm,
-				   const struct EmogiRowKind *kind)
-{
-	EmogiTask	task;
-	EmogiGraph	graph;
-	EmogiResult result;
-	EmogiCall  *call;
-
-	emogi_compat_init_rows(fcinfo);
-	emogi_arguments_read(fcinfo, algorithm, &task);
-	call = emogi_task_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
-	if (call == NULL)
-		return (Datum) 0;
-	if (task.names_edges && (kind == &emogi_bfs_tree_rows ||
-							 kind == &emogi_shortest_path_tree_rows))
-		emogi_search_trees_name(&task, &graph, &result);
-	if (kind != NULL)
-		emogi_cursor_put(fcinfo, call, task.form, kind, &graph, &result,
-						 &call->slot->request.query);
-	else
-		put_vertices(fcinfo, call, &task, &graph, &result);
-	emogi_call_end(call);
-	return (Datum) 0;
 }

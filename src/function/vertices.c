@@ -221,10 +221,16 @@ static int64 *
 find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiVertexDatums *given)
 {
 	int64	   *keys = palloc_extended(Max(given->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices",
-												  ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(scratch);
+	MemoryContext scratch;
+	MemoryContext old;
 
+	if (given->count == 1 && task->form->coder.key.class == EMOGI_KEY_INTEGER)
+	{
+		keys[0] = DatumGetInt64(given->datums[0]);
+		return keys;
+	}
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(scratch);
 	for (uint64 i = 0; i < given->count; i++)
 	{
 		keys[i] = emogi_key_io_find(task->form, graph, given->datums[i]);

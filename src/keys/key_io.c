@@ -55,6 +55,14 @@ emogi_key_io_init(EmogiKeyIO *form, const EmogiKeyType *key, Oid type)
 	memset(form, 0, sizeof *form);
 	form->kind = kind_of(key, type);
 	form->type = type;
+	if (form->kind == EMOGI_KEY_IO_INTEGER)
+	{
+		/* as emogi_key_coder_init does for int8 */
+		form->coder = (EmogiKeyCoder) {.key = *key,.length = sizeof(int64),
+									   .by_value = FLOAT8PASSBYVAL,.align = TYPALIGN_DOUBLE,
+									   .context = CurrentMemoryContext};
+		return;
+	}
 	emogi_key_coder_init(&form->coder, key);
 	form->in_place = key->type == UUIDOID && key->class == EMOGI_KEY_BYTES;
 	if (form->kind != EMOGI_KEY_IO_TEXT)

@@ -141,21 +141,6 @@ emogi_key_type_part(const EmogiKeyType *key, int part)
 		.class = of->class,.fixed_length = of->fixed_length};
 }
 
-/* Check whether two types have the same keys in the same order. */
-bool
-emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b)
-{
-	if (a->type != b->type || a->collation != b->collation || a->family != b->family ||
-		a->class != b->class || a->nparts != b->nparts || a->definition != b->definition)
-		return false;
-	for (int i = 0; i < a->nparts; i++)
-		if (a->parts[i].type != b->parts[i].type ||
-			a->parts[i].collation != b->parts[i].collation ||
-			a->parts[i].family != b->parts[i].family || a->parts[i].class != b->parts[i].class)
-			return false;
-	return true;
-}
-
 /* Get the name of a key type for messages; for rows, a list in parentheses. */
 char *
 emogi_key_type_name(const EmogiKeyType *key)

@@ -26,8 +26,22 @@
 extern bool emogi_key_type_find(Oid type, Oid collation, EmogiKeyType *key);
 extern void emogi_key_type_combine(const EmogiKeyType *parts, int nparts, EmogiKeyType *key);
 extern EmogiKeyType emogi_key_type_part(const EmogiKeyType *key, int part);
-extern bool emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b);
 extern char *emogi_key_type_name(const EmogiKeyType *key);
+
+/* Check whether two types have the same keys in the same order. */
+static inline bool
+emogi_key_type_equal(const EmogiKeyType *a, const EmogiKeyType *b)
+{
+	if (a->type != b->type || a->collation != b->collation || a->family != b->family ||
+		a->class != b->class || a->nparts != b->nparts || a->definition != b->definition)
+		return false;
+	for (int i = 0; i < a->nparts; i++)
+		if (a->parts[i].type != b->parts[i].type ||
+			a->parts[i].collation != b->parts[i].collation ||
+			a->parts[i].family != b->parts[i].family || a->parts[i].class != b->parts[i].class)
+			return false;
+	return true;
+}
 
 /* ---- type_identity.c ---- */
 

@@ -532,12 +532,19 @@ void
 emogi_batch_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	EmogiScan  *scan = &((EmogiBatchState *) node)->scan;
-	EmogiCallRecord total = scan->total;
+	EmogiCallRecord *closed = scan->total;
+	EmogiCallRecord total;
 
 	if (scan->call != NULL)
+	{
+		if (closed != NULL)
+			total = *closed;
 		emogi_scan_add_to_total(scan, scan->call);
+	}
 	emogi_explain_scan(node, ancestors, es);
-	scan->total = total;
+	if (scan->call != NULL && closed != NULL)
+		*closed = total;
+	scan->total = closed;
 }
 
 static const CustomExecMethods exec_methods = {

@@ -421,10 +421,10 @@ explain_servers(const EmogiCallRecord *total, ExplainState *es)
 static bool
 explain_origin(const EmogiScan *scan, ExplainState *es)
 {
-	const EmogiCallRecord *total = &scan->total;
-	const bool	is_index_search = total->origin == EMOGI_GRAPH_INDEX;
+	const EmogiCallRecord *total = scan->total;
+	const bool	is_index_search = total != NULL && total->origin == EMOGI_GRAPH_INDEX;
 
-	if (total->origin == EMOGI_GRAPH_NONE)
+	if (total == NULL || total->origin == EMOGI_GRAPH_NONE)
 		return false;
 	ExplainPropertyText("Graph", is_index_search ?
 						psprintf("%s %s", search_names[total->nvertices > 0], total->indexes) :
@@ -452,7 +452,7 @@ explain_origin(const EmogiScan *scan, ExplainState *es)
 static void
 explain_runs(const EmogiScan *scan, ExplainState *es)
 {
-	const EmogiCallRecord *total = &scan->total;
+	const EmogiCallRecord *total = scan->total;
 
 	if (scan->nruns != 1)
 		ExplainPropertyUInteger("Runs", NULL, scan->nruns, es);

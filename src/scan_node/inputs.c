@@ -62,9 +62,15 @@ init_input(EmogiScan *scan, Expr *expression)
 	EmogiInput *input = &scan->inputs[scan->ninputs++];
 
 	input->expression = expression;
-	input->constant = IsA(expression, Const) ? (const Const *) expression : NULL;
-	input->state = input->constant == NULL ? ExecInitExpr(expression, (PlanState *) scan) : NULL;
 	input->type = exprType((Node *) expression);
+	if (IsA(expression, Const))
+	{
+		input->constant = (const Const *) expression;
+		input->length = (int16) input->constant->constlen;
+		input->by_value = input->constant->constbyval;
+		return;
+	}
+	input->state = ExecInitExpr(expression, (PlanState *) scan);
 	get_typlenbyval(input->type, &input->length, &input->by_value);
 }
 

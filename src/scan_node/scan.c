@@ -47,7 +47,8 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	InvokeFunctionExecuteHook(call->funcid);
 	fmgr_info(call->funcid, &scan->flinfo);
 	fmgr_info_set_expr((Node *) call, &scan->flinfo);
-	scan->function = emogi_call_expr_function(call->funcid);
+	if (scan->function == NULL) /* the state of a scan of vertices has looked it up */
+		scan->function = emogi_call_expr_function(call->funcid);
 	if (scan->function == NULL)
 		elog(ERROR, "function %u is not one of emogi's", call->funcid);
 	scan->kind = emogi_row_kind_find(scan->function);
@@ -63,8 +64,9 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->columns = palloc(Max(list_length(columns), 1) * sizeof *scan->columns);
 	foreach(cell, columns)
 		scan->columns[scan->ncolumns++] = lfirst_int(cell);
-	scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys",
-											   ALLOCSET_SMALL_SIZES);
+	if (scan->vertex_input >= 0 || scan->kind != NULL)
+		scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys",
+												   ALLOCSET_SMALL_SIZES);
 	scan->run_context = AllocSetContextCreate(CurrentMemoryContext, "emogi run",
 											  ALLOCSET_DEFAULT_SIZES);
 	scan->rows_context = AllocSetContextCreate(CurrentMemoryContext, "emogi rows",
@@ -75,14 +77,32 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 
 /* Raise 42P01 for a relation that the call itself has dropped, in a query among its arguments. */
 static void
-check_exists(Oid root)
+report_dropped(void)
 {
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(root)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("a table of the graph was dropped by a query among the arguments"),
-				 errhint("Queries of start values, pairs and communities must not drop tables of "
-						 "the graph.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("a table of the graph was dropped by a query among the arguments"),
+			 errhint("Queries of start values, pairs and communities must not drop tables of "
+					 "the graph.")));
+}
+
+/* Open a relation, which is locked; return all that are read with it: itself and its children. */
+static List *
+open_inheritors(Oid root)
+{
+	Relation	rel = try_relation_open(root, NoLock);
+	List	   *rels;
+	ListCell   *cell;
+
+	if (rel == NULL)
+		report_dropped();
+	rels = list_make1(rel);
+	if (!rel->rd_rel->relhassubclass)
+		return rels;
+	foreach(cell, find_all_inheritors(root, AccessShareLock, NULL))
+		if (lfirst_oid(cell) != root)
+			rels = lappend(rels, relation_open(lfirst_oid(cell), NoLock));
+	return rels;
 }
 
 /*
@@ -95,21 +115,15 @@ emogi_scan_open_tables(EmogiScan *scan, Oid root)
 {
 	ResourceOwner old_owner = CurrentResourceOwner;
 	MemoryContext old;
-	List	   *relids;
-	ListCell   *cell;
 
 	if (!OidIsValid(root) || list_member_oid(scan->roots, root))
 		return;
-	check_exists(root);
-	relids = has_subclass(root) ? find_all_inheritors(root, AccessShareLock, NULL) :
-		list_make1_oid(root);
 	if (scan->tables_owner == NULL)
 		scan->tables_owner = CurrentResourceOwner;
 	old = MemoryContextSwitchTo(scan->css.ss.ps.state->es_query_cxt);
 	CurrentResourceOwner = scan->tables_owner;
 	scan->roots = lappend_oid(scan->roots, root);
-	foreach(cell, relids)
-		scan->tables = lappend(scan->tables, relation_open(lfirst_oid(cell), NoLock));
+	scan->tables = list_concat(scan->tables, open_inheritors(root));
 	CurrentResourceOwner = old_owner;
 	MemoryContextSwitchTo(old);
 }
@@ -137,7 +151,12 @@ void
 emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 {
 	EmogiCallRecord sum = call->record;
-	const EmogiCallRecord *total = &scan->total;
+	const EmogiCallRecord *total;
+
+	if (scan->total == NULL)
+		scan->total = MemoryContextAllocZero(scan->css.ss.ps.state->es_query_cxt,
+											 sizeof *scan->total);
+	total = scan->total;
 
 	sum.wait_ms += total->wait_ms;
 	sum.transfer_ms += total->transfer_ms;
@@ -160,7 +179,7 @@ emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 	sum.nconnections += total->nconnections;
 	sum.nranges += total->nranges;
 	sum.network_bytes += total->network_bytes;
-	scan->total = sum;
+	*scan->total = sum;
 }
 
 /* End the current run. */
@@ -233,6 +252,11 @@ set_inputs(EmogiScan *scan, const NullableDatum *values)
 
 		if (is_looked_up(scan, i))
 			continue;
+		if (input->constant != NULL)
+		{
+			input->value = values[i];
+			continue;
+		}
 		input->value.isnull = values[i].isnull;
 		if (!values[i].isnull)
 			input->value.value = datumCopy(values[i].value, input->by_value, input->length);
@@ -256,8 +280,8 @@ compute_inputs(EmogiScan *scan)
 			continue;
 		values[i].value = emogi_input_evaluate(input, context, &values[i].isnull);
 		same = same && values[i].isnull == input->value.isnull &&
-			(values[i].isnull || datumIsEqual(values[i].value, input->value.value, input->by_value,
-											  input->length));
+			(values[i].isnull || input->constant != NULL ||
+			 datumIsEqual(values[i].value, input->value.value, input->by_value, input->length));
 	}
 	if (!same)
 		set_inputs(scan, values);
@@ -387,7 +411,7 @@ read_arguments(EmogiScan *scan, EmogiTask *task)
 	}
 	else
 		emogi_arguments_read(scan->fcinfo, scan->function->algorithm, task);
-	task->graph.reads_names &= uses_names(scan);
+	task->graph.reads_names = task->graph.reads_names && uses_names(scan);
 }
 
 /* Execute the call; return NULL if there is nothing to run or no row is needed. */

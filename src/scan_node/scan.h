@@ -96,7 +96,7 @@ typedef struct EmogiScan
 								 * rows_context or of the cached graph; NULL = not linked yet */
 	bool		follows_members;	/* return the rows of one component, by its members: */
 	uint32		member;			/* the next one; EMOGI_NO_VERTEX = none is left */
-	MemoryContext keys_context;
+	MemoryContext keys_context; /* of keys that are looked up; NULL = none are */
 	const int64 *keys;			/* [nkeys], ascending: return rows of these vertices only; NULL = of
 								 * all */
 	uint64		nkeys;
@@ -116,8 +116,8 @@ typedef struct EmogiScan
 
 	/* for EXPLAIN ANALYZE */
 	uint64		nruns;
-	EmogiCallRecord total;		/* the last run's record, with times and counts summed over all
-								 * runs */
+	EmogiCallRecord *total;		/* the last run's record, with times and counts summed over all
+								 * runs; NULL = none was recorded */
 } EmogiScan;
 
 /* inputs.c */

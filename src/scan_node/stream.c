@@ -298,6 +298,7 @@ create_scan_state(CustomScan *plan)
 	const EmogiAlgorithmRow *function =
 		emogi_call_expr_function(linitial_node(FuncExpr, plan->custom_exprs)->funcid);
 
+	scan->function = function;
 	scan->css.methods = function != NULL && emogi_row_kind_find(function) != NULL ?
 		&emogi_row_scan_methods : &exec_methods;
 	return (Node *) scan;

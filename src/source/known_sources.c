@@ -16,6 +16,7 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/inval.h"
@@ -32,6 +33,7 @@
 typedef struct KnownSource
 {
 	MemoryContext context;		/* NULL = unused */
+	uint64		id;				/* of the resolution */
 	char	   *text;			/* graph argument; NULL = given by its OID */
 	char	   *columns;		/* then named with it; NULL = none */
 	char	   *search_path;
@@ -46,6 +48,7 @@ typedef struct KnownSource
 
 static KnownSource known_sources[KNOWN_SOURCES];
 static int	oldest = 0;
+static uint64 last_id = 0;
 
 /* Are two strings, or NULLs, equal? */
 static bool
@@ -86,14 +89,15 @@ copy_source(const KnownSource *known, const EmogiGraphArgument *graph, EmogiSour
 	source->query = known->source.query != NULL ? pstrdup(known->source.query) : NULL;
 	source->graph = graph;
 	source->known = (int) (known - known_sources) + 1;
+	source->known_id = known->id;
 }
 
 /*
  * Get the source of a graph argument that was resolved before, with its relation locked; return
  * false if it must be resolved. The caller has accepted invalidations.
  */
-bool
-emogi_known_sources_find(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+static bool
+find_and_lock(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
 	const uint64 nchanges = emogi_catalog_changes_count();
 	const KnownSource *known = find(graph, wants_weight, nchanges);
@@ -128,28 +132,29 @@ emogi_known_sources_peek(const EmogiGraphArgument *graph, bool wants_weight, Emo
 
 /* Can a resolved source be kept? */
 static bool
-may_keep(const EmogiSource *source, Relation rel)
+may_keep(const EmogiSource *source, Oid relid)
 {
 	const EmogiGraphArgument *graph = source->graph;
 	const char *text = graph->is_relation ? graph->columns : graph->text;
 
 	return source->guess.column == NULL && source->key.definition == 0 &&
-		!rel->rd_rel->relhassubclass && (text == NULL || strlen(text) <= MAX_TEXT_BYTES) &&
+		!has_subclass(relid) && (text == NULL || strlen(text) <= MAX_TEXT_BYTES) &&
 		strlen(namespace_search_path) <= MAX_TEXT_BYTES;
 }
 
 /*
- * Keep a source that has just been resolved; nchanges: the number of catalog changes before.
+ * Keep a source of a relation that has just been resolved; nchanges: the number of catalog changes
+ * before.
  */
-void
-emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges)
+static void
+keep(EmogiSource *source, Oid relid, uint64 nchanges)
 {
 	const EmogiGraphArgument *graph = source->graph;
 	KnownSource *known = &known_sources[oldest];
 	MemoryContext context;
 	MemoryContext old;
 
-	if (!may_keep(source, rel) || emogi_catalog_changes_count() != nchanges)
+	if (!may_keep(source, relid) || emogi_catalog_changes_count() != nchanges)
 		return;
 	oldest = (oldest + 1) % KNOWN_SOURCES;
 	if (known->context != NULL)
@@ -166,21 +171,46 @@ emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges)
 	known->source.name = copyObject(source->name);
 	known->source.query = source->query != NULL ? pstrdup(source->query) : NULL;
 	known->source.graph = NULL;
-	known->locked = RelationGetRelid(rel);
+	known->locked = relid;
 	MemoryContextSwitchTo(old);
 	known->context = context;
+	known->id = ++last_id;
 	source->known = (int) (known - known_sources) + 1;
+	source->known_id = known->id;
 }
 
-/* Get the entry of a source; NULL if there is none, or the catalogs have changed since. */
+/*
+ * Resolve the graph argument, or know it from an earlier call. Relations are locked on return.
+ * Raises 0A000, 42601, 42P01, 42703, 42804, 42809.
+ */
+void
+emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+{
+	uint64		nchanges;
+	Oid			relid;
+
+	AcceptInvalidationMessages();	/* as in the parser: privileges may have changed even if the
+									 * lock is already held */
+	if (find_and_lock(graph, wants_weight, source))
+		return;
+	nchanges = emogi_catalog_changes_count();
+	relid = emogi_source_resolve_anew(graph, wants_weight, source);
+	if (OidIsValid(relid))
+		keep(source, relid, nchanges);
+}
+
+/*
+ * Get the entry of a source; NULL if there is none, it was replaced, or the catalogs, the user or
+ * the search path have changed since.
+ */
 static KnownSource *
 entry_of(const EmogiSource *source)
 {
 	KnownSource *known = source->known > 0 ? &known_sources[source->known - 1] : NULL;
 
-	return known != NULL &&
-		is_valid(known, source->graph, source->wants_weight, emogi_catalog_changes_count()) ?
-		known : NULL;
+	return known != NULL && known->id == source->known_id &&
+		known->nchanges == emogi_catalog_changes_count() && known->userid == GetUserId() &&
+		strcmp(known->search_path, namespace_search_path) == 0 ? known : NULL;
 }
 
 /*

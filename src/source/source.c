@@ -19,7 +19,6 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 
-#include "base/catalog_changes.h"
 #include "base/compat.h"
 #include "source/source.h"
 
@@ -374,23 +373,27 @@ use_condition(Relation rel, const char *condition, bool by_default, EmogiSource 
 	source->relid = InvalidOid;
 }
 
-/* Resolve a relation and its columns. */
-static void
+/*
+ * Resolve a relation and its columns. Return it, or InvalidOid if its columns are such that the
+ * result cannot be kept.
+ */
+static Oid
 resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
-	const uint64 nchanges = emogi_catalog_changes_count();
 	List	   *columns;
 	const char *condition;
+	Oid			relid;
 	Relation	rel;
 
 	lock_relation(graph, source, &columns, &condition);
-	rel = relation_open(source->relid, NoLock);
+	relid = source->relid;
+	rel = relation_open(relid, NoLock);
 	check_kind(rel);
 	if (emogi_columns_have_rows(columns))
 	{
 		resolve_rows(rel, columns, condition, source);
 		relation_close(rel, NoLock);
-		return;
+		return InvalidOid;
 	}
 	if (columns == NIL)
 		use_default_columns(rel, wants_weight, source);
@@ -400,9 +403,8 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 	if (condition != NULL)
 	{
 		use_condition(rel, condition, columns == NIL, source);
-		emogi_known_sources_keep(source, rel, nchanges);
 		relation_close(rel, NoLock);
-		return;
+		return relid;
 	}
 	if (!wants_weight && columns == NIL && source->reverse == 0)
 		source->weight = 0;
@@ -414,8 +416,8 @@ resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource
 		check_weight_type(rel, source->reverse);
 	if (!wants_weight && source->reverse == 0)
 		source->weight = 0;
-	emogi_known_sources_keep(source, rel, nchanges);
 	relation_close(rel, NoLock);
+	return relid;
 }
 
 /* Return true if a graph argument is the text of a query. */
@@ -426,16 +428,12 @@ emogi_source_is_query(const EmogiGraphArgument *graph)
 }
 
 /*
- * Resolve the graph argument. Relations are locked on return. Raises 0A000, 42601, 42P01, 42703,
- * 42804, 42809.
+ * Resolve the graph argument anew, as emogi_source_resolve does. Return the relation that it names,
+ * or InvalidOid if the source cannot be kept for later calls.
  */
-void
-emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+Oid
+emogi_source_resolve_anew(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
-	AcceptInvalidationMessages();	/* as in the parser: privileges may have changed even if the
-									 * lock is already held */
-	if (emogi_known_sources_find(graph, wants_weight, source))
-		return;
 	memset(source, 0, sizeof *source);
 	source->graph = graph;
 	source->wants_weight = wants_weight;
@@ -443,9 +441,9 @@ emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSo
 	{
 		source->is_query = true;
 		source->query = pstrdup(graph->text);
+		return InvalidOid;
 	}
-	else
-		resolve_relation(graph, wants_weight, source);
+	return resolve_relation(graph, wants_weight, source);
 }
 
 /*

@@ -2,10 +2,11 @@
  * source.h: the graph argument: what it names, the caller's privileges, and the snapshot of the
  * call
  *
- * emogi_source_resolve (source.c) turns the graph argument into a source: a relation, which it
- * locks, with the columns that make an edge, or a query.
+ * emogi_source_resolve (known_sources.c) turns the graph argument into a source: a relation, which
+ * it locks, with the columns that make an edge, or a query.
  *
- * known_sources.c        keeps what was resolved, for later calls of the session
+ * known_sources.c        knows what the session has resolved before
+ * source.c               resolves it anew
  * seen_by.c              knows which snapshots see the catalogs so
  * source_peek.c          does the same for the planner, without locks or errors
  * default_columns.c      finds the columns of a relation if none were named
@@ -100,7 +101,8 @@ typedef struct EmogiSource
 	List	   *name;			/* String nodes, possibly qualified; NIL = not given by name */
 	Oid			relid;
 	bool		was_locked;		/* locked before: the statement may read it elsewhere, too */
-	int			known;			/* index in known_sources.c, from 1; 0 = none */
+	int			known;			/* index in known_sources.c, from 1; 0 = none, and */
+	uint64		known_id;		/* ... the entry's identity */
 	AttrNumber	src;
 	AttrNumber	dst;
 	AttrNumber	weight;			/* 0 = none or unused */
@@ -138,8 +140,8 @@ typedef struct EmogiEdgeColumns
 	EmogiWeightGuess	guess;	/* of the weight, if used */
 } EmogiEdgeColumns;
 
-extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight,
-								 EmogiSource *source);
+extern Oid	emogi_source_resolve_anew(const EmogiGraphArgument *graph, bool wants_weight,
+									  EmogiSource *source);
 extern uint64 emogi_query_id_of_text(const char *text, const char **bare);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_keys_are_current(const EmogiSource *source);
@@ -153,11 +155,10 @@ extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
 /* ---- known_sources.c: arguments that were resolved before ---- */
 
-extern bool emogi_known_sources_find(const EmogiGraphArgument *graph, bool wants_weight,
-									 EmogiSource *source);
+extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight,
+								 EmogiSource *source);
 extern bool emogi_known_sources_peek(const EmogiGraphArgument *graph, bool wants_weight,
 									 EmogiSource *source);
-extern void emogi_known_sources_keep(EmogiSource *source, Relation rel, uint64 nchanges);
 extern bool emogi_known_sources_are_seen(const EmogiSource *source);
 extern void emogi_known_sources_note_seen(const EmogiSource *source);
 extern bool emogi_known_sources_is_heap(const EmogiSource *source);

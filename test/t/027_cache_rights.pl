@@ -246,7 +246,7 @@ is_as('monitor', $users, 'alice owner', '... and all to pg_monitor');
 is_as('monitor', q{SELECT count(*) > 0 FROM emogi_graphs WHERE source = 's.edges'}, 't', 'emogi_graphs shows all to pg_monitor');
 is_as('monitor', $bfs, '42501', '... whose members may not read the rows for that');
 my ($out, $err) = ('', '');
-my ($psql, $pid) = hold_at($node, \$out, \$err, 'found=3000000', 'SET ROLE owner', $bfs);
+my ($psql, $pid) = hold_at($node, \$out, \$err, 'found=3000000', 'SET ROLE owner; SET emogi.enable_local_search = off', $bfs);
 is_as('bob', 'SELECT count(*) FROM emogi_progress', '0', 'emogi_progress shows nothing of others');
 is_as('alice', 'SELECT count(*) FROM emogi_progress', '0', '... whoever they are');
 is_as('owner', "SELECT count(*), min(function), min(source) FROM emogi_progress WHERE pid = $pid", '1|emogi_bfs|s.edges', '... the own');

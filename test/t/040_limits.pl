@@ -135,6 +135,18 @@ foreach my $limit ([ 'emogi.session_calls = 3', 4, qr/cursor 4 refused: 53400 .*
 	$session->ask('ROLLBACK');
 	$session->quit;
 }
+# A graph with a dictionary stays pinned while rows are read, and counts, also if a search in the backend has found them.
+{
+	$node->safe_psql('postgres', q{CREATE TABLE named AS SELECT 'v' || i AS src, 'v' || i + 1 AS dst FROM generate_series(1, 5000) i;
+		GRANT SELECT ON named, tree TO mallory; SELECT emogi_prewarm('named'), emogi_prewarm('tree')});
+	my $session = session($node);
+	my $out = $session->ask('SET emogi.session_calls = 3; SET ROLE mallory; BEGIN') . open_cursors($session, 'n', 4, q{SELECT * FROM emogi_bfs('named', 'v1', 2)});
+	like($out, qr/cursor 4 refused: 53400 .*session.*emogi\.session_calls/, 'results with a dictionary count');
+	$session->ask('ROLLBACK');
+	is($session->ask(q{BEGIN; DECLARE a CURSOR FOR SELECT * FROM emogi_bfs('tree', 1, 2); DECLARE b CURSOR FOR SELECT * FROM emogi_bfs('tree', 2, 2);
+		FETCH 1 FROM a; FETCH 1 FROM b}), "1|0\n2|0", '... others do not');
+	$session->quit;
+}
 is($attackers[0]->ask(q{SELECT allowed_bytes FROM emogi_estimate('SELECT 1, 2')}), $share, 'emogi_estimate knows what a role may take');
 is($node->safe_psql('postgres', q{SELECT allowed_bytes FROM emogi_estimate('tree')}), 256 << 20, '... and that superusers may have all');
 
@@ -162,21 +174,24 @@ $node->safe_psql('postgres', "SELECT pg_cancel_backend($pids[1])");
 like($attackers[1]->answer, qr/57014/, '... and is canceled');
 is($node->safe_psql('postgres', "SELECT status, wait_ms >= 500, wait_ms <= total_ms FROM emogi_runs WHERE pid = $pids[1] ORDER BY id DESC LIMIT 1"), 'failed|t|t', '... and has waited');
 
-# A search that has found its graph, and waits for a slot, releases the graph and finds one anew.
-$node->safe_psql('postgres', q{SELECT emogi_prewarm('tree'); GRANT SELECT ON tree TO mallory});
+# A search of few edges needs no slot. One that needs the engine, after it has found its graph, waits for a slot without it, and finds one anew.
+$node->safe_psql('postgres', q{SELECT emogi_prewarm('tree')});
 my $near = q{SELECT count(*) FROM emogi_bfs('tree', 1, max_depth => 2)};
+my $far = q{SELECT count(*) FROM emogi_bfs('tree', 1)};
 my $pins = q{SELECT sum(pins) FROM emogi_graphs WHERE source::text LIKE 'tree%'};
-$attackers[0]->ask("RESET ROLE; SET emogi.fault = 'found=3000000'; SET ROLE mallory");
-$attackers[0]->tell($near);
-ok(wait_until(10, sub { $node->safe_psql('postgres', $pins) eq '1' }), 'a search has its graph');
-$attackers[1]->tell($near);
-shown("pid = $pids[1] AND blocked_by = '{$pids[0]}'", qr/^waiting\|slot\|/, 'another waits for a slot of the role');
-is($node->safe_psql('postgres', $pins), '1', '... without the graph');
+$attackers[0]->tell($forever);
+shown("pid = $pids[0] AND p.state = 'running' AND phase = 'run'", qr/running/, 'a role has used up its slots');
+is($attackers[1]->ask($near), '7', 'a search of few edges needs none');
+is($node->safe_psql('postgres', "SELECT cache, engine, reason FROM emogi_runs WHERE pid = $pids[1] ORDER BY id DESC LIMIT 1"), 'hit|backend|the search reads at most 4096 edges', '... and is recorded');
+$attackers[1]->tell($far);
+shown("pid = $pids[1] AND blocked_by = '{$pids[0]}'", qr/^waiting\|slot\|/, 'one that reaches more waits for a slot of the role');
+is($node->safe_psql('postgres', $pins), '0', '... without the graph');
 $node->safe_psql('postgres', q{SELECT emogi_evict('tree')});
-is($attackers[0]->answer, '7', 'the first is right');
-is($attackers[1]->answer, '7', 'the second is right, though its graph was evicted meanwhile');
+$node->safe_psql('postgres', "SELECT pg_cancel_backend($pids[0])");
+like($attackers[0]->answer, qr/57014/, 'the first is canceled');
+is($attackers[1]->answer, '10001', 'the second is right, though its graph was evicted meanwhile');
 is($node->safe_psql('postgres', "SELECT cache <> 'hit' FROM emogi_runs WHERE pid = $pids[1] ORDER BY id DESC LIMIT 1"), 't', '... and got another');
-$attackers[0]->ask("RESET ROLE; RESET emogi.fault");
+is($node->safe_psql('postgres', $pins), '0', '... which it has released');
 $_->ask("RESET ROLE; RESET emogi.role_slots; SET ROLE mallory") foreach @attackers;
 my $third = session($node);
 my $third_pid = $third->ask('SELECT pg_backend_pid()');
