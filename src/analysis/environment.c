@@ -71,7 +71,7 @@ get_values(EmogiEnvironment *environment)
 	memset(environment, 0, sizeof *environment);
 	environment->userid = GetUserId();
 	environment->row_security = row_security;
-	environment->standard_strings = standard_conforming_strings;
+	environment->standard_strings = emogi_compat_standard_strings();
 	environment->null_equals = Transform_null_equals;
 	environment->array_nulls = Array_nulls;
 	environment->quotes_all = quote_all_identifiers;

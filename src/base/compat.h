@@ -459,6 +459,17 @@ emogi_compat_watch_setting(const char *name, GucBoolAssignHook hook)
 	return previous;
 }
 
+/* Before 19: strings may be set to treat backslashes as escapes. */
+static inline bool
+emogi_compat_standard_strings(void)
+{
+#if PG_VERSION_NUM >= 190000
+	return true;
+#else
+	return standard_conforming_strings;
+#endif
+}
+
 /*
  * 15: a transaction's counts can be traversed. At the end of a transaction, when one level is left:
  * call a function for each table that it has counted changes of.
