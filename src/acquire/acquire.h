@@ -16,11 +16,14 @@
  * index_or_build.c            chooses between an index search and a graph, by the costs of
  *                             index_search_cost.c
  * neighborhood_graph.c        makes a graph of collected edges
+ * own_graph.c                 gets the graph of a transaction that has only inserted rows since its
+ *                             last call
  * apply_delta.c               gets the graph from a change tracker: apply_delta_merge.c from an
  *                             older graph, apply_delta_build.c from all edges
  * build.c                     reads the edges of the source (../graph_source), then has the engine
  *                             worker make keys and CSR from them
- * build_dictionary.c          makes the dictionary of keys that are not integers
+ * build_dictionary.c          makes the dictionary of keys that are not integers; known_order.c
+ *                             sorts its keys by the order of the previous dictionary
  * graph_estimate.c            estimates the size of a graph before the scan; query_size.c for the
  *                             planner, if it is a query or a view
  * explain_graph.c             predicts for EXPLAIN how a call would get its graph

@@ -12,12 +12,15 @@
  * tracker_refresh.c    drives all of this
  * tracker_create.c     creates the tracker of a graph that is being built
  * own_changes.c        keeps the changes of the current transaction between its calls
+ * own_pages.c          finds the pages with such changes that must be rescanned
+ * own_rows.c           reads the rows that the transaction has inserted since its last call
  * kept_overlay.c       overlays that are kept and grow: own_overlay.c of own changes,
  *                      logged_overlay.c of a tracker's log
  *
  * checked_weights.c    tells whether a table contains weights that a build refuses
  *
- * docs/design/incremental-graphs.md has the rules L1 to L12 and proves them sufficient.
+ * docs/design/incremental-graphs.md has the rules L1 to L12 and O1 to O9 and proves them
+ * sufficient.
  */
 #ifndef EMOGI_CHANGES_H
 #define EMOGI_CHANGES_H

@@ -5,8 +5,8 @@
  * pages.c, which calls visibility.c to find the visible tuples, row_filter.c to evaluate the
  * conditions of a query, and pages_decode.c. Relations other than plain heaps are read by the
  * executor: sink_query.c makes the query, sink.c receives the rows, sink_errors.c reports errors of
- * the query. All of them put edges into the chunks of the call's slot (sink.h); sink_keys.c converts
- * keys that are not integers.
+ * the query. All of them put edges into the chunks of the call's slot (sink.h); sink_keys.c
+ * converts keys that are not integers.
  */
 #ifndef EMOGI_EDGES_H
 #define EMOGI_EDGES_H

@@ -1,8 +1,8 @@
 /*
  * neighborhood.h: the edges near given vertices, collected through table indexes.
  *
- * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect them; acquire/neighborhood_graph.c makes them a
- * graph.
+ * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect them;
+ * acquire/neighborhood_graph.c makes them a graph.
  */
 #ifndef EMOGI_NEIGHBORHOOD_H
 #define EMOGI_NEIGHBORHOOD_H

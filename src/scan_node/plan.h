@@ -1,7 +1,8 @@
 /*
  * plan.h: declarations shared by the planner's files
  *
- * plan.c plans scans, lateral.c batches of scans, and upper_paths.c the steps above scans.
+ * plan.c plans scans, with plan_order.c and plan_shared.c; lateral.c plans batches of scans, and
+ * upper_paths.c the steps above scans.
  * conditions.c, conditions_value.c, aggregate_match.c, unused_names.c, size.c and size_probe.c
  * serve all of them.
  */

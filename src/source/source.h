@@ -10,6 +10,7 @@
  * seen_by.c              knows which snapshots see the catalogs so
  * source_peek.c          does the same for the planner, without locks or errors
  * default_columns.c      finds the columns of a relation if none were named
+ * ambiguous_columns.c    refuses columns that could be read in two ways
  * graph_grammar.c        parses the forms of the text
  * columns.c              parses lists of columns
  * select_text.c          writes the query for a relation with a condition
@@ -19,7 +20,7 @@
  * name_hints.c           suggests names if a relation does not exist
  * column_hints.c         ... if a column does not exist
  * query_hints.c          ... the form of a query if an argument is something else
- * weight_guess.c                chooses a weight if none was named
+ * weight_guess.c         chooses a weight if none was named
  * parser_hints.c         explains errors that are raised before a call
  * query_id.c             identifies a source in the call statistics
  * access.c               checks privileges (emogi_access_check)

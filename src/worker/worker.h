@@ -2,8 +2,11 @@
  * worker.h: the engine worker, the one background process that computes.
  *
  * Its main thread (worker.c) takes queued requests from the slots in fair-share order (schedule.c),
- * passes them to compute threads (threads.c, threads.h), which own the engines and call no
- * PostgreSQL function, and continues those of several steps (steps.c).
+ * passes them to compute threads (threads.c), which own the engines and call no PostgreSQL
+ * function, and continues those of several steps (steps.c). thread_build.c executes requests that
+ * build, merge, pack or expand a graph. csr_memory.c allocates memory for a slot between two steps,
+ * gpu_schedule.c assigns the GPUs (gpus.c) to requests, and activity.c shows the requests in
+ * pg_stat_activity.
  */
 #ifndef EMOGI_WORKER_H
 #define EMOGI_WORKER_H
