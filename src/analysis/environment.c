@@ -21,6 +21,7 @@
 
 #include "analysis/known_analyses.h"
 #include "base/catalog_changes.h"
+#include "base/compat.h"
 
 /* ---- the catalogs ---- */
 

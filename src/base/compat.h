@@ -30,6 +30,7 @@
 #include "nodes/extensible.h"
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
+#include "parser/parser.h"
 #include "parser/scanner.h"
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
