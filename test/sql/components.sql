@@ -264,15 +264,22 @@ INSERT INTO rings VALUES (-1000, -1000);
 SELECT count(DISTINCT component) FROM emogi_cc('rings');
 SELECT count(*) FROM emogi_bfs('rings', 1, direction => 'both');
 SELECT last();
-SELECT is_right('rings');
 SELECT count(*) > 0 FROM emogi_cc('rings');
 SELECT last();
-SELECT component FROM emogi_cc('rings') WHERE vertex = 17;
-SELECT last();
 INSERT INTO rings VALUES (7, 17);
-SELECT count(*) FROM emogi_bfs('rings', 1, direction => 'both');
 SELECT component FROM emogi_cc('rings') WHERE vertex = 17;
 SELECT last();
+SELECT count(*) FROM emogi_bfs('rings', 1, direction => 'in');
+SELECT last();
+INSERT INTO rings VALUES (17, 27);
+SELECT component FROM emogi_cc('rings') WHERE vertex = 27;
+SELECT last();
+INSERT INTO rings VALUES (27, 37);
+SELECT ok, cache FROM emogi_check('rings', 'both');
+SELECT ok, cache FROM emogi_check('rings');
+SELECT count(*) > 0 FROM emogi_cc('rings');
+SELECT last();
+SELECT is_right('rings');
 CREATE PROCEDURE grow(direction text) LANGUAGE plpgsql AS $$
 DECLARE
   seen text[];
