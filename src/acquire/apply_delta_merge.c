@@ -44,13 +44,7 @@
 #define OWN_SHARE 32
 #define OWN_MAX 131072
 
-/*
- * For components, an overlay also saves a run, so it may have up to
- * max(OVERLAY_CHANGES, min(edges / LABELS_SHARE, LABELS_CHANGES)) changes.
- */
-#define LABELS_SHARE 512
-#define LABELS_CHANGES 16384
-#define LABELS_BYTES (32 * 1024 * 1024)
+#define LABELS_BYTES (32 * 1024 * 1024)	/* maximum size of an overlay for components */
 
 /*
  * A GPU derives its copy of the new graph from the old copy if at most 1 / EMOGI_DERIVE_SHARE of
@@ -104,9 +98,7 @@ share_changes(const EmogiDeltaCall *delta, const ChangesSince *since)
 static uint64
 max_overlay_changes(const EmogiCached *base, bool by_labels)
 {
-	return by_labels ? Max(OVERLAY_CHANGES,
-						   Min(base->graph.forward.nedges / LABELS_SHARE, LABELS_CHANGES)) :
-						   OVERLAY_CHANGES;
+	return by_labels ? emogi_cache_labels_max_changes(base) : OVERLAY_CHANGES;
 }
 
 /*

@@ -106,23 +106,44 @@ is_exact(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 	return true;
 }
 
-/* Find a suitable graph in the given state; `fits` checks its adjacency lists. */
+/*
+ * Check whether a call prefers a graph, if it is suitable, to others: one with component labels if
+ * it can use them, because they save a run.
+ */
+bool
+emogi_cache_lookup_prefers(const EmogiCached *cached, const EmogiGraphKey *key)
+{
+	return !key->by_labels || cached->labels != NULL;
+}
+
+/*
+ * Find a suitable graph in the given state, a preferred one if there is any; `fits` checks its
+ * adjacency lists.
+ */
 static EmogiCached *
 find_graph(const EmogiCacheLookup *lookup, EmogiCachedState state,
 		   bool (*fits) (const EmogiCached *, const EmogiGraphKey *))
 {
+	EmogiCached *found = NULL;
 	dlist_iter	iter;
 
 	dlist_foreach(iter, emogi_cache_bucket(&lookup->key))
 	{
 		EmogiCached *cached = dlist_container(EmogiCached, chain, iter.cur);
 
-		if (cached->state == state && emogi_cache_lookup_has_columns(cached, &lookup->key) &&
+		const bool	is_preferred = emogi_cache_lookup_prefers(cached, &lookup->key);
+
+		if (cached->state == state && (found == NULL || is_preferred) &&
+			emogi_cache_lookup_has_columns(cached, &lookup->key) &&
 			fits(cached, &lookup->key) &&
 			is_exact(cached, lookup))
-			return cached;
+		{
+			found = cached;
+			if (is_preferred)
+				break;
+		}
 	}
-	return NULL;
+	return found;
 }
 
 /* Release the base graph of a slot. */
@@ -504,7 +525,10 @@ emogi_cache_lookup_pin_latest(const EmogiGraphKey *key, int *index, uint64 *id, 
 
 		if (cached->state == EMOGI_GRAPH_READY && emogi_cache_lookup_has_columns(cached, key) &&
 			emogi_cache_lookup_has_lists(cached, key) &&
-			(latest == NULL || cached->id > latest->id))
+			(latest == NULL || emogi_cache_lookup_prefers(cached, key) >
+			 emogi_cache_lookup_prefers(latest, key) ||
+			 (emogi_cache_lookup_prefers(cached, key) ==
+			  emogi_cache_lookup_prefers(latest, key) && cached->id > latest->id)))
 			latest = cached;
 	}
 	if (latest != NULL)

@@ -90,6 +90,7 @@ extern bool emogi_cache_lookup_await(EmogiSlot *slot, const EmogiCacheLookup *lo
 extern bool emogi_cache_lookup_find_stale(EmogiSlot *slot, const EmogiCacheLookup *lookup,
 										  double *age_ms);
 extern bool emogi_cache_lookup_accepts_weights(EmogiWeights weights, uint32 misfits);
+extern bool emogi_cache_lookup_prefers(const EmogiCached *cached, const EmogiGraphKey *key);
 extern void emogi_cache_lookup_hide_weights(EmogiGraph *graph);
 extern void emogi_cache_lookup_set_view(const EmogiGraph *graph, EmogiDirection direction,
 										const EmogiGraphKey *wanted, EmogiGraph *shown);

@@ -61,7 +61,10 @@ renew(EmogiCached *cached, const EmogiCacheLookup *lookup, uint64 nskipped)
 	cached->nskipped = nskipped;
 }
 
-/* Find a graph of a tracker at a position, READY before BUILDING; NULL if there is none. */
+/*
+ * Find a graph of a tracker at a position, READY before BUILDING, of these a preferred one; NULL if
+ * there is none.
+ */
 static EmogiCached *
 find_at(const EmogiCacheLookup *lookup, uint64 tracker_id, uint64 position)
 {
@@ -76,7 +79,9 @@ find_at(const EmogiCacheLookup *lookup, uint64 tracker_id, uint64 position)
 			(cached->state == EMOGI_GRAPH_READY ||
 			 (cached->state == EMOGI_GRAPH_BUILDING && found == NULL)) &&
 			emogi_cache_lookup_has_columns(cached, &lookup->key) &&
-			emogi_cache_lookup_has_lists(cached, &lookup->key))
+			emogi_cache_lookup_has_lists(cached, &lookup->key) &&
+			(found == NULL || found->state != EMOGI_GRAPH_READY ||
+			 emogi_cache_lookup_prefers(cached, &lookup->key)))
 			found = cached;
 	}
 	return found;
@@ -134,8 +139,34 @@ emogi_cache_lookup_find_of_tracker(EmogiSlot *slot, const EmogiCacheLookup *look
 }
 
 /*
- * Pin, as the slot's base graph, the newest graph of a tracker, which is held, that has the lists
- * of a lookup and can be brought to the tracker's position: by its log, or by the changes since
+ * Check whether the labels of a base graph, if it has any, are used with the changes since. The
+ * call's own changes are not counted, because they are the same for all base graphs.
+ */
+static bool
+has_usable_labels(const EmogiCached *base, const EmogiChangeTracker *state)
+{
+	return base->labels != NULL &&
+		state->position - base->tracker_position <= emogi_cache_labels_max_changes(base);
+}
+
+/*
+ * Check whether a graph is a better base for a lookup than another: it is newer, or the lookup is
+ * for component labels and only this graph has them.
+ */
+static bool
+is_better_base(const EmogiCached *cached, const EmogiCached *other, const EmogiGraphKey *key,
+			   const EmogiChangeTracker *state)
+{
+	const bool	is_labeled = key->by_labels && has_usable_labels(cached, state);
+
+	if (is_labeled != (key->by_labels && has_usable_labels(other, state)))
+		return is_labeled;
+	return cached->tracker_position > other->tracker_position;
+}
+
+/*
+ * Pin, as the slot's base graph, the best graph of a tracker, which is held, that has the lists of
+ * a lookup and can be brought to the tracker's position: by its log, or by the changes since
  * old_position. NULL if there is none.
  */
 const EmogiCached *
@@ -155,7 +186,7 @@ emogi_cache_lookup_find_base(EmogiSlot *slot, const EmogiCacheLookup *lookup,
 			 cached->tracker_position == old_position) &&
 			emogi_cache_lookup_has_columns(cached, &lookup->key) &&
 			emogi_cache_lookup_has_lists(cached, &lookup->key) &&
-			(base == NULL || cached->tracker_position > base->tracker_position))
+			(base == NULL || is_better_base(cached, base, &lookup->key, state)))
 			base = cached;
 	}
 	if (base != NULL)

@@ -172,7 +172,10 @@ typedef struct EmogiGraphKey
 	EmogiWeights weights;		/* request: which weights are rejected */
 	EmogiDirection direction;
 	bool		any_direction;	/* request: any direction is acceptable */
-	/* request: the labels of an older graph, with the changes since, are acceptable */
+	/*
+	 * request: component labels are useful, also those of an older graph with the changes since; of
+	 * several graphs, one with labels is preferred
+	 */
 	bool		by_labels;
 	bool		with_backward;
 	/*
@@ -476,6 +479,7 @@ extern bool emogi_cache_contraction_drop(void);
 
 extern bool emogi_cache_labels_exist(int graph);
 extern bool emogi_cache_labels_may_be_carried(int graph);
+extern uint64 emogi_cache_labels_max_changes(const EmogiCached *cached);
 extern const uint32 *emogi_cache_labels_begin(int graph, bool uses);
 extern const uint32 *emogi_cache_labels_members(int graph);
 extern void emogi_cache_labels_add_members(int graph);

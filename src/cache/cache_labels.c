@@ -23,6 +23,14 @@
 /* Merges through which unused labels are carried. */
 #define MAX_LABEL_CARRIES 8
 
+/*
+ * An overlay for components saves a run, so it may have up to
+ * max(MIN_CHANGES, min(edges / CHANGES_SHARE, MAX_CHANGES)) changes.
+ */
+#define MIN_CHANGES UINT64CONST(1024)
+#define MAX_CHANGES UINT64CONST(16384)
+#define CHANGES_SHARE 512
+
 /* Vertices sampled to estimate the size of components. */
 #define SAMPLES 1024
 
@@ -93,6 +101,13 @@ emogi_cache_labels_may_be_carried(int index)
 	may = cached->labels != NULL && cached->label_carries < MAX_LABEL_CARRIES;
 	emogi_cache_unlock();
 	return may;
+}
+
+/* Get the maximum number of changes since a graph was made with which its labels are used. */
+uint64
+emogi_cache_labels_max_changes(const EmogiCached *cached)
+{
+	return Max(MIN_CHANGES, Min(cached->graph.forward.nedges / CHANGES_SHARE, MAX_CHANGES));
 }
 
 /*

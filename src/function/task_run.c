@@ -64,7 +64,7 @@ emogi_task_graph_key(const EmogiTask *task, EmogiGraphKey *key)
 	key->weights = task->query.is_weighted ? EMOGI_WEIGHTS_CONDUCTANCES : row->weights;
 	key->direction = list_direction(row->lists, task->direction);
 	key->any_direction = row->lists == EMOGI_LISTS_ANY;
-	key->by_labels = task->query.algorithm == EMOGI_CC;
+	key->by_labels = task->query.algorithm == EMOGI_CC && emogi_answer_is_local_enabled();
 	key->with_backward = task->with_backward ||
 		(task->pairs == NULL && emogi_query_needs_backward(&task->query));
 }

@@ -257,6 +257,84 @@ SELECT count(*) > 0 FROM emogi_cc('net');
 SELECT last();
 SELECT is_right('net');
 
+-- Graphs of other directions, which are newer and have no components, do not replace the graph that has them.
+CREATE TABLE rings (src int, dst int);
+INSERT INTO rings SELECT i / 8 * 10 + i % 8, i / 8 * 10 + (i * 3 + 1) % 8 FROM generate_series(0, 799) i;
+INSERT INTO rings VALUES (-1000, -1000);
+SELECT count(DISTINCT component) FROM emogi_cc('rings');
+SELECT count(*) FROM emogi_bfs('rings', 1, direction => 'both');
+SELECT last();
+SELECT count(*) > 0 FROM emogi_cc('rings');
+SELECT last();
+INSERT INTO rings VALUES (7, 17);
+SELECT component FROM emogi_cc('rings') WHERE vertex = 17;
+SELECT last();
+SELECT count(*) FROM emogi_bfs('rings', 1, direction => 'in');
+SELECT last();
+INSERT INTO rings VALUES (17, 27);
+SELECT component FROM emogi_cc('rings') WHERE vertex = 27;
+SELECT last();
+INSERT INTO rings VALUES (27, 37);
+SELECT ok, cache FROM emogi_check('rings', 'both');
+SELECT ok, cache FROM emogi_check('rings');
+SELECT count(*) > 0 FROM emogi_cc('rings');
+SELECT last();
+SELECT is_right('rings');
+CREATE PROCEDURE grow(direction text) LANGUAGE plpgsql AS $$
+DECLARE
+  seen text[];
+  wrong int := 0;
+BEGIN
+  FOR i IN 1 .. 40 LOOP
+    INSERT INTO rings VALUES (i * 10 + 7, i * 20 + 7), (i * 10 + 9, -i);
+    COMMIT;
+    wrong := wrong + ((SELECT component FROM emogi_cc('rings') WHERE vertex = i * 10 + 7) IS DISTINCT FROM
+      (SELECT component FROM emogi_cc('SELECT * FROM rings') WHERE vertex = i * 10 + 7))::int;
+    PERFORM FROM emogi_cc('rings') WHERE vertex = i * 10 + 7;
+    seen := seen || last();
+    PERFORM FROM emogi_cc('rings') WHERE component = 1;
+    seen := seen || last();
+    IF i % 10 = 0 THEN
+      PERFORM count(*) FROM emogi_bfs('rings', 1, direction => grow.direction);
+    END IF;
+  END LOOP;
+  ASSERT wrong = 0, wrong;
+  ASSERT 'overlay by backend' = ALL (seen), seen;
+END $$;
+CALL grow('both');
+SELECT is_right('rings');
+-- Without an edge, a graph of any direction is merged and run; then that one has them.
+DELETE FROM rings WHERE src = 7 AND dst = 17;
+SELECT is_right('rings');
+SELECT count(*) > 0 FROM emogi_bfs('rings', 1, direction => 'both');
+SELECT count(*) > 0 FROM emogi_bfs('rings', 1, direction => 'in');
+CALL grow('in');
+SELECT is_right('rings');
+CREATE PROCEDURE turns() LANGUAGE plpgsql AS $$
+DECLARE
+  wrong int := 0;
+  overlay int := 0;
+BEGIN
+  PERFORM setseed(0.5);
+  FOR i IN 1 .. 200 LOOP
+    IF i % 40 = 0 THEN
+      DELETE FROM rings WHERE ctid IN (SELECT ctid FROM rings ORDER BY random() LIMIT 20);
+    ELSIF i % 3 > 0 THEN
+      INSERT INTO rings SELECT (random() * 1100)::int, (random() * 1100)::int;
+    END IF;
+    COMMIT;
+    IF random() < 0.3 THEN
+      PERFORM count(*) FROM emogi_bfs('rings', 1, direction => (ARRAY['out', 'in', 'both'])[1 + i % 3]);
+    END IF;
+    wrong := wrong + (NOT is_right('rings'))::int;
+    PERFORM FROM emogi_cc('rings') WHERE vertex = i;
+    overlay := overlay + (last() = 'overlay by backend')::int;
+  END LOOP;
+  ASSERT wrong = 0, wrong;
+  ASSERT overlay > 100, overlay;
+END $$;
+CALL turns();
+
 -- Rows that are many, and read by parallel workers.
 CREATE TABLE large (src int, dst int);
 INSERT INTO large SELECT i, i + 1 FROM generate_series(0, 900000, 3) i UNION ALL SELECT -100, -100;
