@@ -113,7 +113,7 @@ is_word(int i, const char *name)
 	return false;
 }
 
-/* Get the function that a name without the prefix most likely stands for; NULL if none is similar. */
+/* Get the function that a name without the prefix likely stands for; NULL if none is similar. */
 static const char *
 find_likely(const char *name)
 {

@@ -74,6 +74,7 @@ SELECT * FROM emogi_bfs('edges NOT vertex', 1);
 SELECT * FROM emogi_bfs('edges(src, dst) WHERE src > 0;', 1);
 SELECT * FROM emogi_bfs('edges WHERE kind = ''a'' ; ', 1);
 SELECT * FROM emogi_bfs('edges WHERE kind = ''a'' AND', 1);
+SELECT * FROM emogi_bfs('edges WHERE src >', 1);
 SELECT count(*) FROM emogi_bfs('edges WHERE src > 0 -- ;', 1);
 SELECT * FROM emogi_bfs('edges WHERE kind = "a"', 1);
 SELECT * FROM emogi_bfs('edges(src, dst) WHERE kind <> ''é'' AND kind ="1"', 1);
