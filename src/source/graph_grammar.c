@@ -136,16 +136,28 @@ skip_list(const char *p)
 	return skip_blanks(p);
 }
 
-/* Split 'rel[(list)] WHERE condition' at WHERE; return false if the text has another form. */
-bool
-emogi_graph_grammar_split_where(const char *graph, char **relation, const char **condition)
+/*
+ * Skip a name, with a list of columns or without, and the blanks around it; return the start of the
+ * text if there is no name.
+ */
+const char *
+emogi_graph_grammar_skip_relation(const char *graph)
 {
 	const char *start = skip_blanks(graph);
 	const char *p = skip_name(start);
 
-	if (*p == '(' && p > start)
-		p = skip_list(p);
-	if (p == start || pg_strncasecmp(p, "where", 5) != 0 || is_in_word(p[5]))
+	if (p == start)
+		return graph;
+	return *p == '(' ? skip_list(p) : p;
+}
+
+/* Split 'rel[(list)] WHERE condition' at WHERE; return false if the text has another form. */
+bool
+emogi_graph_grammar_split_where(const char *graph, char **relation, const char **condition)
+{
+	const char *p = emogi_graph_grammar_skip_relation(graph);
+
+	if (p == graph || pg_strncasecmp(p, "where", 5) != 0 || is_in_word(p[5]))
 		return false;
 	*relation = pnstrdup(graph, p - graph);
 	*condition = p + 5;

@@ -166,6 +166,53 @@ find_aliased(const char *graph)
 	return relation;
 }
 
+/*
+ * Get the relation, with its columns if they are listed, if another text follows it that is no list
+ * of tables; otherwise NULL. rest: that text, without closing semicolons.
+ */
+static char *
+find_before_rest(const char *graph, char **rest)
+{
+	const char *after = emogi_graph_grammar_skip_relation(graph);
+	size_t		length = strlen(after);
+	char	   *relation = pnstrdup(graph, after - graph);
+	List	   *columns;
+	List	   *name;
+
+	if (after == graph || length == 0 || strchr(",;'", *after) != NULL ||
+		strcasestr(graph, " join ") != NULL ||
+		!emogi_graph_grammar_split_relation(relation, &name, &columns) ||
+		!OidIsValid(RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock, true)))
+		return NULL;
+	while (length > 0 && strchr(" \t\n;", after[length - 1]) != NULL)
+		length--;
+	*rest = pnstrdup(after, length);
+	length = strlen(relation);
+	while (length > 0 && isspace((unsigned char) relation[length - 1]))
+		relation[--length] = '\0';
+	return relation;
+}
+
+/* Get the text with WHERE before a column that follows the relation; NULL if none follows. */
+static char *
+find_condition(const char *graph)
+{
+	char	   *rest;
+	char	   *relation = find_before_rest(graph, &rest);
+	List	   *columns;
+	List	   *name;
+	List	   *column;
+	Oid			relid;
+
+	if (relation == NULL || !emogi_graph_grammar_split_relation(relation, &name, &columns) ||
+		!emogi_graph_grammar_split_relation(rest, &column, &columns) || columns != NIL ||
+		list_length(column) != 1)
+		return NULL;
+	relid = RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock, true);
+	return OidIsValid(relid) && get_attnum(relid, strVal(linitial(column))) > 0 ?
+		psprintf("%s WHERE %s", relation, rest) : NULL;
+}
+
 /* Does the text begin like a relation with columns, with a name before the parenthesis? */
 static bool
 has_columns(const char *graph)
@@ -198,16 +245,21 @@ void
 emogi_name_hints_report_form(const char *graph)
 {
 	char	   *quoted = find_quoted(graph);
-	char	   *aliased = quoted == NULL ? find_aliased(graph) : NULL;
+	const bool	needs_quotes = quoted != NULL && strchr(graph, '(') == NULL;
+	char	   *condition = needs_quotes ? NULL : find_condition(graph);
+	char	   *aliased = quoted == NULL && condition == NULL ? find_aliased(graph) : NULL;
 	char	   *framed = without_frame(graph);
+	char	   *rest;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
 			 errmsg("invalid graph argument: \"%s\"", graph),
+			 condition != NULL ? errhint("A condition follows WHERE: '%s'.", condition) :
 			 aliased != NULL ?
 			 errhint("A relation has no alias here: '%s'. A query may have one: 'SELECT a.src, "
 					 "a.dst FROM %s AS a'.", aliased, aliased) :
-			 strcasestr(graph, " where ") != NULL ?
+			 strcasestr(graph, " where ") != NULL ||
+			 (framed == NULL && !needs_quotes && find_before_rest(graph, &rest) != NULL) ?
 			 errhint("A condition follows the name of the relation or its columns: 'edges(src, "
 					 "dst) WHERE ...'. For anything else, use a query: 'SELECT src, dst FROM edges "
 					 "AS e WHERE ...'.") :

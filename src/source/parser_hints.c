@@ -85,10 +85,9 @@ explain_function(const char *message)
 
 	while (name != NULL && is_in_name(name[length]))
 		length++;
-	if (name == NULL || name[length] != '(')
+	if (name == NULL || name[length] != '(' || (name > message && is_in_name(name[-1])))
 		return NULL;
-	return psprintf("\\df %.*s lists the arguments, \\df emogi_* the functions. Arguments after the "
-					"graph and the vertices are best passed by name.", length, name);
+	return emogi_function_names_hint(name, length);
 }
 
 /* Get the hint for a column that does not exist and is given as the graph; NULL for another. */

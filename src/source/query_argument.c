@@ -12,6 +12,7 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "nodes/parsenodes.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
@@ -21,13 +22,40 @@
 #include "base/compat.h"
 #include "source/source.h"
 
-/* Add a hint to the error for a query with a parameter. */
+/* Query text that is prepared, and which argument it is. */
+typedef struct
+{
+	const char *query;
+	const char *what;
+} Prepared;
+
+/* Is there a name in double quotes behind an operator? position: in characters, from 1; 0 = none. */
+static bool
+is_quoted_operand(const char *text, int position)
+{
+	const char *p = text;
+	const char *before;
+
+	for (int i = 1; i < position && *p != '\0'; i++)
+		p += pg_mblen(p);
+	if (*p != '"')
+		return false;
+	for (before = p; before > text && isspace((unsigned char) before[-1]); before--)
+		;
+	return before > text && strchr("=<>~", before[-1]) != NULL;
+}
+
+/* Add a hint to the error for a query with a parameter, or with a string in double quotes. */
 static void
-explain_parameter(void *arg)
+explain_operand(const char *query)
 {
 	if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
 		errhint("Pass their values with emogi_query('SELECT src, dst FROM edges WHERE kind = $1', "
 				"kind).");
+	else if (geterrcode() == ERRCODE_UNDEFINED_COLUMN &&
+			 is_quoted_operand(query, Max(geterrposition(), getinternalerrposition())))
+		errhint("A string is in single quotes, which are doubled in a literal: 'edges WHERE kind = "
+				"''road'''. Double quotes are for names.");
 }
 
 /* Error context callback: show the query text, as SPI does, and add the hint for parameters. */
@@ -36,6 +64,7 @@ emogi_query_explain_text(void *text)
 {
 	int			position = geterrposition();
 
+	explain_operand(text);
 	if (position > 0)
 	{
 		errposition(0);
@@ -44,7 +73,6 @@ emogi_query_explain_text(void *text)
 	}
 	else
 		errcontext("SQL statement \"%s\"", (const char *) text);
-	explain_parameter(NULL);
 }
 
 /*
@@ -82,19 +110,22 @@ emogi_query_analyze(const char *query)
 
 /* Error context callback: for a query other than the graph's, say which argument it is. */
 static void
-explain_argument(void *what)
+explain_argument(void *arg)
 {
-	explain_parameter(NULL);
-	if (strcmp(what, EMOGI_GRAPH_QUERY) != 0)
-		errcontext("%s", (const char *) what);
+	const Prepared *prepared = arg;
+
+	explain_operand(prepared->query);
+	if (strcmp(prepared->what, EMOGI_GRAPH_QUERY) != 0)
+		errcontext("%s", prepared->what);
 }
 
 /* Prepare query text. `what` names the query in errors. */
 static SPIPlanPtr
 prepare(const char *query, const char *what)
 {
+	Prepared	prepared = {.query = query,.what = what};
 	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_argument,
-									.arg = unconstify(char *, what)};
+									.arg = &prepared};
 	SPIPlanPtr	plan;
 
 	error_context_stack = &context;

@@ -26,6 +26,24 @@ is_expression(const SelectStmt *select)
 		select->limitCount == NULL && select->lockingClause == NIL && select->op == SETOP_NONE;
 }
 
+/* Error context callback: show the condition, and explain a semicolon at its end. */
+static void
+explain_condition(void *text)
+{
+	const char *condition = text;
+	size_t		length = strlen(condition);
+	size_t		bare;
+
+	while (length > 0 && isspace((unsigned char) condition[length - 1]))
+		length--;
+	for (bare = length; bare > 0 && strchr("; \t\n", condition[bare - 1]) != NULL; bare--)
+		;
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR && bare < length)
+		errhint("Pass the condition without a semicolon: %s.",
+				quote_literal_cstr(psprintf("edges WHERE%.*s", (int) bare, condition)));
+	emogi_query_explain_text(text);
+}
+
 /*
  * Raise 42601 unless a condition is one expression. It must not close the parentheses that are
  * written around it: an application that passes a user's condition relies on it to restrict rows.
@@ -34,7 +52,7 @@ static void
 check_condition(const char *condition)
 {
 	ErrorContextCallback context = {.previous = error_context_stack,
-									.callback = emogi_query_explain_text,
+									.callback = explain_condition,
 									.arg = unconstify(char *, condition)};
 	List	   *statements;
 

@@ -21,7 +21,8 @@
  * column_hints.c         ... if a column does not exist
  * query_hints.c          ... the form of a query if an argument is something else
  * weight_guess.c         chooses a weight if none was named
- * parser_hints.c         explains errors that are raised before a call
+ * parser_hints.c         explains errors that are raised before a call; function_names.c names
+ *                        the functions
  * query_id.c             identifies a source in the call statistics
  * access.c               checks privileges (emogi_access_check)
  * snapshot.c             ensures that the call's snapshot is not older than the named objects;
@@ -176,6 +177,7 @@ extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
 
 extern bool emogi_graph_grammar_is_query(const char *graph);
 extern bool emogi_graph_grammar_split(const char *relation, List **name, char **list);
+extern const char *emogi_graph_grammar_skip_relation(const char *graph);
 extern bool emogi_graph_grammar_split_where(const char *graph, char **relation,
 											const char **condition);
 extern bool emogi_graph_grammar_split_relation(const char *graph, List **name, List **columns);
@@ -301,6 +303,10 @@ extern char *emogi_params_substitute(char *query, const EmogiParamValue *values,
 /* ---- parser_hints.c ---- */
 
 extern void emogi_parser_hints_init(void);
+
+/* ---- function_names.c ---- */
+
+extern char *emogi_function_names_hint(const char *message, int length);
 
 /* ---- with_vertices.c ---- */
 

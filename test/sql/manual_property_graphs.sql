@@ -24,7 +24,7 @@ SELECT seq, c.name, f.since
   FROM emogi_shortest_path('SELECT id, src, dst FROM follows', 6, 5) p JOIN person c ON c.id = p.vertex LEFT JOIN follows f ON f.id = p.edge
  ORDER BY seq;
 
-SELECT vertex, level FROM emogi_bfs('SELECT src, dst FROM follows WHERE since > 2019', 1) ORDER BY vertex;
+SELECT vertex, level FROM emogi_bfs('follows(src, dst) WHERE since > 2019', 1) ORDER BY vertex;
 
 SELECT c.name AS who, f.since, d.name AS whom
   FROM emogi_bfs('follows(src, dst)', 1) r JOIN person c ON c.id = r.vertex JOIN follows f ON f.src = c.id JOIN person d ON d.id = f.dst

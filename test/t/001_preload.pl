@@ -69,6 +69,23 @@ answers_small($node, 'the first database');
 my (undef, undef, $unknown) = $node->psql('postgres', q{SELECT * FROM emogi_bfs('small', 1, depth => 2)});
 like($unknown, qr/HINT:  \\df emogi_bfs lists the arguments/, 'a hint for arguments that no function has');
 unlike($unknown, qr/casts/, '... instead of that on casts');
+my @unlisted;
+foreach my $name (split /\n/, $node->safe_psql('postgres', q{SELECT DISTINCT proname FROM pg_proc WHERE proname LIKE 'emogi\_%'}))
+{
+	(undef, undef, $unknown) = $node->psql('postgres', "SELECT $name(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)");
+	push @unlisted, $name if $unknown !~ /HINT:  \\df $name lists the arguments/;
+}
+is("@unlisted", '', '... for every function');
+my %likely = (emogi_dijkstra => 'emogi_shortest_path', emogi_components => 'emogi_cc', emogi_Jaccard => 'emogi_similarity',
+	emogi_pagerenk => 'emogi_pagerank');
+foreach my $name (sort keys %likely)
+{
+	(undef, undef, $unknown) = $node->psql('postgres', "SELECT * FROM $name('small', 1)");
+	my $folded = lc $name;
+	like($unknown, qr/HINT:  There is no function $folded\. Perhaps you meant $likely{$name}\. \\df emogi_\* lists/, $name);
+}
+(undef, undef, $unknown) = $node->psql('postgres', q{SELECT emogi_help()});
+like($unknown, qr/HINT:  There is no function emogi_help\. \\df emogi_\* lists the functions, and docs\/functions\.md/, 'a name like no other');
 (undef, undef, $unknown) = $node->psql('postgres', q{SELECT lower(1, 2)});
 unlike($unknown, qr/\\df/, '... and none for functions of others');
 
