@@ -116,6 +116,14 @@
 /* edges that cost as much as settling a vertex, with weights and by hops */
 #define EMOGI_COST_PAIR_VERTEX_EDGES 20
 #define EMOGI_COST_PAIR_HOPS_VERTEX_EDGES 8
+/*
+ * Cost of a batch of 64 sources by hops, in single searches: it scans as many edges as 8 of these,
+ * but takes 2.7 ms with 100,000 random edges and 20,000 vertices, as long as 120 searches from both
+ * ends, which settle 25,000 vertices. The budget is half of that.
+ */
+#define EMOGI_COST_PAIR_BATCH_SEARCHES 32
+/* 1/n of the budget by hops is for the first pairs; each found one releases its part of the rest */
+#define EMOGI_COST_PAIR_FIRST_SHARE 4
 #define EMOGI_COST_PAIR_MIN_EDGES UINT64CONST(4096) /* cost no more than waking the worker */
 #define EMOGI_COST_PAIR_VERTICES 16	/* min cost of a search, in vertices */
 #define EMOGI_COST_PAIR_TRIALS 8	/* pairs searched before all are estimated */
