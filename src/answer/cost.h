@@ -36,6 +36,7 @@
 #define EMOGI_COST_EDGES_PER_US 64
 #define EMOGI_COST_FILTERED_EDGES_PER_US 20
 #define EMOGI_COST_EDGES_PER_THREAD_US 5
+#define EMOGI_COST_FILTERED_EDGES_PER_THREAD_US 4
 
 /* ---- GPUs ---- */
 
@@ -177,7 +178,8 @@
  * A search may cost 1 / SHARE of a build, or as much as one if the graph of a table with conditions
  * would serve this call alone; if it is likely to be given up, because nothing bounds it or by
  * statistics, 1 / UNLIKELY_SHARE of that. A path search is not, because it is expected to read few
- * edges around both ends.
+ * edges around both ends. Nor is a search with conditions for this call alone by statistics, which
+ * ignore the conditions.
  */
 #define EMOGI_COST_INDEX_SHARE 4
 #define EMOGI_COST_INDEX_UNLIKELY_SHARE 4
