@@ -316,7 +316,7 @@ BEGIN
 END $$;
 
 -- A condition with a new value: statistics, which ignore it, predict that the search exceeds its limit, yet it may cost as much as the build. A chain costs
--- three units a vertex, which is more than a quarter of the build.
+-- three units a vertex, which is more than a quarter of the build. Values are new if an earlier call had others.
 CREATE TABLE deep (src int, dst int, at int);
 INSERT INTO deep SELECT 1000000 + i, 1000001 + i, 1 FROM generate_series(0, 1599) i;
 INSERT INTO deep SELECT abs(hashint4(i)) % 20000, abs(hashint4(i + 1000000)) % 20000, i % 100 FROM generate_series(1, 98400) i;
