@@ -127,6 +127,7 @@ extern void emogi_neighborhood_graph_make(EmogiCall *call, const EmogiGraphKey *
 /* ---- index_search_cost.c: cost of an index search against building ---- */
 
 extern bool emogi_index_search_cost_may_search(const EmogiSource *source);
+extern double emogi_index_search_cost_collect_us(const EmogiSource *source, double nrows);
 extern bool emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 												  EmogiIndexSearch *search);
 extern bool emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves,
@@ -188,6 +189,7 @@ typedef struct EmogiQuerySize
 	double		cost;			/* of its plan, in the planner's units */
 	/* a search that reaches few vertices may use indexes of its table */
 	bool		may_search_indexes;
+	double		collect_us;		/* max cost of a neighborhood by index; +inf = not possible */
 	bool		is_cached;		/* its graph is cached, ... */
 	/*
 	 * ... but in parallel mode, which folds no constants, the query has another fingerprint or may

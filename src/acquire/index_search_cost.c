@@ -5,12 +5,17 @@
  * The cost unit is a microsecond, which is one row read by an index search. A search costs
  *     rows read + index descents * EMOGI_INDEX_DESCENT_COST
  * and a build costs edges / EMOGI_COST_EDGES_PER_US, where edges is the size of the table, or
- * edges / threads / EMOGI_COST_EDGES_PER_THREAD_US if that is more.
+ * edges / threads / EMOGI_COST_EDGES_PER_THREAD_US if that is more. With conditions, the constants
+ * are EMOGI_COST_FILTERED_*.
  *
  * Statistics predict how many rows a search will read, and are often wrong. So a search gives up as
  * soon as it has cost a quarter of a build: the call then takes at most that much longer than a
  * build. A search that statistics predict to exceed its limit is tried with a quarter of the limit:
  * if some vertices have very many edges, few searches reach the mean, and most reach little.
+ *
+ * If the graph of a table with conditions would serve this call alone, a search may cost as much as
+ * the build. Statistics do not reduce that, because they do not know how many rows the conditions
+ * leave.
  *
  * Each search may cost less than a build, and all of them much more; their number is unknown. This
  * is the ski-rental problem: the costs of searches accumulate (cache/index_cost.c) until they reach
@@ -22,6 +27,8 @@
  * there is no memory.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -78,14 +85,60 @@ measure(List *leaves, double *pages, double *rows)
 	}
 }
 
-/* Get the cost of building so many rows, in units of an index search. */
+/* Get the cost of building so many rows, two edges each with two costs, in units of a search. */
 static double
 build_cost(const EmogiSource *source, double nrows)
 {
-	const int	fastest = source->filter != NULL ? EMOGI_COST_FILTERED_EDGES_PER_US :
-		EMOGI_COST_EDGES_PER_US;
+	const double nedges = source->reverse > 0 ? 2 * nrows : nrows;
 
-	return nrows / Min(fastest, emogi_cpu_threads * EMOGI_COST_EDGES_PER_THREAD_US);
+	return source->filter != NULL ?
+		nedges / Min(EMOGI_COST_FILTERED_EDGES_PER_US,
+					 emogi_cpu_threads * EMOGI_COST_FILTERED_EDGES_PER_THREAD_US) :
+		nedges / Min(EMOGI_COST_EDGES_PER_US, emogi_cpu_threads * EMOGI_COST_EDGES_PER_THREAD_US);
+}
+
+/* Get the cost limit of a search on tables of so many rows, without regard to its bounds. */
+static double
+basic_limit(const EmogiSource *source, bool serves_others, double nrows)
+{
+	const double share = serves_others || source->filter == NULL ? EMOGI_COST_INDEX_SHARE : 1;
+
+	return Max(build_cost(source, nrows) / share, EMOGI_COST_INDEX_MIN_US);
+}
+
+/*
+ * May a neighborhood of this source be collected, as far as the catalogs' caches tell? Weights of a
+ * table without conditions must be proved valid by constraints (index_search_weights.c).
+ */
+static bool
+may_collect(const EmogiSource *source)
+{
+	HeapTuple	tuple;
+	bool		is_valid;
+
+	if (!emogi_index_search_cost_may_search(source))
+		return false;
+	if (source->filter != NULL || source->weight <= 0)
+		return true;
+	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(source->relid),
+							Int16GetDatum(source->weight));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	is_valid = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+	ReleaseSysCache(tuple);
+	return is_valid;
+}
+
+/*
+ * Estimate for the planner what a neighborhood by index costs at most, in a table of so many rows:
+ * the limit of its search. +inf: none can be collected. Without lock, file access or error.
+ */
+double
+emogi_index_search_cost_collect_us(const EmogiSource *source, double nrows)
+{
+	return may_collect(source) ?
+		Min(basic_limit(source, false, nrows),
+			work_mem * 1024.0 / EMOGI_COST_INDEX_BYTES_PER_COLLECTED) : (double) INFINITY;
 }
 
 /* Get the accumulated cost of index searches at which a graph is built. */
@@ -150,11 +203,11 @@ max_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *
 {
 	const double bytes_per_read = search->kind == EMOGI_SEARCHES ? EMOGI_COST_INDEX_BYTES_PER_ROW :
 		EMOGI_COST_INDEX_BYTES_PER_COLLECTED;
-	const double share = serves_others || source->filter == NULL ? EMOGI_COST_INDEX_SHARE : 1;
-	double		limit = Max(build_cost(source, nedges) / share, EMOGI_COST_INDEX_MIN_US);
+	const double basic = basic_limit(source, serves_others, nedges);
+	double		limit = Max(basic - (double) search->cost_before, 0);
 
-	limit = Max(limit - (double) search->cost_before, 0);
-	if (!is_bounded(search) || expected > limit)
+
+	if (!is_bounded(search) || (expected > limit && (serves_others || source->filter == NULL)))
 		limit = Min(limit, Max(limit / EMOGI_COST_INDEX_UNLIKELY_SHARE, EMOGI_COST_INDEX_MIN_US));
 	return (uint64) Min(limit, Min(work_mem * 1024.0 / bytes_per_read, PG_INT32_MAX));
 }

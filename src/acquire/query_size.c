@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/xact.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -54,6 +56,7 @@ estimate_filtered(const EmogiSource *filtered, EmogiQuerySize *size)
 	size->may_search_indexes = emogi_index_search_cost_may_search(filtered);
 	if (!emogi_graph_estimate_size(filtered, &nvertices, &nedges))
 		return false;
+	size->collect_us = emogi_index_search_cost_collect_us(filtered, nedges);
 	size->cost = emogi_table_filter_cost(filtered, &size->nedges);
 	size->nvertices = Max(Min(nvertices, size->nedges), 1);
 	return true;
@@ -77,7 +80,7 @@ size_of_analysis(const EmogiQueryAnalysis *analysis, EmogiQuerySize *size)
 	if (!emogi_cache_query_size(analysis->fingerprint, &nvertices, &nedges, &components, &keys))
 		return analysis->filtered != NULL && estimate_filtered(analysis->filtered, size);
 	old = MemoryContextSwitchTo(TopMemoryContext);
-	*size = (EmogiQuerySize) {(double) nedges, (double) nvertices, 0, false, true,
+	*size = (EmogiQuerySize) {(double) nedges, (double) nvertices, 0, false, (double) INFINITY, true,
 		analysis->is_unsafe || analysis->is_folded,
 		list_concat_unique_oid(list_copy(analysis->named), analysis->relations),
 		list_copy(analysis->functions), keys, components};
@@ -127,6 +130,7 @@ size_from_plans(const char *query, EmogiQuerySize *size)
 	double		cost;
 	int			length;
 
+	size->collect_us = (double) INFINITY;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	length = emogi_query_describe(query, &desc);

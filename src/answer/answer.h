@@ -166,6 +166,7 @@ typedef struct EmogiPairBudget
 	uint64		ndone;
 	EmogiPathCost left;			/* remaining budget of the run */
 	EmogiPathCost spent;
+	EmogiPathCost withheld;		/* of the budget when the run began; each pair releases its part */
 	int			discount;		/* the next budget is divided by 2^discount */
 	uint64		same_source;	/* remaining pairs of the group if they share the source,
 								 * otherwise 1 */
@@ -177,6 +178,7 @@ typedef struct EmogiPairBudget
 } EmogiPairBudget;
 
 extern uint64 emogi_pair_budget_batches(uint64 nsources);
+extern EmogiPathCost emogi_pair_budget_next(const EmogiPairBudget *budget);
 extern void emogi_pair_budget_begin(EmogiPairBudget *budget, uint64 nvertices, uint64 nedges,
 									bool is_by_hops);
 extern void emogi_pair_budget_run(EmogiPairBudget *budget, uint64 npairs, uint64 nsearches);

@@ -9,6 +9,9 @@
  * indicate that the budget will not suffice, and the budget is reduced for runs that follow one
  * whose searches were in vain.
  *
+ * Without weights the first pairs of a large run may only use a part of the budget, and each pair
+ * that is found releases its share of the rest: if the first ones are far apart, little is lost.
+ *
  * Costs are counted in edges scanned and vertices settled, because list lengths differ.
  *
  * [1] A. R. Karlin, M. S. Manasse, L. Rudolph, D. D. Sleator. Competitive snoopy caching.
@@ -29,8 +32,9 @@
 uint64
 emogi_pair_budget_batches(uint64 nsources)
 {
-	return nsources < EMOGI_MSBFS_MIN_COST ? nsources :
-		(nsources + EMOGI_MSBFS_SOURCES - 1) / EMOGI_MSBFS_SOURCES * EMOGI_MSBFS_MIN_COST;
+	const uint64 nbatches = (nsources + EMOGI_MSBFS_SOURCES - 1) / EMOGI_MSBFS_SOURCES;
+
+	return Min(nsources, nbatches * EMOGI_COST_PAIR_BATCH_SEARCHES);
 }
 
 /* Begin the budget of a call's pairs. is_by_hops: the graph has no weights. */
@@ -63,6 +67,7 @@ emogi_pair_budget_run(EmogiPairBudget *budget, uint64 npairs, uint64 nsearches)
 
 	budget->npairs = npairs;
 	budget->ndone = 0;
+	budget->withheld = (EmogiPathCost) {0};
 	budget->spent = (EmogiPathCost) {0};
 	budget->left.nedges = Max((uint64) nedges, EMOGI_COST_PAIR_MIN_EDGES);
 	budget->left.nvertices = budget->left.nedges /
@@ -70,6 +75,33 @@ emogi_pair_budget_run(EmogiPairBudget *budget, uint64 npairs, uint64 nsearches)
 	if (emogi_faults.pair_edges > 0)
 		budget->left = (EmogiPathCost) {emogi_faults.pair_edges - 1,
 										emogi_faults.pair_edges > 1 ? PG_UINT64_MAX / 2 : 0};
+	else if (budget->is_by_hops && nsearches > EMOGI_MSBFS_MIN_COST)
+		budget->withheld = (EmogiPathCost) {
+			budget->left.nedges - budget->left.nedges / EMOGI_COST_PAIR_FIRST_SHARE,
+			budget->left.nvertices - budget->left.nvertices / EMOGI_COST_PAIR_FIRST_SHARE
+		};
+}
+
+/* Subtract from an amount what is withheld until all pairs are done. */
+static uint64
+released(const EmogiPairBudget *budget, uint64 left, uint64 withheld)
+{
+	const double undone = (double) (budget->npairs - budget->ndone) / Max(budget->npairs, 1);
+
+	return left - Min(left, (uint64) ((double) withheld * undone));
+}
+
+/*
+ * Return what the search of the next pair may cost: the first pairs only a part of the budget, so
+ * that less of it is spent in vain if the pairs are far apart.
+ */
+EmogiPathCost
+emogi_pair_budget_next(const EmogiPairBudget *budget)
+{
+	return (EmogiPathCost) {
+		released(budget, budget->left.nedges, budget->withheld.nedges),
+		released(budget, budget->left.nvertices, budget->withheld.nvertices)
+	};
 }
 
 /* Allow a group to cost a share of the budget, but at least as much as a local search. */
@@ -113,7 +145,7 @@ emogi_pair_budget_group(EmogiPairBudget *budget, uint64 same_source, uint64 same
 		budget->left.nvertices *= budget->is_by_hops ? EMOGI_COST_GROUP_HOPS_BUDGET :
 			EMOGI_COST_GROUP_VERTICES_BUDGET;
 	}
-	budget->group_budget = budget->left;
+	budget->group_budget = emogi_pair_budget_next(budget);
 	allow_group(budget, Max(1.0 / count,
 							Min(EMOGI_COST_GROUP_SHARE, EMOGI_COST_GROUP_PROBE / count)));
 }

@@ -37,9 +37,10 @@ emogi_task_pairs_begin(EmogiPairSearch *search, EmogiCall *call, const EmogiTask
 static bool
 search_backend(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
-	const EmogiPathCost max = {Min(search->budget.left.nedges,
+	const EmogiPathCost next = emogi_pair_budget_next(&search->budget);
+	const EmogiPathCost max = {Min(next.nedges,
 								   emogi_answer_pair_edges(search->graph.forward.nedges)),
-							   search->budget.left.nvertices};
+							   next.nvertices};
 	EmogiPathCost cost;
 	bool		found;
 
@@ -75,7 +76,7 @@ search_worker(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalP
 {
 	const uint64 max_local = emogi_answer_pair_edges(search->graph.forward.nedges);
 	const double start_ms = emogi_pool_now_ms();
-	const EmogiPathCost max = search->budget.left;
+	const EmogiPathCost max = emogi_pair_budget_next(&search->budget);
 	EmogiPathCost cost;
 	bool		found;
 

@@ -318,12 +318,12 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 	if (bounds.depth == given.depth && bounds.distance == given.distance)
 		return 0;
 	emogi_size_probe(call, function, &given, &size);
-	cost = emogi_size_call_cost(&size, given.depth);
+	cost = emogi_size_call_cost(&size, &given);
 	emogi_size_probe(call, function, &bounds, &size);
 	/* the search stops at the bounds, so no more rows are read */
 	rel->tuples = Min(rel->tuples, emogi_size_reached(&size, bounds.depth));
 	rel->rows = clamp_row_est(Min(rel->rows, rel->tuples));
-	return cost - emogi_size_call_cost(&size, bounds.depth);
+	return cost - emogi_size_call_cost(&size, &bounds);
 }
 
 /*

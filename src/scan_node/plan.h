@@ -66,6 +66,7 @@ typedef struct EmogiGraphSize
 	double		build_cost;		/* 0 = the graph is cached */
 	bool		may_search_indexes;	/* an index search may replace the build if few vertices are
 								 * reached */
+	double		collect_us;		/* max cost of a neighborhood by index; +inf = not possible */
 	EmogiComponentSizes components;
 	double		reached;		/* vertices that a trial run reached; -1 = not tried, or it reached
 								 * too many */
@@ -117,7 +118,7 @@ extern void emogi_size_probe(const FuncExpr *call, const EmogiAlgorithmRow *func
 							 const EmogiBounds *bounds, EmogiGraphSize *size);
 extern EmogiBounds emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_lookup_cost(const Node *vertex, double of_integer);
-extern double emogi_size_call_cost(const EmogiGraphSize *size, double depth);
+extern double emogi_size_call_cost(const EmogiGraphSize *size, const EmogiBounds *bounds);
 extern bool emogi_size_components(PlannerInfo *root, const RelOptInfo *rel, const FuncExpr *call,
 								  const EmogiAlgorithmRow *function, EmogiComponentSizes *sizes,
 								  bool *is_one);

@@ -50,7 +50,8 @@ find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphS
 	size->components = estimate.components;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
 	size->may_search_indexes = estimate.may_search_indexes &&
-		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP || algorithm == EMOGI_BFS_TREE);
+		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP);
+	size->collect_us = estimate.collect_us;
 	size->build_cost = estimate.is_cached ? 0 : estimate.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
 }
@@ -102,6 +103,8 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 	size->may_search_indexes = size->build_cost > 0 &&
 		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) &&
 		emogi_index_search_cost_may_search(&source);
+	size->collect_us = size->build_cost > 0 ?
+		emogi_index_search_cost_collect_us(&source, size->nedges) : (double) INFINITY;
 	return true;
 }
 
@@ -169,14 +172,29 @@ emogi_size_lookup_cost(const Node *vertex, double of_integer)
 }
 
 /*
- * Estimate the cost of a call that searches this number of hops (< 0: unlimited), by who would
- * answer it. An index search needs no graph, all others build it if need be.
+ * Is the neighborhood of a search within these bounds likely to be collected by index? Those of
+ * paths are, because it is expected to read few edges around both ends.
+ */
+static bool
+is_collected(EmogiAlgorithm algorithm, const EmogiBounds *bounds)
+{
+	return algorithm == EMOGI_DISTANCE_MATRIX ||
+		(algorithm == EMOGI_BFS_TREE && bounds->depth >= 0) ||
+		((algorithm == EMOGI_SSSP || algorithm == EMOGI_SHORTEST_PATH_TREE) &&
+		 bounds->distance < (double) INFINITY);
+}
+
+/*
+ * Estimate the cost of a call that searches within these bounds, by who would answer it. An index
+ * search and a neighborhood by index need no graph, all others build it if need be.
  */
 double
-emogi_size_call_cost(const EmogiGraphSize *size, double depth)
+emogi_size_call_cost(const EmogiGraphSize *size, const EmogiBounds *bounds)
 {
+	const double depth = bounds->depth;
 	EmogiQuestion question;
-	double		index_us = (double) INFINITY;
+	double		index_us = is_collected(size->algorithm, bounds) ? size->collect_us :
+		(double) INFINITY;
 	double		graph_us;
 
 	emogi_answer_ask(size->algorithm, &question);
@@ -195,6 +213,18 @@ emogi_size_call_cost(const EmogiGraphSize *size, double depth)
 	graph_us = emogi_answer_cost_us(emogi_answer_choose(&question, NULL), &question);
 	return EMOGI_CALL_COST + Min(index_us * EMOGI_COST_UNITS_PER_US,
 								 size->build_cost + graph_us * EMOGI_COST_UNITS_PER_US);
+}
+
+/*
+ * Estimate the cost of a call for paths. In a graph, they read few of the edges, but need both
+ * directions.
+ */
+static double
+estimate_path_cost(const EmogiGraphSize *size)
+{
+	return EMOGI_CALL_COST +
+		Min(size->collect_us * EMOGI_COST_UNITS_PER_US,
+			2 * size->build_cost + size->nedges * EMOGI_EDGE_COST / EMOGI_COST_PATH_SHARE);
 }
 
 /* Is a condition about one component (*is_one), or a few, whose vertices are looked up? */
@@ -404,8 +434,6 @@ estimate_extra_cost(const FuncExpr *call, const EmogiAlgorithmRow *function,
 /*
  * emogi_support(internal) -> internal: planner support function (supportnodes.h) for the rows and
  * cost of a call
- *
- * A path reads few of the edges, but needs both directions.
  */
 Datum
 emogi_support(PG_FUNCTION_ARGS)
@@ -446,10 +474,8 @@ emogi_support(PG_FUNCTION_ARGS)
 		SupportRequestCost *cost = (SupportRequestCost *) request;
 
 		cost->startup = 0;
-		cost->per_tuple = is_path ?
-			EMOGI_CALL_COST + 2 * size.build_cost +
-			size.nedges * EMOGI_EDGE_COST / EMOGI_COST_PATH_SHARE :
-			emogi_size_call_cost(&size, bounds.depth) + estimate_extra_cost(call, function, &size);
+		cost->per_tuple = is_path ? estimate_path_cost(&size) :
+			emogi_size_call_cost(&size, &bounds) + estimate_extra_cost(call, function, &size);
 	}
 	PG_RETURN_POINTER(request);
 }
