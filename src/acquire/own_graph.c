@@ -61,17 +61,21 @@ may_use(const EmogiCacheLookup *lookup, const EmogiGraphRequest *request)
 	const EmogiGraphKey *key = &lookup->key;
 
 	return lookup->own && lookup->can_track && request->accepts_overlay && !request->is_verified &&
-		!key->shared_only && !key->by_labels && key->keys.class == EMOGI_KEY_INTEGER;
+		!key->shared_only && !key->by_labels;
 }
 
 /* Read the new rows; return false if there is more to read, or a weight that the call rejects. */
 static bool
-follow(EmogiOwnChanges *own, const EmogiSource *source, const EmogiCacheLookup *lookup)
+follow(EmogiOwnChanges *own, EmogiCall *call, int graph, const EmogiSource *source,
+	   const EmogiCacheLookup *lookup)
 {
 	const EmogiGraphKey *key = &lookup->key;
+	const int	dictionary = emogi_cache_shared->graphs[graph].dictionary;
 
-	return emogi_own_rows_follow(own, source, lookup->relids, lookup->relfilenumbers,
-								 lookup->nleaves, &lookup->xids, key->weights) &&
+	return (dictionary < 0) == (key->keys.class == EMOGI_KEY_INTEGER) &&
+		emogi_own_rows_follow(own, call, dictionary, source, lookup->relids,
+							  lookup->relfilenumbers, lookup->nleaves, &lookup->xids,
+							  key->weights) &&
 		(key->weight == 0 ||
 		 emogi_cache_lookup_accepts_weights(key->weights, emogi_misfits_of(&own->misfits)));
 }
@@ -87,6 +91,7 @@ emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCache
 {
 	EmogiOwnChanges *own;
 	EmogiKeptOverlay *overlay;
+	const bool	has_memory = call->slot != NULL || call->held_result >= 0;
 	bool		same_others;
 	int			index;
 
@@ -102,13 +107,17 @@ emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCache
 			return false;
 		own->others++;
 	}
+	if (lookup->key.keys.class != EMOGI_KEY_INTEGER)
+		emogi_call_take_slot(call); /* which holds the tracker; no graph is pinned while it waits */
 	index = pin(call, overlay);
-	if (index < 0)
-		return false;
 	/* only now, because the overlay consists of pieces of the graph */
-	if (!follow(own, source, lookup) || !emogi_own_overlay_follow(own, call, overlay))
+	if (index < 0 || !follow(own, call, index, source, lookup) ||
+		!emogi_own_overlay_follow(own, call, overlay))
 	{
-		unpin(call, index);
+		if (index >= 0)
+			unpin(call, index);
+		if (!has_memory)
+			emogi_call_release_shared(call);	/* an index search may need no slot */
 		return false;
 	}
 	emogi_call_pin(call, index, own->nskipped);

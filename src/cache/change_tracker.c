@@ -402,6 +402,20 @@ emogi_change_tracker_hold(EmogiSlot *slot, const EmogiGraphKey *key, bool make, 
 	return tracker;
 }
 
+/* Hold the tracker of a source; return NULL if there is none, or another call holds it. */
+EmogiChangeTracker *
+emogi_change_tracker_try_hold(EmogiSlot *slot, const EmogiGraphKey *key)
+{
+	EmogiChangeTracker *tracker;
+	bool		wait;
+
+	emogi_cache_lock();
+	tracker = try_to_hold(slot, key, false, &wait);
+	emogi_cache_unlock();
+	slot->awaited_tracker = -1;
+	return tracker;
+}
+
 /* Check whether there is a finished tracker of a source. */
 bool
 emogi_change_tracker_exists(const EmogiGraphKey *key)

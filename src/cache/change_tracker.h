@@ -142,6 +142,8 @@ extern void emogi_change_tracker_view_pages(EmogiTrackedPages *pages, void *bloc
 
 extern EmogiChangeTracker *emogi_change_tracker_hold(EmogiSlot *slot, const EmogiGraphKey *key,
 													 bool make, bool *waited);
+extern EmogiChangeTracker *emogi_change_tracker_try_hold(EmogiSlot *slot,
+														 const EmogiGraphKey *key);
 extern bool emogi_change_tracker_exists(const EmogiGraphKey *key);
 extern void emogi_change_tracker_end_merge(uint64 id);
 /* Find the tracker of a source; NULL if there is none. Caller holds cache_lock. */

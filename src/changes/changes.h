@@ -14,12 +14,13 @@
  * own_changes.c        keeps the changes of the current transaction between its calls
  * own_pages.c          finds the pages with such changes that must be rescanned
  * own_rows.c           reads the rows that the transaction has inserted since its last call
+ * own_keys.c           gets the codes of their keys
  * kept_overlay.c       overlays that are kept and grow: own_overlay.c of own changes,
  *                      logged_overlay.c of a tracker's log
  *
  * checked_weights.c    tells whether a table contains weights that a build refuses
  *
- * docs/design/incremental-graphs.md has the rules L1 to L12 and O1 to O9 and proves them
+ * docs/design/incremental-graphs.md has the rules L1 to L12 and O1 to O10 and proves them
  * sufficient.
  */
 #ifndef EMOGI_CHANGES_H
@@ -178,8 +179,9 @@ typedef struct EmogiOwnChanges EmogiOwnChanges;
 
 extern void emogi_own_rows_init(void);
 extern void emogi_own_rows_count(Relation rel, EmogiRowCounts *counts);
-extern bool emogi_own_rows_follow(EmogiOwnChanges *own, const EmogiSource *source,
-								  const Oid *relids, const Oid *relfilenumbers, int nleaves,
+extern bool emogi_own_rows_follow(EmogiOwnChanges *own, EmogiCall *call, int dictionary,
+								  const EmogiSource *source, const Oid *relids,
+								  const Oid *relfilenumbers, int nleaves,
 								  const EmogiTransactionSnapshot *xids, EmogiWeights weights);
 
 /* ---- tracker_refresh.c ---- */

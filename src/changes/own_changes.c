@@ -81,6 +81,15 @@ forget(void *arg)
 			kept[i] = NULL;
 }
 
+/* Drop the changes of a source that are relative to an earlier tracker; new ones replace them. */
+static void
+drop_earlier(const EmogiGraphKey *key)
+{
+	for (int i = 0; i < MAX_KEPT; i++)
+		if (kept[i] != NULL && emogi_change_tracker_has_key(&kept[i]->key, key))
+			emogi_own_changes_drop(kept[i]);
+}
+
 /* Find a free slot, dropping the least recently used changes if there is none. */
 static int
 find_free(void)
@@ -103,12 +112,12 @@ static EmogiOwnChanges *
 begin(const EmogiChangeTracker *tracker, int nleaves)
 {
 	static bool is_registered = false;
-	const int	place = find_free();
 	MemoryContext context = AllocSetContextCreate(TopTransactionContext, "emogi own changes",
 												  ALLOCSET_DEFAULT_SIZES);
 	EmogiOwnChanges *own = MemoryContextAllocZero(context, sizeof *own);
 	MemoryContextCallback *callback = MemoryContextAlloc(context, sizeof *callback);
 
+	drop_earlier(&tracker->key);
 	if (!is_registered)
 		RegisterSubXactCallback(at_end_of_subtransaction, NULL);
 	is_registered = true;
@@ -127,7 +136,7 @@ begin(const EmogiChangeTracker *tracker, int nleaves)
 	own->misfits = tracker->misfits;
 	own->nedges = tracker->nedges;
 	own->broken = true;
-	kept[place] = own;
+	kept[find_free()] = own;
 	return own;
 }
 

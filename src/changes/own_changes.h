@@ -74,7 +74,20 @@ struct EmogiOwnChanges
 	uint64		nedges;			/* edges that the snapshot sees */
 	uint64		nskipped;		/* rows with a NULL endpoint that the snapshot sees */
 	EmogiKeptOverlay overlays[EMOGI_MAX_OWN_OVERLAYS];
+	uint64		coder_prepared;	/* catalogs for which coder was made; 0 = not made */
+	EmogiKeyCoder coder;		/* of keys that are not integers */
 };
+
+/* A call's access to the codes of its keys. */
+typedef struct EmogiOwnKeys
+{
+	EmogiOwnChanges *own;
+	EmogiSlot  *slot;
+	int			index;			/* of the dictionary; -1 = keys are integers */
+	EmogiDictionary *dictionary;	/* NULL = keys are integers */
+	bool		is_held;		/* the slot holds a tracker */
+	bool		may_add;		/* which is that of the dictionary */
+} EmogiOwnKeys;
 
 /* Max number of kept changes. */
 #define EMOGI_MAX_OWN_CHANGES (2 * EMOGI_MAX_FIRST_OWN_CHANGES)
@@ -94,6 +107,14 @@ extern void emogi_own_changes_note_snapshot(EmogiOwnChanges *own,
 extern EmogiOwnPage *emogi_own_changes_open_page(EmogiOwnChanges *own, EmogiOwnLeaf *table,
 												 int *at, BlockNumber block, bool *is_new);
 extern void emogi_own_changes_sum_up(EmogiOwnChanges *own, uint64 first);
+
+/* ---- own_keys.c ---- */
+
+extern void emogi_own_keys_begin(EmogiOwnKeys *keys, EmogiOwnChanges *own, EmogiCall *call,
+								 int dictionary);
+extern bool emogi_own_keys_get(EmogiOwnKeys *keys, Datum src, Datum dst, EmogiWeightedEdge *edge,
+							   bool *is_edge);
+extern void emogi_own_keys_end(EmogiOwnKeys *keys);
 
 /* ---- own_overlay.c ---- */
 

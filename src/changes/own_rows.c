@@ -3,7 +3,7 @@
  *
  * A trigger that searches before each row of a statement finds one more row in each call. If
  * nothing else can have changed, the new rows are read where they were put, and added to the kept
- * changes. The tracker, the visibility map and the other pages are not read. Rules O6 to O9:
+ * changes. The tracker, the visibility map and the other pages are not read. Rules O6 to O10:
  * docs/design/incremental-graphs.md, "Own changes".
  */
 #include "postgres.h"
@@ -29,6 +29,7 @@ typedef struct NewRows
 {
 	EmogiOwnChanges *own;
 	EmogiOwnLeaf *table;
+	EmogiOwnKeys *keys;
 	Relation	rel;
 	Snapshot	snapshot;
 	EmogiWeights weights;
@@ -120,6 +121,22 @@ find_rows(NewRows *new, Buffer buffer, BlockNumber block, OffsetNumber first,
 	return is_expected;
 }
 
+/* Decode the edge of a row; *is_edge = false if an end is NULL. Return false as decode_row. */
+static bool
+decode_edge(NewRows *new, HeapTupleHeader row, EmogiWeightedEdge *edge, bool *is_edge)
+{
+	const EmogiTupleLayout *layout = &new->table->layout;
+	TupleDesc	desc = RelationGetDescr(new->rel);
+	Datum		src;
+	Datum		dst;
+
+	if (new->keys->dictionary == NULL)
+		return emogi_pages_decode_row(row, desc, layout, new->weights, edge, is_edge);
+	return emogi_pages_decode_keys(row, desc, layout, new->weights, &src, &dst, &edge->weight,
+								   is_edge) &&
+		(!*is_edge || emogi_own_keys_get(new->keys, src, dst, edge, is_edge));
+}
+
 /* Decode a row of a pinned page. Return false if its page must be scanned. */
 static bool
 decode_row(NewRows *new, HeapTupleHeader row, uint32 length, uint16 *nedges, uint16 *nskipped)
@@ -129,8 +146,7 @@ decode_row(NewRows *new, HeapTupleHeader row, uint32 length, uint16 *nedges, uin
 	if (new->table->filter != NULL &&
 		!emogi_row_filter_row_passes(new->table->filter, row, length))
 		return true;
-	if (!emogi_pages_decode_row(row, RelationGetDescr(new->rel), &new->table->layout,
-								new->weights, &new->edges[new->nedges], &is_edge))
+	if (!decode_edge(new, row, &new->edges[new->nedges], &is_edge))
 		return false;
 	new->nedges += is_edge;
 	*nedges += is_edge;
@@ -334,7 +350,7 @@ count_new(EmogiOwnLeaf *table, Relation rel, EmogiRowCounts *counts, uint64 *cou
 /* Read and keep the new rows of a table. Return false if it must be rescanned. */
 static bool
 follow_table(EmogiOwnChanges *own, EmogiOwnLeaf *table, const EmogiSource *source, Relation rel,
-			 EmogiWeights weights)
+			 EmogiOwnKeys *keys, EmogiWeights weights)
 {
 	EmogiRowCounts counts;
 	uint64		count;
@@ -349,6 +365,7 @@ follow_table(EmogiOwnChanges *own, EmogiOwnLeaf *table, const EmogiSource *sourc
 		prepare(own, table, rel, source);
 	new.own = own;
 	new.table = table;
+	new.keys = keys;
 	new.rel = rel;
 	new.snapshot = GetActiveSnapshot();
 	new.weights = emogi_sink_weights(source->weight > 0, source->reverse > 0, weights);
@@ -388,28 +405,32 @@ may_follow(const EmogiOwnChanges *own, const Oid *relids, const Oid *relfilenumb
  * Bring kept changes to the active snapshot, which is `xids` and sees the same of the other
  * transactions that have changed the tables as that of the last call (O6), if the transaction has
  * only inserted rows since, and these are found where it puts them. Otherwise return false: what
- * was kept remains right, and emogi_tracker_refresh finds the rest. Raises the errors of
- * conditions.
+ * was kept remains right, and emogi_tracker_refresh finds the rest. dictionary: index of that of
+ * the pinned graph to which the changes are applied; -1 = keys are integers, otherwise the call has
+ * a slot. Raises the errors of conditions and of keys.
  */
 bool
-emogi_own_rows_follow(EmogiOwnChanges *own, const EmogiSource *source, const Oid *relids,
-					  const Oid *relfilenumbers, int nleaves,
-					  const EmogiTransactionSnapshot *xids, EmogiWeights weights)
+emogi_own_rows_follow(EmogiOwnChanges *own, EmogiCall *call, int dictionary,
+					  const EmogiSource *source, const Oid *relids, const Oid *relfilenumbers,
+					  int nleaves, const EmogiTransactionSnapshot *xids, EmogiWeights weights)
 {
 	const uint64 first = own->changes.count;
+	EmogiOwnKeys keys;
 	bool		follows = emogi_analysis_filter_is_current(source) &&
 		may_follow(own, relids, relfilenumbers, nleaves);
 
 	if (!follows)
 		return false;
 	own->is_following = true;
+	emogi_own_keys_begin(&keys, own, call, dictionary);
 	for (int i = 0; i < nleaves && follows; i++)
 	{
 		Relation	rel = relation_open(relids[i], NoLock);
 
-		follows = follow_table(own, &own->leaves[i], source, rel, weights);
+		follows = follow_table(own, &own->leaves[i], source, rel, &keys, weights);
 		relation_close(rel, NoLock);
 	}
+	emogi_own_keys_end(&keys);
 	own->is_following = false;
 	emogi_own_changes_sum_up(own, first);
 	/* also if only some tables were followed, because earlier commands must not see their rows */

@@ -31,6 +31,8 @@ extern void emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *analy
 
 extern void emogi_sink_begin(EmogiCall *call, const EmogiKeyType *keys, EmogiWeights weights,
 							 int dictionary, bool secure_hash);
+extern int64 emogi_sink_add_key(EmogiSlot *slot, int index, EmogiKeyCoder *coder,
+								EmogiKeyBytes key);
 
 /* ---- heap_scan.c: tables to edges ---- */
 

@@ -97,6 +97,9 @@ extern double emogi_pages_weight(Datum datum, Oid type);
 extern bool emogi_pages_decode_row(HeapTupleHeader tuple, TupleDesc desc,
 								   const EmogiTupleLayout *layout, EmogiWeights weights,
 								   EmogiWeightedEdge *edge, bool *is_edge);
+extern bool emogi_pages_decode_keys(HeapTupleHeader tuple, TupleDesc desc,
+									const EmogiTupleLayout *layout, EmogiWeights weights,
+									Datum *src, Datum *dst, double *weight, bool *has_keys);
 
 /* ---- pages.c ---- */
 

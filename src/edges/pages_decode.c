@@ -384,6 +384,36 @@ deform_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layou
 }
 
 /*
+ * Get both keys of a tuple, which may point into the page; return false if one is NULL. in_place:
+ * both may be at fixed offsets.
+ */
+static inline bool
+get_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout, bool in_place,
+		 Datum *src, Datum *dst)
+{
+	return in_place ? get_datum(tuple, desc, &layout->src, src) &&
+		get_datum(tuple, desc, &layout->dst, dst) : deform_keys(tuple, desc, layout, src, dst);
+}
+
+/*
+ * Get the keys and the weight of one tuple with keys other than integers; *has_keys = false if an
+ * end is NULL. Return false for a tuple that a page scan reads otherwise, as
+ * emogi_pages_decode_row does. The keys may point into the page.
+ */
+bool
+emogi_pages_decode_keys(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayout *layout,
+						EmogiWeights weights, Datum *src, Datum *dst, double *weight,
+						bool *has_keys)
+{
+	*weight = 0;
+	*has_keys = get_keys(tuple, desc, layout, false, src, dst);
+	if (layout->weight.attnum == 0 || !*has_keys)
+		return true;
+	return layout->reverse.attnum == 0 && get_weight(tuple, desc, &layout->weight, weight) &&
+		emogi_weight_fits(weights, *weight);
+}
+
+/*
  * Put both edges of a tuple with two weights, whose ends are not integers, into a sink. Raises the
  * errors of put_keyed_edges.
  */
@@ -421,10 +451,8 @@ put_keyed_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayou
 		Datum		dst = 0;
 		double		weight = 0;
 
-		if (!(in_place ? get_datum(tuple, desc, &layout->src, &src) &&
-			  get_datum(tuple, desc, &layout->dst, &dst) :
-			  deform_keys(tuple, desc, layout, &src, &dst)) ||
-			  emogi_sink_is_null_row(sink, src, dst))
+		if (!get_keys(tuple, desc, layout, in_place, &src, &dst) ||
+			emogi_sink_is_null_row(sink, src, dst))
 			sink->nskipped++;
 		else if (layout->reverse.attnum > 0)
 			put_keyed_reversible(tuple, desc, layout, src, dst, sink);

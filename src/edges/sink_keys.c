@@ -22,6 +22,9 @@
 /* Room in a new dictionary for each key that the transaction has added to a full one. */
 #define ROOM_FACTOR 4
 
+/* Maximum number of dictionaries for which such keys are counted. */
+#define MAX_ADDED 8
+
 /* Bytes of a long key that take the room of one key. */
 #define KEY_BYTES 16
 
@@ -125,27 +128,43 @@ number_keys(EmogiSink *sink, int64 *ends)
 }
 
 /*
- * The keys that the current transaction has added to one dictionary, the last one. A new dictionary
- * must hold them, too, but not those of transactions that were rolled back.
+ * The keys that the current transaction has added to a dictionary. A new dictionary must hold them,
+ * too, but not those of transactions that were rolled back.
  */
-static struct
+typedef struct AddedKeys
 {
 	TransactionId transaction;	/* invalid: it has written nothing, and others see all keys */
 	const EmogiDictionary *dictionary;
 	uint64		count;
-}			added_keys;
+} AddedKeys;
+
+static AddedKeys added_keys[MAX_ADDED];
+
+/* Find the count of the current transaction's keys in a dictionary; NULL if there is none. */
+static AddedKeys *
+find_added(const EmogiDictionary *dictionary)
+{
+	const TransactionId transaction = GetTopTransactionIdIfAny();
+
+	for (int i = 0; i < MAX_ADDED; i++)
+		if (added_keys[i].dictionary == dictionary && added_keys[i].transaction == transaction)
+			return &added_keys[i];
+	return NULL;
+}
 
 /* Count a key that was added. */
 static void
 count_added(const EmogiDictionary *dictionary)
 {
-	const TransactionId transaction = GetTopTransactionIdIfAny();
+	static uint32 oldest = 0;
+	AddedKeys  *added = find_added(dictionary);
 
-	if (added_keys.transaction != transaction || added_keys.dictionary != dictionary)
-		added_keys.count = 0;
-	added_keys.transaction = transaction;
-	added_keys.dictionary = dictionary;
-	added_keys.count++;
+	if (added == NULL)
+	{
+		added = &added_keys[oldest++ % MAX_ADDED];
+		*added = (AddedKeys) {GetTopTransactionIdIfAny(), dictionary, 0};
+	}
+	added->count++;
 }
 
 /*
@@ -155,48 +174,44 @@ count_added(const EmogiDictionary *dictionary)
 static uint64
 plan_room(const EmogiDictionary *dictionary, EmogiKeyBytes key)
 {
-	const TransactionId transaction = GetTopTransactionIdIfAny();
-	const bool	own = TransactionIdIsValid(transaction) &&
-		added_keys.transaction == transaction && added_keys.dictionary == dictionary;
+	const AddedKeys *added = find_added(dictionary);
+	const bool	own = added != NULL && TransactionIdIsValid(added->transaction);
 
-	return ROOM_FACTOR * (own ? added_keys.count : 0) + key.length / KEY_BYTES + 1;
+	return ROOM_FACTOR * (own ? added->count : 0) + key.length / KEY_BYTES + 1;
 }
 
 /*
- * Get the code of a key that was just not found in the dictionary; an arbitrary one if the
- * dictionary has no codes left.
+ * Get the code of a key that was just not found in a dictionary, whose tracker the call holds, and
+ * add the key; EMOGI_NO_CODE if the dictionary has no codes left, which slot->out_of_codes records.
  */
-static int64
-add_key(EmogiSink *sink, EmogiKeyBytes key)
+int64
+emogi_sink_add_key(EmogiSlot *slot, int index, EmogiKeyCoder *coder, EmogiKeyBytes key)
 {
-	EmogiSlot  *slot = sink->slot;
-	EmogiDictionary *dictionary = sink->dictionary;
+	EmogiDictionary *dictionary = emogi_dictionaries_get(index);
 	int64		code = emogi_dictionary_find(dictionary, key);
 
 	if (code == EMOGI_NO_CODE && !slot->out_of_codes &&
-		(emogi_dictionary_room_bytes(dictionary) == 0 ||
-		 emogi_dictionaries_allocate_room(slot->dictionary)))
+		(emogi_dictionary_room_bytes(dictionary) == 0 || emogi_dictionaries_allocate_room(index)))
 	{
 		if (!emogi_dictionary_has_room(dictionary, key))
 			slot->room_keys = plan_room(dictionary, key);
-		code = emogi_dictionary_add(dictionary, key, emogi_key_coder_compare, &sink->coder);
+		code = emogi_dictionary_add(dictionary, key, emogi_key_coder_compare, coder);
 		if (code != EMOGI_NO_CODE)
 			count_added(dictionary);
 	}
-	if (code != EMOGI_NO_CODE)
-		return code;
-	slot->out_of_codes = true;
-	return 0;
+	slot->out_of_codes |= code == EMOGI_NO_CODE;
+	return code;
 }
 
-/* Get the codes of the keys of the batch. */
+/* Get the codes of the keys of the batch; arbitrary ones if the dictionary has no codes left. */
 static void
 code_keys(EmogiSink *sink, int64 *ends)
 {
 	emogi_dictionary_find_many(sink->dictionary, sink->batch, sink->nbatch, ends);
 	for (int i = 0; i < sink->nbatch; i++)
 		if (unlikely(ends[i] == EMOGI_NO_CODE))
-			ends[i] = add_key(sink, sink->batch[i]);
+			ends[i] = emogi_sink_add_key(sink->slot, sink->slot->dictionary, &sink->coder,
+										 sink->batch[i]);
 }
 
 /* Put the edges of the batch into the arena. Raises 53200 and 54000. */

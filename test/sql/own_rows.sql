@@ -362,6 +362,99 @@ ALTER TABLE parts DETACH PARTITION parts_even;
 INSERT INTO seen VALUES ('one detached', below_parts(101) IS NOT DISTINCT FROM below_parts_cte(101));
 SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
 ROLLBACK;
+
+-- keys of a dictionary: old and new ones, more than it has room for, NULL ends, weights, savepoints, updates, and rows with a NULL as keys
+TRUNCATE seen;
+CREATE TYPE duo AS (n int, name text);
+CREATE FUNCTION name_of(i int) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT left(md5(i::text), 1 + i % 7) || i $$;
+CREATE FUNCTION duo_of(i int) RETURNS duo LANGUAGE sql IMMUTABLE AS $$ SELECT row(i % 5, name_of(i))::duo $$;
+CREATE TABLE names (src text COLLATE "C", note text, dst text COLLATE "C", w int DEFAULT 1, a duo, b duo);
+CREATE FUNCTION add_name(i int, j int) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO names VALUES (name_of(i), repeat('n', j % 90), name_of(j), 1 + j % 4, duo_of(i), duo_of(j)) $$;
+SELECT count(add_name(i / 3, i)) FROM generate_series(1, 600) i;
+CREATE FUNCTION near(v int) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex COLLATE "C") FROM emogi_bfs('names(src, dst)', name_of(v), max_depth => 4) $$;
+CREATE FUNCTION near_duo(v int) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg((vertex::duo).name || ':' || level, ' ' ORDER BY (vertex::duo).name COLLATE "C") FROM emogi_bfs('names(a, b)', duo_of(v)::text, max_depth => 4) $$;
+CREATE FUNCTION near_cte(v int) RETURNS text LANGUAGE sql AS $$
+	WITH RECURSIVE r(v, l) AS (SELECT name_of(v) COLLATE "C", 0 WHERE EXISTS (SELECT FROM names WHERE name_of(v) IN (src, dst) AND num_nulls(src, dst) = 0)
+		UNION SELECT dst, l + 1 FROM r JOIN names ON src = r.v WHERE l < 4 AND dst IS NOT NULL)
+	SELECT string_agg(r.v || ':' || l, ' ' ORDER BY r.v COLLATE "C") FROM (SELECT r.v, min(l) AS l FROM r GROUP BY 1) r $$;
+CREATE FUNCTION away(v int) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY vertex COLLATE "C") FROM emogi_sssp('names(src, dst, w)', name_of(v), max_distance => 6) $$;
+CREATE FUNCTION away_cte(v int) RETURNS text LANGUAGE sql AS $$
+	WITH RECURSIVE r(v, d) AS (SELECT name_of(v) COLLATE "C", 0 WHERE EXISTS (SELECT FROM names WHERE name_of(v) IN (src, dst) AND num_nulls(src, dst) = 0)
+		UNION SELECT dst, d + w FROM r JOIN names ON src = r.v WHERE d + w <= 6 AND dst IS NOT NULL)
+	SELECT string_agg(r.v || ':' || d, ' ' ORDER BY r.v COLLATE "C") FROM (SELECT r.v, min(d) AS d FROM r GROUP BY 1) r $$;
+CREATE PROCEDURE look_near(step text, v int) LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO seen VALUES (step, near(v) IS NOT DISTINCT FROM near_cte(v)), (step || ', weights', away(v) IS NOT DISTINCT FROM away_cte(v)),
+		(step || ', rows', near_duo(v) IS NOT DISTINCT FROM near_cte(v));
+END $$;
+CALL look_near('before', 1);
+BEGIN;
+SELECT add_name(1, 601);
+CALL look_near('the first', 1);
+INSERT INTO marks SELECT max(id) FROM emogi_runs;
+DO $$
+BEGIN
+	FOR i IN 602 .. 680 LOOP
+		PERFORM add_name(CASE WHEN i % 4 = 0 THEN i - 1 ELSE rnd(15, i, 600) END, CASE WHEN i % 3 = 0 THEN rnd(16, i, 600) ELSE i END);
+		PERFORM near(rnd(15, i, 600));
+		CALL look_near('one by one', rnd(15, i, i));
+	END LOOP;
+END $$;
+SELECT rescanning < calls / 4 AS few FROM rescans();
+DO $$
+BEGIN
+	FOR i IN 1 .. 13 LOOP
+		PERFORM add_name(rnd(17, i * 100 + k, 600), 1000 + i * 100 + k) FROM generate_series(1, 90) k;
+		CALL look_near('more than there is room for', rnd(17, i * 100 + 5, 600));
+		CALL look_near('more than there is room for, the last', 1000 + i * 100 + 90);
+	END LOOP;
+END $$;
+INSERT INTO marks SELECT max(id) FROM emogi_runs;
+DO $$
+BEGIN
+	FOR i IN 1 .. 40 LOOP
+		PERFORM add_name(1000 + i, 4000 + i);
+		CALL look_near('in the new dictionary', 1000 + i);
+	END LOOP;
+END $$;
+SELECT rescanning < calls / 4 AS few FROM rescans();
+INSERT INTO names VALUES (NULL, '', name_of(1), 1, NULL, duo_of(1)), (name_of(1), '', NULL, 1, duo_of(1), NULL);
+CALL look_near('NULL ends', 1);
+INSERT INTO names VALUES (NULL, '', 'x', 1, row(1, NULL)::duo, duo_of(1));
+CALL look_near('rows with a NULL', 1);
+SELECT ok, differs FROM unnest(ARRAY['names(src, dst)', 'names(a, b)']) n, emogi_check(n, 'out', false, true, true);
+DO $$
+BEGIN
+	FOR i IN 1 .. 12 LOOP
+		BEGIN
+			PERFORM add_name(i, 5000 + i), add_name(5000 + i, 6000 + i);
+			CALL look_near('in a savepoint', i);
+			RAISE division_by_zero;
+		EXCEPTION WHEN division_by_zero THEN
+			CALL look_near('rolled back', i);
+		END;
+		PERFORM add_name(i, CASE WHEN i % 2 = 0 THEN 5000 + i ELSE 6000 + i END);
+		CALL look_near('the same keys again', i);
+		UPDATE names SET dst = name_of(7000 + i), b = duo_of(7000 + i) WHERE src = name_of(i + 20);
+		CALL look_near('updated', i + 20);
+		PERFORM add_name(7000 + i, 8000 + i);
+		CALL look_near('updated, and a row', i + 20);
+	END LOOP;
+END $$;
+SELECT ok, differs FROM unnest(ARRAY['names(src, dst)', 'names(a, b)']) n, emogi_check(n, 'both', false, true, true);
+SELECT ok, differs FROM emogi_check('names(src, dst, w)', 'out', true, true, true);
+SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
+ROLLBACK;
+CALL look_near('rolled back', 1);
+SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
+DROP TABLE names;
+DROP PROCEDURE look_near;
+DROP FUNCTION name_of, add_name, near, near_duo, near_cte, away, away_cte, duo_of;
+DROP TYPE duo;
 DROP TABLE chart, seen, marks, fresh, parts CASCADE;
 DROP FUNCTION rnd, below, below_cte, below_active, below_active_cte, far, far_cte, rescans, one_snapshot, add_and_ask, reach_within, delete_quietly, asks, asked, count_below,
 	below_parts, below_parts_cte;
