@@ -74,12 +74,12 @@ CREATE FUNCTION expected(s int, t int, k int, weighted bool) RETURNS text LANGUA
 BEGIN;
 INSERT INTO small VALUES (40, 41, 1);
 INSERT INTO simple_paths VALUES (40, 41, '{40,41}', 1), (40, 40, '{40}', 0), (41, 41, '{41}', 0);
-CREATE TEMP TABLE asked AS
+CREATE TEMP TABLE small_answers AS
   SELECT s, t, k, weighted, paths('small(src, dst' || CASE WHEN weighted THEN ', km)' ELSE ')' END, s::text, t::text, k, 'out') AS found, last_cache() AS cache
   FROM generate_series(0, 41) s, generate_series(0, 41) t, unnest('{1, 2, 5, 400}'::int[]) k, (VALUES (false), (true)) w(weighted)
   WHERE s IN (SELECT source FROM simple_paths) AND t IN (SELECT source FROM simple_paths);
-SELECT found = expected(s, t, k, weighted) AS is_right, cache, count(*) > 1000 AS many FROM asked GROUP BY 1, 2 ORDER BY 1, 2;
-SELECT s, t, k, weighted, found, expected(s, t, k, weighted) FROM asked WHERE found <> expected(s, t, k, weighted) ORDER BY 1, 2, 3, 4 LIMIT 5;
+SELECT found = expected(s, t, k, weighted) AS is_right, cache, count(*) > 1000 AS many FROM small_answers GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT s, t, k, weighted, found, expected(s, t, k, weighted) FROM small_answers WHERE found <> expected(s, t, k, weighted) ORDER BY 1, 2, 3, 4 LIMIT 5;
 -- all directions, against the whole graph
 SELECT nright > 1000, nwrong, nindex > 1000, nbuilt FROM compare('small(src, dst)', 'SELECT DISTINCT a.source, b.source FROM simple_paths a, simple_paths b', '{1, 3, 30}', '{in, both}');
 SELECT nright > 1000, nwrong, nindex > 1000, nbuilt FROM compare('small(src, dst, km)', 'SELECT DISTINCT a.source, b.source FROM simple_paths a, simple_paths b', '{1, 3, 30}', '{in, both}');

@@ -6,7 +6,12 @@ SET emogi.papers_mapping = auto;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE TYPE part AS (tenant int, name text);
-CREATE COLLATION key_german (provider = icu, locale = 'de');
+-- of ICU, where the server has it
+DO $$ BEGIN
+	CREATE COLLATION key_german (provider = icu, locale = 'de');
+EXCEPTION WHEN feature_not_supported THEN
+	CREATE COLLATION key_german (locale = 'C');
+END $$;
 DO $$ BEGIN
 	EXECUTE 'CREATE TYPE size AS ENUM (' || (SELECT string_agg(quote_literal('v' || i), ', ' ORDER BY i % 10, i) FROM generate_series(1, 700) i) || ')';
 END $$;
