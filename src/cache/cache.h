@@ -12,7 +12,8 @@
  * - cache_labels.c: the component labels of a cached graph. cache_contraction.c: its contraction
  *   hierarchy. cache_gpus.c: the GPUs that may know its memory.
  * - dictionaries.c: the dictionaries of graphs whose keys are not integers.
- * - change_tracker.c, vacuums.c: the change trackers, and counters of VACUUMs (change_tracker.h).
+ * - change_tracker.c, change_tracker_pages.c, vacuums.c: the change trackers, and counters of
+ *   VACUUMs (change_tracker.h).
  * - index_cost.c: the accumulated cost of index searches that ran without a graph.
  * - asked_queries.c: recently requested queries, and what searches instead of them cost.
  *
