@@ -266,7 +266,7 @@ COMMENT ON COLUMN emogi_cache.drops IS 'number of graphs dropped because no call
 COMMENT ON COLUMN emogi_cache.reset_at IS 'when the counters were last reset';
 
 CREATE FUNCTION emogi_runs(OUT id bigint, OUT started timestamptz, OUT pid int, OUT username name, OUT database name,
-	OUT function text, OUT source text, OUT status text, OUT cache text, OUT why_private text, OUT engine text, OUT device int, OUT placement text,
+	OUT function text, OUT source text, OUT status text, OUT cache text, OUT why_private text, OUT why_built text, OUT engine text, OUT device int, OUT placement text,
 	OUT mapping text, OUT reason text, OUT wait_ms float8, OUT refresh_ms float8, OUT scan_ms float8,
 	OUT keys_ms float8, OUT csr_ms float8, OUT merge_ms float8, OUT transfer_ms float8, OUT run_ms float8,
 	OUT rows_ms float8, OUT total_ms float8, OUT pages_rescanned bigint, OUT pages_skipped_by_map bigint, OUT pages_skipped_by_lsn bigint,
@@ -289,6 +289,7 @@ COMMENT ON COLUMN emogi_runs.source IS 'graph argument, truncated to 255 bytes';
 COMMENT ON COLUMN emogi_runs.status IS 'ok, or failed: ended by an error or canceled';
 COMMENT ON COLUMN emogi_runs.cache IS 'hit: a cached graph; stale: one that emogi.max_staleness allows; built: built and cached; merged: merged from an older graph and the changes since, and cached; overlay: an older graph with an overlay of the changes; private: built or merged for this call only; index: no graph, or one of the edges that indexes returned; NULL: not reached';
 COMMENT ON COLUMN emogi_runs.why_private IS 'why the graph of a query or view was built for this call only';
+COMMENT ON COLUMN emogi_runs.why_built IS 'why the graph was built and cached, instead of found or refreshed; NULL: cache is not built';
 COMMENT ON COLUMN emogi_runs.engine IS 'cpu or cuda; backend: the session itself; hierarchy: the session, in a contraction hierarchy; backend, cpu and backend, cuda: some pairs by the session, the others by the engine; NULL: not reached';
 COMMENT ON COLUMN emogi_runs.device IS 'number of the GPU in emogi_devices; NULL: not on a GPU';
 COMMENT ON COLUMN emogi_runs.placement IS 'memory from which a GPU read the edges: host, device, hybrid, peer, managed or staged; NULL: not on a GPU';

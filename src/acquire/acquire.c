@@ -167,6 +167,7 @@ acquire_shared(Acquisition *acquisition)
 		build_privately(acquisition, EMOGI_FIRST_REQUEST);
 		return;
 	}
+	emogi_cache_miss_record(acquisition->call, lookup, acquisition->call->record.why_built);
 	switch (emogi_cache_lookup_find(slot, lookup))
 	{
 		case EMOGI_LOOKUP_FOUND:

@@ -125,6 +125,7 @@ refresh_and_use(EmogiDeltaCall *delta)
 						  &lookup->xids,
 						  lookup->key.weights, delta->tracker, &delta->refresh);
 	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
+	delta->call->record.why_built = delta->refresh.why_rebuild;
 	return delta->refresh.outcome != EMOGI_REFRESH_REBUILD && use_tracker(delta);
 }
 
@@ -141,23 +142,25 @@ emogi_apply_delta_may_begin(const EmogiCacheLookup *lookup)
 }
 
 /*
- * Check whether to make a tracker if there is none. For a filtered table: not at the first build,
- * nor the first time that one of the call's values is used, nor if an index makes a build cheaper
- * than tracking all pages.
+ * Get why not to make a tracker if there is none; NONE = make one. For a filtered table: not at the
+ * first build, nor the first time that one of the call's values is used, nor if an index makes a
+ * build cheaper than tracking all pages.
  */
-static bool
-may_make_tracker(const EmogiCacheLookup *lookup)
+static EmogiCacheMiss
+why_make_none(const EmogiCacheLookup *lookup)
 {
 	double		nrows;
 
 	if (!emogi_apply_delta_may_begin(lookup))
-		return false;
+		return EMOGI_MISS_SMALL;
 	if (lookup->analysis == NULL || emogi_change_tracker_exists(&lookup->key))
-		return true;
-	return (lookup->analysis->is_folded ? !emogi_cache_lookup_is_first_request(lookup, false) :
-			emogi_cache_lookup_built_before(lookup)) &&
-		emogi_table_filter_cost(lookup->analysis->filtered, &nrows) * PAGES_PER_COST >=
-		(double) emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves);
+		return EMOGI_MISS_NONE;
+	if (lookup->analysis->is_folded ? emogi_cache_lookup_is_first_request(lookup, false) :
+		!emogi_cache_lookup_built_before(lookup))
+		return EMOGI_MISS_FIRST_BUILD;
+	return emogi_table_filter_cost(lookup->analysis->filtered, &nrows) * PAGES_PER_COST <
+		(double) emogi_tracker_refresh_pages(lookup->relids, lookup->nleaves) ?
+		EMOGI_MISS_INDEX : EMOGI_MISS_NONE;
 }
 
 /*
@@ -177,9 +180,11 @@ hold_and_use(EmogiDeltaCall *delta)
 {
 	EmogiCall  *call = delta->call;
 	const EmogiCacheLookup *lookup = delta->lookup;
-	const bool	make = may_make_tracker(lookup);
+	const EmogiCacheMiss why_none = why_make_none(lookup);
+	const bool	make = why_none == EMOGI_MISS_NONE;
 	bool		waited;
 
+	call->record.why_built = make ? EMOGI_MISS_NO_TRACKER : why_none;
 	delta->tracker = emogi_change_tracker_hold(call->slot, &lookup->key, make, &waited);
 	emogi_cache_lock();
 	emogi_cache_shared->counters.waits += waited;
@@ -224,5 +229,6 @@ emogi_apply_delta(EmogiCall *call, const EmogiSource *source, const EmogiCacheLo
 						 .source = lookup->analysis != NULL ? lookup->analysis->filtered : source,
 						 .lookup = lookup,.request = request,.view = view};
 
+	call->record.why_built = lookup->why_untracked;
 	return lookup->can_track && hold_and_use(&delta) ? view->origin : EMOGI_GRAPH_NONE;
 }

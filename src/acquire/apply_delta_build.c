@@ -50,6 +50,7 @@ emogi_apply_delta_build(EmogiDeltaCall *delta, bool done)
 	uint64		nskipped = tracker->nskipped;
 	EmogiBuilt	built;
 
+	emogi_cache_miss_record(call, lookup, EMOGI_MISS_LOG);
 	if (!emogi_cache_lookup_reserve_of_tracker(delta->slot, lookup, &lookup->key, tracker->id,
 											   tracker->position, done))
 		return false;
@@ -88,6 +89,7 @@ emogi_apply_delta_build_tracker(EmogiDeltaCall *delta)
 	EmogiGraphSource rows;
 	EmogiBuilt	built;
 
+	emogi_cache_miss_record(call, lookup, call->record.why_built);
 	if (!emogi_cache_lookup_reserve_of_tracker(slot, lookup, &lookup->key, delta->tracker->id, 0,
 											   true))
 		return false;

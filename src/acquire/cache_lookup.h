@@ -34,6 +34,7 @@ typedef struct EmogiCacheLookup
 	TimestampTz taken_at;		/* lower bound of the time when the snapshot was taken */
 	bool		own;			/* the caller's transaction has changed one of them */
 	bool		can_track;		/* changes of all of them can be tracked (changes.h) */
+	EmogiCacheMiss why_untracked;	/* unless can_track; NONE = the graph is not shared either */
 } EmogiCacheLookup;
 
 /* Why the graph of a query may not be shared yet. */
@@ -149,6 +150,11 @@ extern void emogi_cache_lookup_drop_asked_once(EmogiCached *published);
 extern bool emogi_cache_lookup_inherits_kept(EmogiCached *cached, const EmogiCached *published);
 extern void emogi_cache_lookup_log_not_kept(const EmogiCached *published,
 											const EmogiKeptTotals *together);
+
+/* ---- cache_miss.c: why a call builds its graph ---- */
+
+extern void emogi_cache_miss_record(EmogiCall *call, const EmogiCacheLookup *lookup,
+									EmogiCacheMiss not_refreshed);
 
 /* ---- shared by the files above; caller holds cache_lock ---- */
 

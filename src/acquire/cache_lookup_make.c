@@ -87,6 +87,19 @@ is_empty(Relation rel)
 	return !RecoveryInProgress() && RelationGetNumberOfBlocks(rel) == 0;
 }
 
+/* Get why changes of a lookup's rows cannot be tracked, whatever its tables are; NONE = they can. */
+static EmogiCacheMiss
+why_untracked(const EmogiCacheLookup *lookup)
+{
+	if (!emogi_enable_incremental)
+		return EMOGI_MISS_INCREMENTAL_OFF;
+	if (lookup->key.of_servers)
+		return EMOGI_MISS_SERVERS;
+	if (lookup->analysis != NULL && lookup->analysis->filtered == NULL)
+		return EMOGI_MISS_QUERY;
+	return lookup->key.keys.class == EMOGI_KEY_COMPARED ? EMOGI_MISS_KEY_TYPE : EMOGI_MISS_NONE;
+}
+
 /*
  * Fill in the lookup's leaves; return false if one of them cannot be shared, or there are too many.
  * An empty leaf among several is left out: a graph without it holds all rows that the active
@@ -106,8 +119,7 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 	lookup->relfilenumbers = lookup->relids + count;
 	lookup->tables = (int *) (lookup->relfilenumbers + count);
 	lookup->nleaves = 0;
-	lookup->can_track = emogi_enable_incremental &&
-		(lookup->analysis == NULL || lookup->analysis->filtered != NULL) && !lookup->key.of_servers;
+	lookup->why_untracked = why_untracked(lookup);
 	foreach(cell, leaves)
 	{
 		Oid			relid = lfirst_oid(cell);
@@ -116,7 +128,8 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 
 		lookup->own |= emogi_recent_writers_changed_by_me(relid) &&
 			!(lookup->key.of_query && emogi_faults.analysis[EMOGI_ANALYSIS_OWN]);
-		lookup->can_track = lookup->can_track && emogi_changed_pages_can_track(rel);
+		if (lookup->why_untracked == EMOGI_MISS_NONE && !emogi_changed_pages_can_track(rel))
+			lookup->why_untracked = EMOGI_MISS_UNLOGGED;	/* others are not shared */
 		if (shared && ((count == 1 && !lookup->key.of_servers) || !is_empty(rel)))
 		{
 			lookup->relids[lookup->nleaves] = relid;
@@ -162,7 +175,7 @@ may_share_heaps(EmogiCacheLookup *lookup, List *leaves)
 	if (may_be_shared() && fill_in_leaves(lookup, leaves) &&
 		emogi_transaction_snapshot_take(GetActiveSnapshot(), &lookup->xids))
 	{
-		lookup->can_track &= lookup->key.keys.class != EMOGI_KEY_COMPARED && lookup->nleaves > 0 &&
+		lookup->can_track = lookup->why_untracked == EMOGI_MISS_NONE && lookup->nleaves > 0 &&
 			lookup->xids.recovery == RecoveryInProgress();
 		lookup->taken_at = get_snapshot_time();
 		return !lookup->own;

@@ -216,6 +216,7 @@ emogi_cache_lookup_publish(EmogiCall *call, EmogiGraph *graph, uint32 weight_mis
 	for (int i = 0; i < cached->nleaves; i++)
 		emogi_tables_publish(cached->leaves[i].table);
 	(*counter)++;
+	emogi_cache_forget_eviction(&cached->key);
 	mark_lost = doom_predecessors(cached, oldest_xid) && !emogi_cache_keep(cached, &together);
 	emogi_cache_lookup_drop_unusable(&cached->xids, oldest_xid);
 	if (cached->asked_once)

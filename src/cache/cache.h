@@ -327,6 +327,9 @@ typedef struct EmogiCacheCounters
 #define EMOGI_MAX_ASKED_ONCE		4
 #define EMOGI_MAX_FOLLOWED_ONCE		16
 
+/* Places for recent evictions; a later eviction may take the place of an earlier one. */
+#define EMOGI_MAX_EVICTIONS			512
+
 /* All fields are protected by cache_lock, unless noted. */
 typedef struct EmogiCache
 {
@@ -349,6 +352,11 @@ typedef struct EmogiCache
 	 * next entry to be checked for whether any call can use it, see ../acquire/cache_lookup_drop.c
 	 */
 	uint32		swept;
+	/*
+	 * hashes of the keys of graphs that were evicted to make room and not published since, each at
+	 * its remainder; 0 = none
+	 */
+	uint64		evicted[EMOGI_MAX_EVICTIONS];
 	dlist_head	free;
 	dlist_head	used;			/* BUILDING and READY, least recently used first */
 	dlist_head	doomed;
@@ -420,6 +428,8 @@ extern bool emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, 
 
 extern bool emogi_cache_make_room(uint64 bytes);
 extern void emogi_cache_wait_for_room(void);
+extern bool emogi_cache_was_evicted(const EmogiGraphKey *key);
+extern void emogi_cache_forget_eviction(const EmogiGraphKey *key);
 
 /* ---- cache_gpus.c: for the engine worker ---- */
 

@@ -41,10 +41,65 @@ least_recently_used(Oid builder)
 	return NULL;
 }
 
+/* ---- recent evictions; caller holds cache_lock ---- */
+
+/* What the key of a graph is hashed by. */
+typedef struct HashedKey
+{
+	Oid			database;
+	Oid			relid;			/* 0 = of a query */
+	int			src;
+	int			dst;
+	int			weight;
+	int			reverse;
+	int			direction;
+	int			with_backward;
+	uint8		fingerprint[EMOGI_FINGERPRINT_BYTES];
+} HashedKey;
+
+/* Hash the key of a graph, without the type of its vertices; not 0. */
+static uint64
+hash_key(const EmogiGraphKey *key)
+{
+	HashedKey	hashed = {key->database, key->of_query ? InvalidOid : key->relid, key->src, key->dst,
+		key->weight, key->reverse, key->direction, key->with_backward};
+
+	memcpy(hashed.fingerprint, key->fingerprint, sizeof hashed.fingerprint);
+	return Max(hash_bytes_extended((const unsigned char *) &hashed, sizeof hashed, 0), 1);
+}
+
+/*
+ * Check whether a graph with this key was evicted to make room, and no such graph was published
+ * since; false if other evictions have overwritten that.
+ */
+bool
+emogi_cache_was_evicted(const EmogiGraphKey *key)
+{
+	const uint64 hash = hash_key(key);
+
+	return emogi_cache_shared->evicted[hash % EMOGI_MAX_EVICTIONS] == hash;
+}
+
+/* Forget the eviction of a graph with this key, because another is published. */
+void
+emogi_cache_forget_eviction(const EmogiGraphKey *key)
+{
+	const uint64 hash = hash_key(key);
+	uint64	   *evicted = &emogi_cache_shared->evicted[hash % EMOGI_MAX_EVICTIONS];
+
+	if (*evicted == hash)
+		*evicted = 0;
+}
+
+/* ---- eviction ---- */
+
 /* Doom a graph to make room. Caller holds cache_lock. */
 static void
 evict(EmogiCached *victim)
 {
+	const uint64 hash = hash_key(&victim->key);
+
+	emogi_cache_shared->evicted[hash % EMOGI_MAX_EVICTIONS] = hash;
 	for (int i = 0; i < victim->nleaves; i++)
 		emogi_tables_record_eviction(victim->leaves[i].table);
 	emogi_cache_doom(victim);

@@ -32,6 +32,42 @@ typedef enum EmogiGraphOrigin
 	EMOGI_GRAPH_INDEX			/* no graph: an index search (index_search.h) */
 } EmogiGraphOrigin;
 
+/* Why the cache did not have the graph that a call built; texts in call_record.c. */
+typedef enum EmogiCacheMiss
+{
+	EMOGI_MISS_NONE,			/* no graph was built and published, or no reason is known */
+	EMOGI_MISS_NOT_CACHED,
+	EMOGI_MISS_EVICTED,
+	/* other graphs of the source were cached, from the least to the most similar */
+	EMOGI_MISS_COLUMNS,
+	EMOGI_MISS_WEIGHTS,
+	EMOGI_MISS_SERVER_ROWS,
+	EMOGI_MISS_LISTS,
+	/* a graph with other rows was cached */
+	EMOGI_MISS_TABLES,
+	EMOGI_MISS_REWRITTEN,
+	EMOGI_MISS_OLD_SNAPSHOT,
+	EMOGI_MISS_OUTDATED,
+	/* the same, and it was not refreshed */
+	EMOGI_MISS_INCREMENTAL_OFF,
+	EMOGI_MISS_SERVERS,
+	EMOGI_MISS_QUERY,
+	EMOGI_MISS_UNLOGGED,
+	EMOGI_MISS_KEY_TYPE,
+	EMOGI_MISS_SMALL,
+	EMOGI_MISS_FIRST_BUILD,
+	EMOGI_MISS_INDEX,
+	EMOGI_MISS_NO_TRACKER,
+	EMOGI_MISS_MANY_PAGES,
+	EMOGI_MISS_MANY_CHANGES,
+	EMOGI_MISS_NO_CODES,
+	EMOGI_MISS_WIDE_VALUE,
+	EMOGI_MISS_CONDITION,
+	EMOGI_MISS_PROMOTED,
+	EMOGI_MISS_THRESHOLD,
+	EMOGI_MISS_LOG
+} EmogiCacheMiss;
+
 /* One row of emogi_runs. Times in ms; 0 = did not happen. */
 typedef struct EmogiCallRecord
 {
@@ -45,6 +81,7 @@ typedef struct EmogiCallRecord
 	EmogiGraphOrigin origin;	/* set by acquire.c */
 	char		indexes[2 * NAMEDATALEN + 2];	/* indexes of an index search */
 	char		why_private[256];	/* why the graph of a query or view bypasses the cache */
+	EmogiCacheMiss why_built;	/* if origin = BUILT */
 	char		engine[16];		/* cpu, cuda, backend (local_search_call.c), hierarchy
 								 * (hierarchy_search.c), or "backend, " and another
 								 * (task_pairs.c) */
@@ -151,6 +188,7 @@ extern void emogi_call_phase(EmogiCall *call, EmogiPhase phase);
 extern void emogi_call_phase_since(EmogiCall *call, EmogiPhase phase, double since_ms);
 extern void emogi_call_record_private(EmogiCall *call, const char *why);
 extern const char *emogi_call_origin_name(EmogiGraphOrigin origin);
+extern const char *emogi_call_why_built(const EmogiCallRecord *run);
 extern void emogi_call_record(EmogiCall *call, bool failed);
 extern void emogi_call_report(EmogiCall *call);
 

@@ -42,6 +42,48 @@ emogi_call_origin_name(EmogiGraphOrigin origin)
 	return names[origin];
 }
 
+/* Get why a call built its graph, for the column why_built; "" if it did not. */
+const char *
+emogi_call_why_built(const EmogiCallRecord *run)
+{
+	static const char *const reasons[] = {
+		[EMOGI_MISS_NONE] = "",
+		[EMOGI_MISS_NOT_CACHED] = "no graph of it was cached",
+		[EMOGI_MISS_EVICTED] = "its graph was evicted to make room",
+		[EMOGI_MISS_SERVER_ROWS] = "no graph of the rows that the servers have now was cached",
+		[EMOGI_MISS_COLUMNS] = "the cached graphs have other columns",
+		[EMOGI_MISS_WEIGHTS] = "the cached graphs do not have these weights",
+		[EMOGI_MISS_LISTS] = "the cached graphs have another direction",
+		[EMOGI_MISS_TABLES] = "other partitions or child tables have rows",
+		[EMOGI_MISS_REWRITTEN] = "a table was rewritten or truncated",
+		[EMOGI_MISS_OLD_SNAPSHOT] = "the snapshot is older than the cached graph",
+		[EMOGI_MISS_OUTDATED] = "the cached graph is outdated",
+		[EMOGI_MISS_INCREMENTAL_OFF] = "not refreshed: emogi.enable_incremental is off",
+		[EMOGI_MISS_SERVERS] = "not refreshed: some rows are on other servers",
+		[EMOGI_MISS_QUERY] = "not refreshed: the query is not one table with conditions",
+		[EMOGI_MISS_UNLOGGED] = "not refreshed: a table is unlogged",
+		[EMOGI_MISS_KEY_TYPE] = "not refreshed: equal keys can have different bytes",
+		[EMOGI_MISS_SMALL] = "not refreshed: the table is below emogi.incremental_min_size",
+		[EMOGI_MISS_FIRST_BUILD] =
+		"not refreshed: conditions are tracked from the second build on",
+		[EMOGI_MISS_INDEX] = "not refreshed: an index makes a build cheaper",
+		[EMOGI_MISS_NO_TRACKER] = "not refreshed: there was no change tracker",
+		[EMOGI_MISS_MANY_PAGES] = "not refreshed: too many pages were added or removed",
+		[EMOGI_MISS_MANY_CHANGES] = "not refreshed: too many edges have changed",
+		[EMOGI_MISS_NO_CODES] = "not refreshed: the dictionary has no room for new keys",
+		[EMOGI_MISS_WIDE_VALUE] =
+		"not refreshed: a new key or weight is too wide for the change tracker",
+		[EMOGI_MISS_CONDITION] =
+		"not refreshed: an object of a condition was replaced during the call",
+		[EMOGI_MISS_PROMOTED] = "not refreshed: the server was promoted",
+		[EMOGI_MISS_THRESHOLD] =
+		"not refreshed: the snapshot is old and old_snapshot_threshold is set",
+		[EMOGI_MISS_LOG] = "not refreshed: the change tracker has no changes since the cached graph"
+	};
+
+	return run->origin == EMOGI_GRAPH_BUILT ? reasons[run->why_built] : "";
+}
+
 /* Record the caller, the function and the source. */
 void
 emogi_call_describe_caller(EmogiCallRecord *run, const char *name, const EmogiSource *source)

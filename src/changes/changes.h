@@ -199,6 +199,7 @@ typedef struct EmogiRefresh
 {
 	uint64		catalogs;		/* emogi_analysis_count_changes() before */
 	EmogiRefreshOutcome outcome;
+	EmogiCacheMiss why_rebuild; /* if outcome = REBUILD */
 	EmogiChanges changes;		/* PRIVATE: since the tracker's position */
 	uint32		weight_misfits;	/* of all weights that the snapshot sees */
 	uint64		nedges;			/* edges that the snapshot sees */

@@ -228,16 +228,25 @@ count_scans(EmogiCall *call, const EmogiChangedPages *changed_pages, int nleaves
 	}
 }
 
+/* Give a refresh up, and record why. */
+static EmogiRefreshOutcome
+give_up(EmogiRefresh *refresh, EmogiCacheMiss why)
+{
+	refresh->why_rebuild = why;
+	return refresh->outcome = EMOGI_REFRESH_REBUILD;
+}
+
 /* Store the changes, unless the tracker cannot hold them. Raises 53200. */
 static EmogiRefreshOutcome
 store(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *changed_pages,
-	  int nleaves, const EmogiTransactionSnapshot *xids, const EmogiChanges *changes)
+	  int nleaves, const EmogiTransactionSnapshot *xids, EmogiRefresh *refresh)
 {
+	const EmogiChanges *changes = &refresh->changes;
 	EmogiTrackerStore storing;
 
 	if (!emogi_tracker_store_fits(tracker, changed_pages, nleaves,
 								  tracker->coo.weight_type != EMOGI_WEIGHT_NONE))
-		return EMOGI_REFRESH_REBUILD;
+		return give_up(refresh, EMOGI_MISS_WIDE_VALUE);
 	emogi_tracker_store_prepare(call, tracker, changed_pages, nleaves, changes->count, &storing);
 	emogi_tracker_store(&storing, xids, changes);
 	return changes->count > 0 ? EMOGI_REFRESH_STORED : EMOGI_REFRESH_UNCHANGED;
@@ -270,14 +279,15 @@ compare(EmogiCall *call, EmogiChangeTracker *tracker, const EmogiChangedPages *c
 	if (keeps)
 		max_changes = Max(max_changes, EMOGI_MAX_FIRST_OWN_CHANGES);
 	refresh->newer = contains && (!refresh->own || is_room_full(call->slot));
-	if (call->slot->out_of_codes ||
-		!emogi_tracker_diff_pages(tracker, changed_pages, nleaves, max_changes, changes))
-		return EMOGI_REFRESH_REBUILD;
+	if (call->slot->out_of_codes)
+		return give_up(refresh, EMOGI_MISS_NO_CODES);
+	if (!emogi_tracker_diff_pages(tracker, changed_pages, nleaves, max_changes, changes))
+		return give_up(refresh, EMOGI_MISS_MANY_CHANGES);
 	sum_up(tracker, changed_pages, nleaves, refresh);
 	/* a call that has tried with an overlay refreshes once more, and finds less or the same */
 	call->record.nchanges = Max(call->record.nchanges, changes->count);
 	if (refresh->newer)
-		return store(call, tracker, changed_pages, nleaves, xids, changes);
+		return store(call, tracker, changed_pages, nleaves, xids, refresh);
 	return changes->count > 0 || refresh->nskipped != tracker->nskipped ?
 		EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
 }
@@ -290,11 +300,25 @@ compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *tra
 {
 	refresh->newer = is_room_full(call->slot);
 	if (call->slot->out_of_codes)
-		return EMOGI_REFRESH_REBUILD;
+		return give_up(refresh, EMOGI_MISS_NO_CODES);
 	emogi_own_changes_update(own, tracker, changed_pages, nleaves, xids, refresh);
 	call->record.nchanges = Max(call->record.nchanges, refresh->changes.count);
 	return refresh->changes.count > 0 || refresh->nskipped != tracker->nskipped ?
 		EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
+}
+
+/* Get why a tracker cannot be refreshed, whatever its pages are; NONE = it may be. */
+static EmogiCacheMiss
+find_obstacle(const EmogiChangeTracker *tracker, const EmogiSource *source,
+			  const EmogiTransactionSnapshot *xids, bool contains)
+{
+	if (tracker->base.recovery != xids->recovery)
+		return EMOGI_MISS_PROMOTED;	/* from before a promotion: rebuild */
+	if (!contains && emogi_compat_snapshots_age())
+		return EMOGI_MISS_THRESHOLD;
+	/* keys without a dictionary have no codes */
+	return tracker->dictionary < 0 && source->key.class != EMOGI_KEY_INTEGER ?
+		EMOGI_MISS_NO_CODES : EMOGI_MISS_NONE;
 }
 
 /*
@@ -322,24 +346,21 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 	refresh->catalogs = emogi_analysis_count_changes();
 	refresh->changes.call = call;
 	refresh->outcome = EMOGI_REFRESH_REBUILD;
-	if (tracker->base.recovery != xids->recovery)
-	{
-		refresh->newer = true;	/* from before a promotion: rebuild */
-		return;
-	}
-	refresh->newer = contains;
+	refresh->newer = contains || tracker->base.recovery != xids->recovery;
 	refresh->old_position = tracker->position;
-	if (!contains && emogi_compat_snapshots_age())
+	refresh->why_rebuild = find_obstacle(tracker, source, xids, contains);
+	if (refresh->why_rebuild != EMOGI_MISS_NONE)
 		return;
-	if (tracker->dictionary < 0 && source->key.class != EMOGI_KEY_INTEGER)
-		return;					/* keys without a dictionary have no codes */
 	own = emogi_own_changes_find(tracker, xids, &older);
 	count = find_changed_pages(tracker, source, relids, nleaves, forward ? PG_UINT64_MAX :
 							   xids->xmin, own, changed_pages);
 	if (own != NULL && !emogi_own_changes_reuse(own, tracker, changed_pages, nleaves, &count))
 		own = NULL;
 	if (own == NULL && is_hopeless(tracker, changed_pages, nleaves))
+	{
+		refresh->why_rebuild = EMOGI_MISS_MANY_PAGES;
 		return;
+	}
 	if (emogi_faults.tracker[EMOGI_TRACKER_SNAPSHOT])
 		PushActiveSnapshot(GetLatestSnapshot());
 	refresh->own = rescan(call, source, changed_pages, nleaves, count, weights,
@@ -348,7 +369,10 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 		PopActiveSnapshot();
 	count_scans(call, changed_pages, nleaves);
 	if (!emogi_analysis_filter_is_current(source))
+	{
 		refresh->newer = false;	/* no reason to rebuild the tracker */
+		refresh->why_rebuild = EMOGI_MISS_CONDITION;
+	}
 	else if (own != NULL)
 		refresh->outcome = compare_own(call, own, tracker, changed_pages, nleaves, xids, refresh);
 	else

@@ -431,6 +431,8 @@ explain_origin(const EmogiScan *scan, ExplainState *es)
 						name_origin(total), es);
 	if (total->origin == EMOGI_GRAPH_PRIVATE && total->why_private[0] != '\0')
 		ExplainPropertyText("Cache", psprintf("bypassed (%s)", total->why_private), es);
+	if (es->verbose && emogi_call_why_built(total)[0] != '\0')
+		ExplainPropertyText("Cache", psprintf("missed (%s)", emogi_call_why_built(total)), es);
 	if (total->origin == EMOGI_GRAPH_STALE)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nrescanned + total->nskipped_by_map + total->nskipped_by_lsn > 0)

@@ -134,6 +134,7 @@ put_run(FunctionCallInfo fcinfo, const EmogiCallRecord *run)
 	emogi_views_add_text(&row, run->failed ? "failed" : "ok");
 	emogi_views_add_text(&row, emogi_call_origin_name(run->origin));
 	emogi_views_add_text(&row, run->origin == EMOGI_GRAPH_PRIVATE ? run->why_private : "");
+	emogi_views_add_text(&row, emogi_call_why_built(run));
 	emogi_views_add_text(&row, run->engine);
 	emogi_views_add_if(&row, strcmp(run->engine, "cuda") == 0, Int32GetDatum(run->device));
 	emogi_views_add_text(&row, run->placement);

@@ -195,6 +195,16 @@ cmp_ok(counter('evictions'), '>', 0, '... and there were evictions: ' . counter(
 cmp_ok(counter('bytes'), '<=', $budget, '... within the budget');
 like(call("big$_"), qr/^(?:hit|built)$/, "big$_ afterwards") foreach 1 .. 4;
 like(call("mid$_"), qr/^(?:hit|built)$/, "mid$_ afterwards") foreach 1 .. 5;
+
+# emogi_runs says that a Graph was evicted until the next one is there; not of a Graph that was evicted by hand.
+sub why_built { return $node->safe_psql('postgres', q{SELECT why_built FROM emogi_runs WHERE cache = 'built' ORDER BY id DESC LIMIT 1}) }
+call('big1');
+call("big$_") foreach 2 .. 4;
+is(call('big1'), 'built', 'a table whose Graph had to go');
+is(why_built(), 'its graph was evicted to make room', '... why it was built');
+$node->safe_psql('postgres', "SELECT emogi_evict('big1')");
+is(call('big1'), 'built', '... again, after emogi_evict');
+is(why_built(), 'no graph of it was cached', '... why it was built then');
 nothing_left($node, 'at the end');
 is(counter('graphs'), '0', '... no Graphs');
 is(counter('bytes'), '0', '... of no bytes');
