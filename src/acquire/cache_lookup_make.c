@@ -87,7 +87,7 @@ is_empty(Relation rel)
 	return !RecoveryInProgress() && RelationGetNumberOfBlocks(rel) == 0;
 }
 
-/* Get why changes of a lookup's rows cannot be tracked, whatever its tables are; NONE = they can. */
+/* Get why changes of a lookup cannot be tracked, whatever its tables are; NONE = they can be. */
 static EmogiCacheMiss
 why_untracked(const EmogiCacheLookup *lookup)
 {

@@ -92,6 +92,7 @@ INSERT INTO server_graphs_far.t VALUES (4, 5, 1);
 SELECT reach('t'), reach('t');
 DELETE FROM server_graphs_far.t WHERE src = 4;
 SELECT reach('t'), reach('t');
+SELECT why_built FROM emogi_runs WHERE pid = pg_backend_pid() AND cache = 'built' ORDER BY id DESC LIMIT 1;
 UPDATE server_graphs_far.t SET dst = 7 WHERE src = 3;
 SELECT reach('t'), reach('t');
 BEGIN; INSERT INTO server_graphs_far.t VALUES (7, 8, 1); ROLLBACK;

@@ -75,6 +75,8 @@ like(checked($there), qr/^t\|/, '... and a new one');
 $standby->safe_psql('postgres', 'INSERT INTO edges VALUES (1, 7), (NULL, 4)');
 like(checked($open), qr/^t\|/, '... a change: the open one');
 like(checked($there), qr/^t\|(?:built|private|merged)\|$/, '... a new one');
+is($standby->safe_psql('postgres', q{SELECT count(*) > 0 FROM emogi_runs WHERE why_built = 'not refreshed: the server was promoted'}), 't',
+	'... whose graph was built for that reason');
 $open->ask('COMMIT');
 foreach my $change ('INSERT INTO edges VALUES (2, 7)', 'DELETE FROM edges WHERE src < 500', 'UPDATE edges SET dst = 3 WHERE src = 777')
 {
