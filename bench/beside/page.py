@@ -106,7 +106,7 @@ def line_of(run, question, state):
     if from_here == run.sizes[0]:
         return 'at all sizes'
     if from_here and holds[0] == from_here:
-        return f'from {edges_in_words(from_here)} on'
+        return f'at {edges_in_words(from_here)} and above'
     others = sorted({name for edges in run.sizes for name in run.fastest(edges, question, state) if name != 'emogi'})
     return f"at no size: {', '.join(others)}" if not holds else f"at {', '.join(edges_in_words(e) for e in holds)} only; otherwise {', '.join(others)}"
 
@@ -134,9 +134,10 @@ def copies(run):
 def part(run):
     facts = run.facts
     words = [f"{facts['device']}; {facts['versions']}; emogi at commit {facts['commit']}, {facts['date']}. Command: `{facts['command']}`."
-             + (f" Load average when it began: {facts['load']}." if 'load' in facts else ''), '',
-             f"Milliseconds: the median, and in brackets the 95th percentile, of {run.most} to {run.most + 2} calls or of the number after the semicolon. `> {facts['limit']}`: no answer within that "
-             'time; larger tables were not tried. Empty: not supported, or not tried. `fastest` lists the systems within 10 % or 0.1 ms of the smallest median.', '']
+             + (f" The load average at the beginning was {facts['load']}." if 'load' in facts else ''), '',
+             f"Each figure is a median in milliseconds, with the 95th percentile in parentheses, of {run.most} to {run.most + 2} calls, or of the number of calls after the semicolon. "
+             f"`> {facts['limit']}` means that there was no answer within that time; larger tables were not tried. An empty cell means that the question is not supported, or was not tried. "
+             '`fastest` lists the systems whose median exceeds the smallest median by at most 10 % or 0.1 ms.', '']
     words += table(run)
     words += ['', 'emogi is among the fastest:', ''] + list(lines(run))
     loads = list(copies(run))
