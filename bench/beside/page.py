@@ -137,7 +137,7 @@ def part(run):
              + (f" The load average at the beginning was {facts['load']}." if 'load' in facts else ''), '',
              f"Each figure is a median in milliseconds, with the 95th percentile in parentheses, of {run.most} to {run.most + 2} calls, or of the number of calls after the semicolon. "
              f"`> {facts['limit']}` means that there was no answer within that time; larger tables were not tried. An empty cell means that the question is not supported, or was not tried. "
-             '`fastest` lists the systems whose median exceeds the smallest median by at most 10 % or 0.1 ms.', '']
+             '`fastest` lists the systems whose median exceeds the smallest median by at most max(10 %, 0.1 ms).', '']
     words += table(run)
     words += ['', 'emogi is among the fastest:', ''] + list(lines(run))
     loads = list(copies(run))
