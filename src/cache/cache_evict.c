@@ -63,9 +63,11 @@ hash_key(const EmogiGraphKey *key)
 {
 	HashedKey	hashed = {key->database, key->of_query ? InvalidOid : key->relid, key->src, key->dst,
 		key->weight, key->reverse, key->direction, key->with_backward};
+	uint64		hash;
 
 	memcpy(hashed.fingerprint, key->fingerprint, sizeof hashed.fingerprint);
-	return Max(hash_bytes_extended((const unsigned char *) &hashed, sizeof hashed, 0), 1);
+	hash = hash_bytes_extended((const unsigned char *) &hashed, sizeof hashed, 0);
+	return Max(hash, 1);
 }
 
 /*

@@ -42,7 +42,7 @@ emogi_call_origin_name(EmogiGraphOrigin origin)
 	return names[origin];
 }
 
-/* Get why a call built its graph, for the column why_built; "" if it did not. */
+/* Get why a call built and published its graph, for the column why_built; "" if it did not. */
 const char *
 emogi_call_why_built(const EmogiCallRecord *run)
 {
@@ -78,7 +78,8 @@ emogi_call_why_built(const EmogiCallRecord *run)
 		[EMOGI_MISS_PROMOTED] = "not refreshed: the server was promoted",
 		[EMOGI_MISS_THRESHOLD] =
 		"not refreshed: the snapshot is old and old_snapshot_threshold is set",
-		[EMOGI_MISS_LOG] = "not refreshed: the change tracker has no changes since the cached graph"
+		[EMOGI_MISS_LOG] =
+		"not refreshed: the changes since the cached graph are no longer logged"
 	};
 
 	return run->origin == EMOGI_GRAPH_BUILT ? reasons[run->why_built] : "";
