@@ -10,9 +10,8 @@
  *   settings       (environment.c) the search path, row_security, and those that literals and the key depend on
  *   literals       those that name the time of the transaction are of that transaction (literals.c)
  *
- * A text with other values of literals is the same query with other constants (literal_values.c).
- * The first MIN_ALIKE texts of a form are kept side by side, for calls that alternate between them;
- * then the values of another text replace those of the one that was used least recently.
+ * A text with other literals is the same query with other constants (literal_values.c). MIN_ALIKE
+ * texts of a form are kept, for calls that alternate; others replace the one used least recently.
  *
  * On each call, relations are locked, privileges are checked (Q18), and expressions are folded
  * (Q4). If a value differs, it takes its place in the trees, and the fingerprint is computed from
@@ -294,11 +293,9 @@ use_folded(EmogiKnownAnalysis *known, const EmogiSource *source, EmogiAnalysisPu
 	return NULL;
 }
 
-/* ---- other literals ---- */
-
 /*
- * Put the literals of a text into an analysis that no call uses. Raises their errors. Should memory
- * run out meanwhile, the analysis is not found again.
+ * Put the literals of a text into an analysis that no call uses. Raises their errors. If memory
+ * runs out, the analysis is not found again.
  */
 static void
 set_literals(EmogiKnownAnalysis *known, const char *text, const EmogiTextLiterals *texts)
@@ -491,15 +488,13 @@ note_literals(EmogiKnownAnalysis *known, const EmogiAnalysisState *state)
 	const char *whole = state->analysis->text;
 	const char *given = strstr(whole, state->given);
 	const EmogiSource *filtered = state->analysis->filtered;
-	List	   *trees = list_make1(state->analysis->query);
+	List	   *quals = filtered != NULL ? filtered->filter->quals : NIL;
 
 	if (given == NULL || !state->analysis->is_split || known->transaction != 0)
 		return;
-	if (filtered != NULL)
-		trees = lappend(trees, filtered->filter->quals);
 	known->offset = (int) (given - whole);
-	emogi_literal_values_find(state->given, known->offset, trees, state->folded,
-							  &known->literals);
+	emogi_literal_values_find(state->given, known->offset, list_make2(state->analysis->query, quals),
+							  state->folded, &known->literals);
 }
 
 /* Make an entry of an analysis, in its memory; NULL if a folded value was not found. */

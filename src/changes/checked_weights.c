@@ -382,8 +382,8 @@ is_accepted(Relation rel, const EmogiSource *source, bool is_finite, bool may_re
 
 /*
  * Do the heaps of a filtered table, which are locked, have no weights that a build would refuse?
- * is_finite: infinite ones, too. Reads pages that have changed since the session's last check, or nothing if may_read is false;
- * then true means that it is likely.
+ * is_finite: infinite ones, too. Reads pages that have changed since the session's last check, or
+ * nothing if may_read is false; then true means that it is likely.
  */
 bool
 emogi_checked_weights_are_accepted(const EmogiSource *source, List *heaps, bool is_finite,

@@ -270,10 +270,10 @@ answer_all(EmogiCall *call, const EmogiOverlay *overlay, EmogiGraph *graph, Emog
 
 /*
  * Run emogi_cc, if the call's graph has kept its components. overlay: changes since the graph was
- * built, NULL = none; it cannot be answered if edges were deleted. *graph gets the vertices, ascending, and *result their
- * components. If the task has targets or names components, only those, in the current memory
- * context; otherwise all, in the arena. Return false, with nothing changed, if the engine must run
- * it.
+ * built, NULL = none; after deletions labels do not tell. *graph gets the vertices, ascending, and
+ * *result their components. If the task has targets or names components, only those, in the current
+ * memory context; otherwise all, in the arena. Return false, with nothing changed, if the engine
+ * must run it.
  */
 bool
 emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,

@@ -1,8 +1,8 @@
 /*
  * index_search_weights.c: proof that a build would accept all weights of a source.
  *
- * A build reads all weights, and refuses negative ones, NaN, NULL and infinite factors; of two
- * costs no negative ones, because a negative one means that there is no edge. A search reads only a few. So it
+ * A build reads all weights, and refuses negative ones, NaN, NULL and infinite factors. Of two costs
+ * it accepts negative ones, which mean that there is no edge. A search reads only a few. So it
  * replaces the build only if the conditions on the rows, or the table's constraints, exclude such
  * weights: NOT NULL with CHECK (weight >= 0) and, unless weights are integers, an upper bound,
  * because NaN is greater than all other numbers. Otherwise changes/checked_weights.c may tell from

@@ -3,7 +3,8 @@
  *
  * Calls with a condition often differ only in its values. The meaning of such a text is known from
  * another one with the same bytes outside of its literals: strings in quotes, and integers of at
- * most nine digits. They are found as PostgreSQL's scanner finds them. A text with a token that is
+ * most nine digits. They are found as PostgreSQL's scanner finds them if strings conform to the
+ * standard. A text with a token that is
  * not plain, such as a comment, an escape, a prefix of a string or a dollar, has none.
  */
 #include "postgres.h"
@@ -46,13 +47,13 @@ skip_word(const char *p)
 	return *p == '\'' || *p == '"' || *p == '&' ? NULL : p;
 }
 
-/* Skip a quoted token without doubled quotes or backslashes; NULL if it is another, or continued. */
+/* Skip a quoted token; NULL if it is not plain: it has a doubled quote, or is continued. */
 static const char *
 skip_quoted(const char *p)
 {
 	const char	quote = *p++;
 
-	while (*p != quote && *p != '\0' && *p != '\\')
+	while (*p != quote && *p != '\0')
 		p++;
 	return *p == quote && *skip_blanks(p + 1) != quote ? p + 1 : NULL;
 }
@@ -61,7 +62,7 @@ skip_quoted(const char *p)
 static bool
 is_special(const char *p)
 {
-	return *p == '$' || *p == '\\' || (p[0] == '-' && p[1] == '-') || (p[0] == '/' && p[1] == '*');
+	return *p == '$' || (p[0] == '-' && p[1] == '-') || (p[0] == '/' && p[1] == '*');
 }
 
 /* Add a literal; false if there are too many. */
