@@ -99,6 +99,7 @@
 /* time of a pass for 64 sources, relative to a search from one of them; not only that of edges */
 #define EMOGI_COST_BATCH_PASS 8
 #define EMOGI_COST_BATCH_VERTEX_US (1.0 / 320)	/* a vertex in a pass, reached or not */
+#define EMOGI_COST_LATERAL_US 20.0	/* a search of a few vertices in LATERAL, instead */
 #define EMOGI_COST_BATCH_MIN_SOURCES 8	/* fewer gain nothing */
 #define EMOGI_COST_BATCH_SHARE 8	/* answers may take 1/n of the memory that is allowed */
 /* searches start from the targets if there are this many times as many sources */
