@@ -485,15 +485,14 @@ may_keep(const EmogiAnalysisState *state)
 static void
 note_literals(EmogiKnownAnalysis *known, const EmogiAnalysisState *state)
 {
-	const char *whole = state->analysis->text;
-	const char *given = strstr(whole, state->given);
-	const EmogiSource *filtered = state->analysis->filtered;
-	List	   *quals = filtered != NULL ? filtered->filter->quals : NIL;
+	const EmogiQueryAnalysis *analysis = state->analysis;
+	const char *given = strstr(analysis->text, state->given);
+	List	   *quals = analysis->filtered != NULL ? analysis->filtered->filter->quals : NIL;
 
-	if (given == NULL || !state->analysis->is_split || known->transaction != 0)
+	if (given == NULL || !analysis->is_split || known->transaction != 0)
 		return;
-	known->offset = (int) (given - whole);
-	emogi_literal_values_find(state->given, known->offset, list_make2(state->analysis->query, quals),
+	known->offset = (int) (given - analysis->text);
+	emogi_literal_values_find(state->given, known->offset, list_make2(analysis->query, quals),
 							  state->folded, &known->literals);
 }
 

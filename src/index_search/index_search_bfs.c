@@ -199,8 +199,8 @@ enter_source(BfsState *state, int64 id)
 }
 
 /*
- * Visit the sources that are in the graph. A single one is visited in any case: the search is likely
- * to find an edge of it (leave_source).
+ * Visit the sources that are in the graph. A single one is visited in any case, because the search
+ * is likely to find an edge of it (leave_source).
  */
 static void
 enter_sources(BfsState *state)

@@ -1,8 +1,8 @@
 /*
  * index_search_weights.c: proof that a build would accept all weights of a source.
  *
- * A build reads all weights, and refuses negative ones, NaN, NULL and infinite factors. Of two costs
- * it accepts negative ones, which mean that there is no edge. A search reads only a few. So it
+ * A build reads all weights, and refuses negative ones, NaN, NULL and infinite factors. Of two
+ * costs it accepts negative ones, which mean that there is no edge. A search reads few. So it
  * replaces the build only if the conditions on the rows, or the table's constraints, exclude such
  * weights: NOT NULL with CHECK (weight >= 0) and, unless weights are integers, an upper bound,
  * because NaN is greater than all other numbers. Otherwise changes/checked_weights.c may tell from
@@ -186,7 +186,8 @@ emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps, 
 	{
 		Relation	heap = table_open(lfirst_oid(cell), NoLock);
 
-		are_accepted = are_accepted && accepts_column(heap, weight, both_ways, is_finite, &filter) &&
+		are_accepted = are_accepted &&
+			accepts_column(heap, weight, both_ways, is_finite, &filter) &&
 			(!both_ways || accepts_column(heap, get_attname(source->relid, source->reverse, false),
 										  true, is_finite, &filter));
 		table_close(heap, NoLock);

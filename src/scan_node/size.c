@@ -128,7 +128,8 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 
 /*
  * Set size->reached by a trial search within the bounds, or by unbounded ones from a sample of a
- * large graph's vertices, if the graph is cached and the estimate is large. Statistics give mean degrees, but know neither small components nor distances.
+ * large graph's vertices, if the graph is cached and the estimate is large. Statistics give mean
+ * degrees, but know neither small components nor distances.
  */
 void
 emogi_size_probe(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds,

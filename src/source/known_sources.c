@@ -10,8 +10,8 @@
  *
  * A relation with a condition is kept as the text of its query (analysis/known_analyses.c keeps what
  * that means). It also serves conditions that differ in the values of literals: these are one
- * expression if that is. Not kept are texts of queries, relations with children, and types that can be altered without a change of
- * the relation.
+ * expression if that is. Not kept are texts of queries, relations with children, and types that can
+ * be altered without a change of the relation.
  */
 #include "postgres.h"
 
@@ -48,7 +48,7 @@ typedef struct KnownSource
 	/* of a condition whose literals may have other values: */
 	bool		has_literals;
 	EmogiTextLiterals literals; /* of the argument */
-	int			condition;		/* where the condition begins in the argument, without blanks */
+	int			condition;		/* where the condition begins in the argument */
 	int			head;			/* ... and in the query */
 	int			tail;			/* length of the query behind the condition */
 } KnownSource;
