@@ -113,7 +113,15 @@ typedef struct ColumnNames
 	const char *dst;
 	const char *weight;			/* NULL = none */
 	const char *reverse;		/* NULL = none */
+	bool		is_of_query;	/* the rows are also those of a query */
 } ColumnNames;
+
+/* Are the rows of a source those of a query, with conditions on one table? */
+static bool
+is_of_query(const EmogiSource *source)
+{
+	return source->filter != NULL && source->filter->is_of_query;
+}
 
 static ColumnNames
 column_names(const EmogiSource *source)
@@ -122,7 +130,8 @@ column_names(const EmogiSource *source)
 		get_attname(source->relid, source->src, false),
 		get_attname(source->relid, source->dst, false),
 		source->weight > 0 ? get_attname(source->relid, source->weight, false) : NULL,
-		source->reverse > 0 ? get_attname(source->relid, source->reverse, false) : NULL
+		source->reverse > 0 ? get_attname(source->relid, source->reverse, false) : NULL,
+		is_of_query(source)
 	};
 
 	return names;
@@ -199,6 +208,7 @@ find_columns(EmogiTupleLayout *layout, Relation leaf, const ColumnNames *names)
 					   get_attnum(relid, names->dst),
 					   names->weight != NULL ? get_attnum(relid, names->weight) : 0,
 					   names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
+	layout->is_of_query = names->is_of_query;
 }
 
 /*
@@ -214,6 +224,7 @@ emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSour
 	{
 		emogi_pages_layout(layout, RelationGetDescr(leaf), source->src, source->dst, source->weight,
 						   source->reverse);
+		layout->is_of_query = is_of_query(source);
 		return;
 	}
 	names = column_names(source);

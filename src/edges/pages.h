@@ -36,6 +36,7 @@ typedef struct EmogiTupleLayout
 	 * negative
 	 */
 	EmogiTupleColumn reverse;
+	bool		is_of_query;	/* the weights are the query's `cost` and `reverse_cost` */
 } EmogiTupleLayout;
 
 /*

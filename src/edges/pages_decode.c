@@ -172,7 +172,10 @@ weight_of_numeric(Datum datum)
 
 PG_FUNCTION_INFO_V1(emogi_weight_of_numeric);
 
-/* Convert a numeric weight of a query. Raises 22003. */
+/*
+ * _emogi_weight(numeric, src "any", dst "any"): convert a numeric weight of a query; src and dst are
+ * the ends of its row. Raises 22003.
+ */
 Datum
 emogi_weight_of_numeric(PG_FUNCTION_ARGS)
 {
@@ -244,16 +247,24 @@ put_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *lay
 		put_edge(emogi_visibility_tuple(visible, i), desc, layout, sink);
 }
 
+/* Get the name of one of two weights, as the user knows it. */
+static const char *
+name_of_weight(TupleDesc desc, const EmogiTupleLayout *layout, bool backward)
+{
+	const AttrNumber attnum = backward ? layout->reverse.attnum : layout->weight.attnum;
+
+	if (layout->is_of_query)
+		return backward ? "reverse_cost" : "cost";
+	return NameStr(TupleDescAttr(desc, attnum - 1)->attname);
+}
+
 /* Raise 22004 for a tuple with two weights, one of which is NULL; src, dst: its ends as text. */
 static void
 reject_null_weight(TupleDesc desc, const EmogiTupleLayout *layout, const char *src, const char *dst,
 				   bool backward)
 {
-	const char *forward_name = NameStr(TupleDescAttr(desc, layout->weight.attnum - 1)->attname);
-	const char *reverse_name = NameStr(TupleDescAttr(desc, layout->reverse.attnum - 1)->attname);
-
-	emogi_sink_refuse_null_direction(src, dst, backward ? reverse_name : forward_name,
-									 backward ? forward_name : reverse_name, backward);
+	emogi_sink_refuse_null_direction(src, dst, name_of_weight(desc, layout, backward),
+									 name_of_weight(desc, layout, !backward), backward);
 }
 
 /*
@@ -307,9 +318,9 @@ put_reversible_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTuple
 		if (!has_forward || !get_weight(tuple, desc, &layout->reverse, &backward))
 			reject_null_weight(desc, layout, psprintf(INT64_FORMAT, src),
 							   psprintf(INT64_FORMAT, dst), has_forward);
-		if (!(forward < 0))
+		if (emogi_cost_has_edge(forward))
 			emogi_sink_put_weighted(sink, src, dst, forward);
-		if (!(backward < 0))
+		if (emogi_cost_has_edge(backward))
 			emogi_sink_put_weighted(sink, dst, src, backward);
 	}
 }
@@ -428,9 +439,9 @@ put_keyed_reversible(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayo
 	if (!has_forward || !get_weight(tuple, desc, &layout->reverse, &backward))
 		reject_null_weight(desc, layout, emogi_sink_key_text(sink, src),
 						   emogi_sink_key_text(sink, dst), has_forward);
-	if (!(forward < 0))
+	if (emogi_cost_has_edge(forward))
 		emogi_sink_put_keys(sink, src, dst, forward);
-	if (!(backward < 0))
+	if (emogi_cost_has_edge(backward))
 		emogi_sink_put_keys(sink, dst, src, backward);
 }
 
