@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "storage/bufmgr.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
@@ -113,15 +114,7 @@ typedef struct ColumnNames
 	const char *dst;
 	const char *weight;			/* NULL = none */
 	const char *reverse;		/* NULL = none */
-	bool		is_of_query;	/* the rows are also those of a query */
 } ColumnNames;
-
-/* Are the rows of a source those of a query, with conditions on one table? */
-static bool
-is_of_query(const EmogiSource *source)
-{
-	return source->filter != NULL && source->filter->is_of_query;
-}
 
 static ColumnNames
 column_names(const EmogiSource *source)
@@ -130,8 +123,7 @@ column_names(const EmogiSource *source)
 		get_attname(source->relid, source->src, false),
 		get_attname(source->relid, source->dst, false),
 		source->weight > 0 ? get_attname(source->relid, source->weight, false) : NULL,
-		source->reverse > 0 ? get_attname(source->relid, source->reverse, false) : NULL,
-		is_of_query(source)
+		source->reverse > 0 ? get_attname(source->relid, source->reverse, false) : NULL
 	};
 
 	return names;
@@ -208,7 +200,16 @@ find_columns(EmogiTupleLayout *layout, Relation leaf, const ColumnNames *names)
 					   get_attnum(relid, names->dst),
 					   names->weight != NULL ? get_attnum(relid, names->weight) : 0,
 					   names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
-	layout->is_of_query = names->is_of_query;
+}
+
+/* Name the weights as the query or view does whose rows are those of a table. */
+static void
+name_weights(EmogiTupleLayout *layout, const EmogiSource *source)
+{
+	if (source->filter == NULL || source->reverse == 0)
+		return;
+	namestrcpy(&layout->weight_name, source->filter->cost_name);
+	namestrcpy(&layout->reverse_name, source->filter->reverse_name);
 }
 
 /*
@@ -221,14 +222,14 @@ emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSour
 	ColumnNames names;
 
 	if (RelationGetRelid(leaf) == source->relid)
-	{
 		emogi_pages_layout(layout, RelationGetDescr(leaf), source->src, source->dst, source->weight,
 						   source->reverse);
-		layout->is_of_query = is_of_query(source);
-		return;
+	else
+	{
+		names = column_names(source);
+		find_columns(layout, leaf, &names);
 	}
-	names = column_names(source);
-	find_columns(layout, leaf, &names);
+	name_weights(layout, source);
 }
 
 /*
@@ -252,6 +253,7 @@ describe_leaves(const EmogiSource *source, List *leaves, const EmogiPageScans *p
 		leaf->relid = lfirst_oid(cell);
 		rel = table_open(leaf->relid, NoLock);
 		find_columns(&leaf->layout, rel, &names);
+		name_weights(&leaf->layout, source);
 		if (page_scans != NULL)
 			leaf->page_scans = page_scans[scans->nleaves];
 		scans->nleaves++;

@@ -36,7 +36,9 @@ typedef struct EmogiTupleLayout
 	 * negative
 	 */
 	EmogiTupleColumn reverse;
-	bool		is_of_query;	/* the weights are the query's `cost` and `reverse_cost` */
+	/* names of the two weights, in the query or view whose rows are read, if there are two */
+	NameData	weight_name;
+	NameData	reverse_name;
 } EmogiTupleLayout;
 
 /*

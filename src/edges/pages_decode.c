@@ -64,8 +64,11 @@ emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, Att
 	init_column(&layout->dst, desc, dst);
 	if (weight > 0)
 		init_column(&layout->weight, desc, weight);
-	if (reverse > 0)
-		init_column(&layout->reverse, desc, reverse);
+	if (reverse == 0)
+		return;
+	init_column(&layout->reverse, desc, reverse);
+	layout->weight_name = TupleDescAttr(desc, weight - 1)->attname;
+	layout->reverse_name = TupleDescAttr(desc, reverse - 1)->attname;
 }
 
 /*
@@ -247,24 +250,14 @@ put_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *lay
 		put_edge(emogi_visibility_tuple(visible, i), desc, layout, sink);
 }
 
-/* Get the name of one of two weights, as the user knows it. */
-static const char *
-name_of_weight(TupleDesc desc, const EmogiTupleLayout *layout, bool backward)
-{
-	const AttrNumber attnum = backward ? layout->reverse.attnum : layout->weight.attnum;
-
-	if (layout->is_of_query)
-		return backward ? "reverse_cost" : "cost";
-	return NameStr(TupleDescAttr(desc, attnum - 1)->attname);
-}
-
 /* Raise 22004 for a tuple with two weights, one of which is NULL; src, dst: its ends as text. */
 static void
-reject_null_weight(TupleDesc desc, const EmogiTupleLayout *layout, const char *src, const char *dst,
-				   bool backward)
+reject_null_weight(const EmogiTupleLayout *layout, const char *src, const char *dst, bool backward)
 {
-	emogi_sink_refuse_null_direction(src, dst, name_of_weight(desc, layout, backward),
-									 name_of_weight(desc, layout, !backward), backward);
+	const NameData *lacking = backward ? &layout->reverse_name : &layout->weight_name;
+	const NameData *other = backward ? &layout->weight_name : &layout->reverse_name;
+
+	emogi_sink_refuse_null_direction(src, dst, NameStr(*lacking), NameStr(*other), backward);
 }
 
 /*
@@ -316,7 +309,7 @@ put_reversible_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTuple
 		}
 		has_forward = get_weight(tuple, desc, &layout->weight, &forward);
 		if (!has_forward || !get_weight(tuple, desc, &layout->reverse, &backward))
-			reject_null_weight(desc, layout, psprintf(INT64_FORMAT, src),
+			reject_null_weight(layout, psprintf(INT64_FORMAT, src),
 							   psprintf(INT64_FORMAT, dst), has_forward);
 		if (emogi_cost_has_edge(forward))
 			emogi_sink_put_weighted(sink, src, dst, forward);
@@ -437,7 +430,7 @@ put_keyed_reversible(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayo
 	const bool	has_forward = get_weight(tuple, desc, &layout->weight, &forward);
 
 	if (!has_forward || !get_weight(tuple, desc, &layout->reverse, &backward))
-		reject_null_weight(desc, layout, emogi_sink_key_text(sink, src),
+		reject_null_weight(layout, emogi_sink_key_text(sink, src),
 						   emogi_sink_key_text(sink, dst), has_forward);
 	if (emogi_cost_has_edge(forward))
 		emogi_sink_put_keys(sink, src, dst, forward);

@@ -401,15 +401,13 @@ emogi_query_both_ways_columns(TupleDesc desc, const char *query, EmogiEdgeColumn
 	columns->other = find_column(desc, "other");
 }
 
-/* Write the name of a source's column of costs as a literal; back: of reverse costs. */
-static void
-write_cost_name(StringInfo sql, const EmogiSource *source, bool back)
+/* Get the name of the column of costs of a source with two; back: of reverse costs. */
+const char *
+emogi_query_cost_name(const EmogiSource *source, bool back)
 {
-	const char *name = back ? "reverse_cost" : "cost";
-
-	if (!source->is_query)
-		name = get_attname(source->relid, back ? source->reverse : source->weight, false);
-	appendStringInfo(sql, ", %s", quote_literal_cstr(name));
+	if (source->is_query)
+		return back ? "reverse_cost" : "cost";
+	return get_attname(source->relid, back ? source->reverse : source->weight, false);
 }
 
 /*
@@ -435,9 +433,8 @@ emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *
 		appendStringInfo(sql, ", q.c%d", columns->other);
 	appendStringInfo(sql, ", %s._emogi_no_cost(q.c%d, q.c%d, q.c%d", schema, columns->src,
 					 columns->dst, columns->back);
-	write_cost_name(sql, source, false);
-	write_cost_name(sql, source, true);
-	appendStringInfoString(sql, "))");
+	appendStringInfo(sql, ", %s, %s))", quote_literal_cstr(emogi_query_cost_name(source, false)),
+					 quote_literal_cstr(emogi_query_cost_name(source, true)));
 }
 
 /*

@@ -90,7 +90,8 @@ typedef struct EmogiFilter
 	bool		may_share_work;	/* parallel workers may evaluate the conditions */
 	EmogiReadyQuals *ready;		/* made by edges/row_filter.c */
 	const struct EmogiQueryAnalysis *analysis;	/* analysis that they come from */
-	bool		is_of_query;	/* it analyzed the text of a query, not a relation */
+	const char *cost_name;		/* of the columns of costs in the query or view, if there are two */
+	const char *reverse_name;
 } EmogiFilter;
 
 /* A resolved graph argument. */
@@ -292,6 +293,7 @@ extern const char *const emogi_query_end_names[2][2];
 extern char *emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns);
 extern void emogi_query_both_ways_columns(TupleDesc desc, const char *query,
 										  EmogiEdgeColumns *columns);
+extern const char *emogi_query_cost_name(const EmogiSource *source, bool back);
 extern void emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *source,
 									 const EmogiEdgeColumns *columns);
 extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,

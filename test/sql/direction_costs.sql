@@ -102,6 +102,14 @@ SELECT distances('later');
 SELECT distances('later WHERE source > 0');
 UPDATE later SET reverse_cost = -1 WHERE target = 7;
 SELECT distances('later'), distances('later WHERE source > 0');
+-- Tables of other names, read from their pages for a query: errors have the names of the query.
+CREATE TABLE renamed AS SELECT source AS a, target AS b, cost AS c, reverse_cost AS d, 1 AS e FROM later;
+CREATE VIEW renamed_roads AS SELECT a AS source, b AS target, c AS cost, d AS reverse_cost FROM renamed;
+SELECT distances('renamed_roads'), distances('renamed_roads');
+INSERT INTO renamed VALUES (3, 8, 1, NULL, 1);
+SELECT distances('renamed_roads');
+SELECT distances('renamed(a, b, c, d, e)');
+DROP VIEW renamed_roads;
 -- A row with an end that is NULL is no edge, whatever it costs.
 CREATE TABLE ends (source bigint, target bigint, cost numeric, reverse_cost numeric);
 INSERT INTO ends VALUES (1, 2, 1, 1), (NULL, 2, 1e400, NULL), (2, NULL, NULL, -1e400);
