@@ -176,8 +176,8 @@ weight_of_numeric(Datum datum)
 PG_FUNCTION_INFO_V1(emogi_weight_of_numeric);
 
 /*
- * _emogi_weight(numeric, src "any", dst "any"): convert a numeric weight of a query; src and dst are
- * the ends of its row. Raises 22003.
+ * _emogi_weight(numeric, src "any", dst "any"): convert a numeric weight of a query, of a row from
+ * src to dst. Raises 22003.
  */
 Datum
 emogi_weight_of_numeric(PG_FUNCTION_ARGS)

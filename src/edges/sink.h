@@ -133,8 +133,8 @@ emogi_sink_weights(bool weighted, bool both_ways, EmogiWeights wanted)
 
 /*
  * Does a cost of one direction of an edge mean that this direction exists? All readers of rows with
- * a cost for each direction ask this, of a cost that has been converted to a double. NaN exists, and
- * is refused as a weight.
+ * a cost for each direction ask this, after they have converted the cost to a double. NaN exists,
+ * and is refused as a weight.
  */
 static inline bool
 emogi_cost_has_edge(double cost)

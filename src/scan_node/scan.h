@@ -45,7 +45,7 @@ typedef struct EmogiScan
 								 * vertices */
 	int			vertex_input;	/* input of the condition on `vertex`; -1 = none */
 	bool		is_batch;		/* EmogiBatchState: a call for many sources */
-	bool		is_stored;		/* stored_scan.c: all rows are stored before the first is returned */
+	bool		is_stored;		/* the function stores its rows (stored_scan.c) */
 	EmogiIndexSearchKind collects;	/* then: as in EmogiTask */
 	bool		looks_up;		/* it changes between rescans: the run covers all vertices */
 	Bitmapset  *run_params;		/* PARAM_EXEC parameters that the run depends on */

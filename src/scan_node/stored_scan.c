@@ -60,7 +60,8 @@ execute(StoredScan *stored)
 
 /*
  * Execute the function as execute() does, and add the record of its call to the totals. The last
- * call of the function that ends is this one; its arguments may call the extension's functions, too.
+ * call of the function that ends is this one; its arguments may call functions of the extension,
+ * too.
  */
 static Tuplestorestate *
 execute_recorded(StoredScan *stored)

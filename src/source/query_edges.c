@@ -309,8 +309,8 @@ write_float8(StringInfo sql, int column)
 /*
  * Write the select list for one direction of a relation r(c1, c2, ...). Costs of two types are cast
  * to float8: SQL would combine real with bigint to real, which has fewer digits than bigint. A
- * numeric is not cast, because the sink converts it (_emogi_weight): then the other cost has its own
- * column.
+ * numeric is not cast, because the sink converts it (_emogi_weight): then the other cost has a
+ * column of its own.
  */
 static void
 write_direction(StringInfo sql, const EmogiEdgeColumns *columns, bool back)

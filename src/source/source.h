@@ -90,7 +90,7 @@ typedef struct EmogiFilter
 	bool		may_share_work;	/* parallel workers may evaluate the conditions */
 	EmogiReadyQuals *ready;		/* made by edges/row_filter.c */
 	const struct EmogiQueryAnalysis *analysis;	/* analysis that they come from */
-	const char *cost_name;		/* of the columns of costs in the query or view, if there are two */
+	const char *cost_name;		/* of the two costs in the query or view; NULL = it has not two */
 	const char *reverse_name;
 } EmogiFilter;
 

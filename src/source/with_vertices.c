@@ -146,8 +146,8 @@ select_of_graph(const EmogiGraphArgument *argument, EmogiSource *source,
 
 /*
  * Write the weight w of the rows of q(c1, c2, ...), which have a cost for each direction, and the
- * condition that leaves out directions that are no edges. Citus may evaluate it on nodes without the
- * extension's functions.
+ * condition that leaves out directions that are no edges. Citus may evaluate it on nodes that lack
+ * the extension's functions.
  */
 static void
 write_directions(StringInfo sql, Oid function, const EmogiSource *source,
