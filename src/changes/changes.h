@@ -177,7 +177,6 @@ typedef struct EmogiOwnChanges EmogiOwnChanges;
 
 /* ---- own_rows.c: rows that the current transaction has inserted since its last call ---- */
 
-extern void emogi_own_rows_init(void);
 extern void emogi_own_rows_count(Relation rel, EmogiRowCounts *counts);
 extern bool emogi_own_rows_follow(EmogiOwnChanges *own, EmogiCall *call, int dictionary,
 								  const EmogiSource *source, const Oid *relids,

@@ -27,6 +27,7 @@
  *
  * Paths: shortest_paths.c finds the paths of pairs, reachable.c whether paths exist, ranked_paths.c
  * many paths of one pair, cycles.c simple cycles. path_steps.c keeps the steps of all of these.
+ * stored_functions.c describes these functions for the planner and EXPLAIN.
  * edge_names.c looks up the names of their edges: edge_names_rows.c describes the rows of the
  * graph, edge_match.c finds the row of a step.
  *
@@ -407,6 +408,20 @@ extern void emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay
 /* ---- shortest_path.c ---- */
 
 extern void emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task);
+
+/* ---- stored_functions.c ---- */
+
+/* A function that stores all its rows before it returns the first. */
+typedef struct EmogiStoredFunction
+{
+	EmogiAlgorithmRow row;		/* its parameters, and the algorithm whose lists and weights it
+								 * reads; without columns */
+	EmogiIndexSearchKind collects;	/* as in EmogiTask */
+	/* the same with a query of pairs instead of sources and targets; NULL = none */
+	const struct EmogiStoredFunction *of_pairs;
+} EmogiStoredFunction;
+
+extern const EmogiStoredFunction *emogi_stored_function_named(const char *name);
 
 /* ---- arguments.c ---- */
 

@@ -22,6 +22,7 @@
 
 #include "edges/pages.h"
 #include "edges/row_filter.h"
+#include "edges/sink.h"
 #include "base/compat.h"
 #include "base/fault.h"
 #include "index_search/index_search_read.h"
@@ -187,7 +188,7 @@ lacks_edge(EmogiIndexReaders *in, EmogiIndexReader *reader)
 
 	MemoryContextSwitchTo(old);
 	in->gave_up |= is_null;
-	return cost < 0;
+	return !emogi_cost_has_edge(cost);
 }
 
 /*

@@ -173,6 +173,9 @@ extern void emogi_plan_order_set(PlannerInfo *root, RelOptInfo *rel, CustomPath 
 extern void emogi_plan_add_shared(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 								  const EmogiAlgorithmRow *function);
 
+/* plan_stored.c */
+extern void emogi_plan_stored_replace(RelOptInfo *rel, const RangeTblEntry *rte);
+
 /* aggregate_match.c */
 extern int	emogi_aggregate_match_column(const RelOptInfo *rel, const Node *node);
 extern bool emogi_aggregate_match(const RelOptInfo *rel, const Aggref *aggregate,

@@ -32,6 +32,7 @@
 #ifndef EMOGI_SOURCE_H
 #define EMOGI_SOURCE_H
 
+#include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
@@ -90,6 +91,8 @@ typedef struct EmogiFilter
 	bool		may_share_work;	/* parallel workers may evaluate the conditions */
 	EmogiReadyQuals *ready;		/* made by edges/row_filter.c */
 	const struct EmogiQueryAnalysis *analysis;	/* analysis that they come from */
+	const char *cost_name;		/* of the two costs in the query or view; NULL = it has not two */
+	const char *reverse_name;
 } EmogiFilter;
 
 /* A resolved graph argument. */
@@ -137,8 +140,11 @@ typedef struct EmogiEdgeColumns
 	int			edge;			/* edge name; 0 = none */
 	bool		unlike;			/* the reverse weight has another type than the weight */
 	bool		is_numeric;		/* the weight is of type numeric */
+	bool		is_numeric_back;	/* the reverse weight is of type numeric */
 	bool		both_ways;		/* the rows come from a query with a reverse weight: weights decide
 								 * which edges exist */
+	int			back;			/* then: whether a row's weight is the reverse weight */
+	int			other;			/* then: weight instead of a NULL in `weight`; 0 = none */
 	EmogiKeyType key;			/* type of both endpoints and of the vertex */
 	EmogiWeightGuess	guess;	/* of the weight, if used */
 } EmogiEdgeColumns;
@@ -149,6 +155,8 @@ extern uint64 emogi_query_id_of_text(const char *text, const char **bare);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_keys_are_current(const EmogiSource *source);
 extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
+extern char *emogi_source_select_rows(const EmogiSource *source);
+extern EmogiEdgeColumns emogi_source_row_columns(const EmogiSource *source);
 extern char *emogi_source_select(const EmogiSource *source);
 extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
@@ -307,6 +315,11 @@ extern char *emogi_query_column_names(TupleDesc desc);
 
 extern const char *const emogi_query_end_names[2][2];
 extern char *emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns);
+extern void emogi_query_both_ways_columns(TupleDesc desc, const char *query,
+										  EmogiEdgeColumns *columns);
+extern const char *emogi_query_cost_name(const EmogiSource *source, bool back);
+extern void emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *source,
+									 const EmogiEdgeColumns *columns);
 extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,
 									   EmogiEdgeColumns *columns);
 extern void emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
@@ -334,7 +347,7 @@ extern char *emogi_function_names_hint(const char *message, int length);
 
 /* ---- with_vertices.c ---- */
 
-extern char *emogi_with_vertices_add(const char *graph, const char *vertices);
+extern char *emogi_with_vertices_add(Oid function, const char *graph, const char *vertices);
 
 /* ---- access.c ---- */
 
