@@ -563,6 +563,13 @@ emogi_shape_is_list(EmogiAnswerShape shape)
 	return shape >= EMOGI_SHAPE_SIMILARITIES;
 }
 
+/* Check whether the SQL function returns one number, the sum of the first column. */
+static inline bool
+emogi_shape_is_number(EmogiAnswerShape shape)
+{
+	return shape == EMOGI_SHAPE_SCALAR;
+}
+
 /* Check whether the columns encode a search forest. */
 static inline bool
 emogi_shape_is_tree(EmogiAnswerShape shape)
