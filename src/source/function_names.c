@@ -54,6 +54,10 @@ static const struct
 	{"leiden", NULL, true},
 	{"longest_path", "critical_path", true},
 	{"louvain", "communities community", true},
+	{"max_flow", "maxflow maximum_flow maximum_flow_value flow", false},
+	{"max_flow_edges", "push_relabel pushrelabel edmonds_karp edmondskarp "
+		"boykov_kolmogorov boykovkolmogorov dinic preflow_push", false},
+	{"min_cut", "minimum_cut mincut st_cut", false},
 	{"modularity", NULL, false},
 	{"neural", "hopfield", true},
 	{"pagerank", "page_rank ppr rank", true},

@@ -104,6 +104,15 @@ FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "louvain": (
         ((("resolution", "double precision"), ("max_levels", "integer"), ("tolerance", "double precision"), ("seed", "bigint")), (("vertex", "key"), ("level", "integer"), ("community", "key"), ("parent", "key")), True, "rows"),
     ),
+    "max_flow": (
+        ((("source", "key!"), ("target", "key!"), ("direction", "text")), (), False, "double precision"),
+    ),
+    "max_flow_edges": (
+        ((("source", "key!"), ("target", "key!"), ("direction", "text")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("flow", "double precision"), ("residual", "double precision")), False, "rows"),
+    ),
+    "min_cut": (
+        ((("source", "key!"), ("target", "key!"), ("direction", "text")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("capacity", "double precision")), False, "rows"),
+    ),
     "modularity": (
         ((("communities", "text!"), ("resolution", "double precision")), (), False, "double precision"),
     ),
@@ -456,6 +465,35 @@ class Functions:
         SQL: ``emogi_louvain``
         """
         return self._rows("louvain", {"resolution": resolution, "max_levels": max_levels, "tolerance": tolerance, "seed": seed}, select, progress)
+
+    def max_flow(self, source: Key | Keys | None, target: Key | Keys | None, direction: str | None = None) -> float | None:
+        """Value of the maximum flow from the sources to the targets; weights are capacities.
+
+        SQL: ``emogi_max_flow``
+        """
+        return self._value("max_flow", {"source": source, "target": target, "direction": direction})
+
+    def max_flow_edges(self, source: Key | Keys | None, target: Key | Keys | None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+        """Edges of a maximum flow, with flow and residual capacity.
+
+        Columns: src (type of the vertices), dst (type of the vertices), edge (type of the vertices), flow (double precision), residual (double precision).
+        ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``select`` lists the columns to return; None returns all.
+
+        SQL: ``emogi_max_flow_edges``
+        """
+        return self._rows("max_flow_edges", {"source": source, "target": target, "direction": direction}, select, progress)
+
+    def min_cut(self, source: Key | Keys | None, target: Key | Keys | None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+        """Edges of the minimum cut between the sources and the targets.
+
+        Columns: src (type of the vertices), dst (type of the vertices), edge (type of the vertices), capacity (double precision).
+        ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``select`` lists the columns to return; None returns all.
+
+        SQL: ``emogi_min_cut``
+        """
+        return self._rows("min_cut", {"source": source, "target": target, "direction": direction}, select, progress)
 
     def modularity(self, communities: Query | Mapping[Any, Any], resolution: float | None = 1) -> float | None:
         """Modularity of the communities that a query returns.
