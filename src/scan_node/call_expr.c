@@ -169,7 +169,7 @@ emogi_call_expr_function(Oid function)
 
 	if (found == NULL && emogi_call_expr_is_path(function))
 		found = &emogi_path_function;
-	return found != NULL && found->shape != EMOGI_SHAPE_SCALAR ? found : NULL;
+	return found != NULL && !emogi_shape_is_number(found->shape) ? found : NULL;
 }
 
 /*
