@@ -22,9 +22,12 @@ CREATE FUNCTION _emogi_sink_deserialize(bytea, internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'emogi_sink_deserialize' LANGUAGE C STRICT PARALLEL SAFE;
 CREATE FUNCTION _emogi_sink_final(internal) RETURNS bigint
 AS 'MODULE_PATHNAME', 'emogi_sink_final' LANGUAGE C PARALLEL SAFE;
--- A numeric weight as a double; the error for one out of range is that of tables that are read from their pages.
-CREATE FUNCTION _emogi_weight(numeric) RETURNS float8
+-- A numeric weight as a double, and the error for the NULL cost of one direction of an edge: those of tables that are read from
+-- their pages. A row whose end is NULL has no edge, and no error.
+CREATE FUNCTION _emogi_weight(numeric, src "any", dst "any") RETURNS float8
 AS 'MODULE_PATHNAME', 'emogi_weight_of_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _emogi_no_cost(src "any", dst "any", back boolean, forward_name text, reverse_name text) RETURNS float8
+AS 'MODULE_PATHNAME', 'emogi_sink_no_cost' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE AGGREGATE _emogi_sink(token bigint, src bigint, dst bigint) (
 	SFUNC = _emogi_sink_transition,
 	STYPE = internal,

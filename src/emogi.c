@@ -135,7 +135,6 @@ _PG_init(void)
 	emogi_fault_define();
 	emogi_compat_reserve_prefix("emogi");
 	emogi_recent_writers_init();
-	emogi_own_rows_init();
 	emogi_vacuums_init();
 	emogi_cache_init();
 	emogi_ddl_invalidation_init();

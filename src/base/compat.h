@@ -434,8 +434,8 @@ emogi_compat_count_rows(Relation rel, int64 *ninserted, int64 *nchanged)
 
 /*
  * 16: settings are in a hash table; 19: those of all types are in one. Have a function called when
- * a value is assigned to a setting of the server, which is on or off; return the function that was
- * called before, or NULL. In the postmaster.
+ * a value is assigned to a setting of the server, which is on or off, in this process and those
+ * that it forks; return the function that was called before, or NULL.
  */
 static inline GucBoolAssignHook
 emogi_compat_watch_setting(const char *name, GucBoolAssignHook hook)
