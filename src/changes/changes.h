@@ -245,7 +245,7 @@ extern uint64 emogi_tracker_refresh_pages(const Oid *relids, int nleaves);
 /* ---- checked_weights.c ---- */
 
 extern bool emogi_checked_weights_are_accepted(const EmogiSource *source, List *heaps,
-											   bool may_read);
+											   bool is_finite, bool may_read);
 
 /* ---- tracker_create.c ---- */
 

@@ -133,6 +133,7 @@ extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgori
 										 double nrows, AttrNumber attnum);
 
 /* size_probe.c */
+extern double emogi_size_probe_sampled(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
 									   const EmogiBounds *bounds);
 extern bool emogi_size_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,

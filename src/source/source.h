@@ -23,6 +23,7 @@
  * weight_guess.c         chooses a weight if none was named
  * parser_hints.c         explains errors that are raised before a call; function_names.c names
  *                        the functions
+ * text_literals.c        finds the literals by which texts of one form differ
  * query_id.c             identifies a source in the call statistics
  * access.c               checks privileges (emogi_access_check)
  * snapshot.c             ensures that the call's snapshot is not older than the named objects;
@@ -154,6 +155,29 @@ extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 #define EMOGI_GRAPH_ARGUMENT_HINT \
 	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), " \
 	"or give a query ('SELECT src, dst FROM edges')."
+
+/* ---- text_literals.c: literals of a text ---- */
+
+#define EMOGI_MAX_LITERALS 16
+
+typedef struct EmogiTextLiteral
+{
+	int			start;			/* in the text */
+	int			length;			/* with the quotes */
+	bool		is_integer;		/* otherwise a string */
+} EmogiTextLiteral;
+
+typedef struct EmogiTextLiterals
+{
+	int			count;
+	EmogiTextLiteral found[EMOGI_MAX_LITERALS]; /* [count], ascending */
+} EmogiTextLiterals;
+
+extern bool emogi_text_literals_find(const char *text, EmogiTextLiterals *literals);
+extern bool emogi_text_literals_is_same(const char *a, const EmogiTextLiteral *of_a,
+										const char *b, const EmogiTextLiteral *of_b);
+extern bool emogi_text_literals_are_alike(const char *a, const EmogiTextLiterals *of_a,
+										  const char *b, const EmogiTextLiterals *of_b);
 
 /* ---- known_sources.c: arguments that were resolved before ---- */
 
