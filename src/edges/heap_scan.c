@@ -104,6 +104,7 @@ emogi_heap_scan_worker(dsm_segment *segment, shm_toc *toc)
 	const EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, EMOGI_TOC_FILTER,
 																		   true), scans->relid);
 
+	emogi_shared_require();
 	scan_leaves(scans, &filter, toc);
 }
 

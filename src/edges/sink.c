@@ -263,7 +263,7 @@ emogi_sink_state(FunctionCallInfo fcinfo)
 		emogi_sink_refuse_caller();
 	if (!PG_ARGISNULL(0))
 		return (EmogiSink *) PG_GETARG_POINTER(0);
-	emogi_shared_require_preload();
+	emogi_shared_require();
 	sink = MemoryContextAllocZero(context, sizeof *sink);
 	return sink;
 }

@@ -321,7 +321,7 @@ emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSour
 	EmogiGraphKey lookup;
 	EmogiTask	task = {.query.algorithm = algorithm};
 
-	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph))
+	if (!emogi_shared_is_there() || !emogi_call_expr_graph(call, &graph))
 		return false;
 	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
 	emogi_task_graph_key(&task, &lookup);
@@ -361,7 +361,7 @@ emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorith
 															  source.relid);
 		return OidIsValid(key->type);
 	}
-	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph) ||
+	if (!emogi_shared_is_there() || !emogi_call_expr_graph(call, &graph) ||
 		!emogi_source_peek_query(&graph, &source) || !emogi_query_size_get(&source, &estimate) ||
 		!estimate.is_cached)
 		return false;

@@ -44,6 +44,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 
 	if (may_execute != ACLCHECK_OK)
 		aclcheck_error(may_execute, OBJECT_FUNCTION, get_func_name(call->funcid));
+	emogi_shared_require();
 	InvokeFunctionExecuteHook(call->funcid);
 	fmgr_info(call->funcid, &scan->flinfo);
 	fmgr_info_set_expr((Node *) call, &scan->flinfo);

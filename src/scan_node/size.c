@@ -83,7 +83,7 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 	uint64		nvertices;
 	uint64		nedges;
 
-	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) &&
+	if (emogi_shared_is_there() && emogi_call_expr_graph(call, &graph) &&
 		emogi_source_peek_query(&graph, &source))
 		return find_query_size(&source, algorithm, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
@@ -308,7 +308,7 @@ estimate_pairs(char *query)
 	EmogiSource source;
 	EmogiQuerySize estimate;
 
-	if (emogi_shared == NULL || !emogi_source_peek_query(&graph, &source) ||
+	if (!emogi_shared_is_there() || !emogi_source_peek_query(&graph, &source) ||
 		!emogi_query_size_get(&source, &estimate))
 		return LIKELY_PAIRS;
 	return estimate.nedges;
