@@ -22,9 +22,12 @@ CREATE FUNCTION _emogi_sink_deserialize(bytea, internal) RETURNS internal
 AS 'MODULE_PATHNAME', 'emogi_sink_deserialize' LANGUAGE C STRICT PARALLEL SAFE;
 CREATE FUNCTION _emogi_sink_final(internal) RETURNS bigint
 AS 'MODULE_PATHNAME', 'emogi_sink_final' LANGUAGE C PARALLEL SAFE;
--- A numeric weight as a double; the error for one out of range is that of tables that are read from their pages.
-CREATE FUNCTION _emogi_weight(numeric) RETURNS float8
+-- A numeric weight as a double, and the error for the NULL cost of one direction of an edge: those of tables that are read from
+-- their pages. A row whose end is NULL has no edge, and no error.
+CREATE FUNCTION _emogi_weight(numeric, src "any", dst "any") RETURNS float8
 AS 'MODULE_PATHNAME', 'emogi_weight_of_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION _emogi_no_cost(src "any", dst "any", back boolean, forward_name text, reverse_name text) RETURNS float8
+AS 'MODULE_PATHNAME', 'emogi_sink_no_cost' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE AGGREGATE _emogi_sink(token bigint, src bigint, dst bigint) (
 	SFUNC = _emogi_sink_transition,
 	STYPE = internal,
@@ -357,7 +360,8 @@ COMMENT ON COLUMN emogi_stat_graphs.edges_traversed IS 'number of list entries t
 COMMENT ON COLUMN emogi_stat_graphs.last_call IS 'when the call that ended last began';
 COMMENT ON COLUMN emogi_stat_graphs.stats_reset IS 'when the first call of the row began';
 
-CREATE FUNCTION emogi_stat_info(OUT entries int, OUT max_entries int, OUT dealloc bigint, OUT stats_reset timestamptz)
+CREATE FUNCTION emogi_stat_info(OUT entries int, OUT max_entries int, OUT dealloc bigint, OUT stats_reset timestamptz,
+	OUT preloaded bool)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 1;
 COMMENT ON FUNCTION emogi_stat_info() IS 'the rows of the view emogi_stat_info';
@@ -368,6 +372,7 @@ COMMENT ON COLUMN emogi_stat_info.entries IS 'number of rows of emogi_stat_graph
 COMMENT ON COLUMN emogi_stat_info.max_entries IS 'maximum number of rows: emogi.stat_max';
 COMMENT ON COLUMN emogi_stat_info.dealloc IS 'number of least used rows that were evicted to make room';
 COMMENT ON COLUMN emogi_stat_info.stats_reset IS 'when emogi_stat_reset() was last called, or counting began';
+COMMENT ON COLUMN emogi_stat_info.preloaded IS 'emogi is in shared_preload_libraries; false: emogi runs without, for a trial';
 
 CREATE FUNCTION emogi_progress(OUT pid int, OUT username name, OUT database name, OUT function text, OUT source text,
 	OUT started timestamptz, OUT state text, OUT phase text, OUT level int, OUT done bigint, OUT total bigint,

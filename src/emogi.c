@@ -1,9 +1,10 @@
 /*
  * emogi.c: module entry point
  *
- * emogi must be in shared_preload_libraries: the arena must be mapped and the engine worker be
+ * emogi belongs in shared_preload_libraries: the arena is then mapped and the engine worker
  * registered before the postmaster forks. _PG_init does not initialize CUDA and starts no thread,
- * because neither survives a fork.
+ * because neither survives a fork. From PostgreSQL 17 on emogi also runs without, for a trial
+ * (base/trial.c).
  *
  * Folders, each of which may use those below it and none above or beside it. Its header says what
  * it contains. Of the engine, all of them use engine/contract/ alone. tools/callgraph checks both.
@@ -58,6 +59,8 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "storage/ipc.h"
 #include "storage/shmem.h"
 
 #include "cache/change_tracker.h"
@@ -68,6 +71,7 @@
 #include "base/fault.h"
 #include "base/extents.h"
 #include "base/papers_settings.h"
+#include "base/trial.h"
 #include "worker/worker.h"
 
 PG_MODULE_MAGIC;
@@ -79,6 +83,24 @@ static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 #endif
 
+/* Get the size of the shared state. */
+static Size
+state_bytes(void)
+{
+	Size		bytes = MAXALIGN(sizeof(EmogiShared));
+
+	bytes = add_size(bytes, emogi_extents_shmem_size());
+	bytes = add_size(bytes, emogi_tables_shmem_size());
+	bytes = add_size(bytes, emogi_cache_shmem_size());
+	bytes = add_size(bytes, emogi_dictionaries_shmem_size());
+	bytes = add_size(bytes, emogi_change_tracker_shmem_size());
+	bytes = add_size(bytes, emogi_vacuums_shmem_size());
+	bytes = add_size(bytes, emogi_index_cost_shmem_size());
+	bytes = add_size(bytes, emogi_asked_queries_shmem_size());
+	bytes = add_size(bytes, emogi_run_log_shmem_size());
+	return add_size(bytes, emogi_call_statistics_shmem_size());
+}
+
 /* Ask for the shared memory and the locks. */
 static void
 request_shmem(void)
@@ -88,28 +110,15 @@ request_shmem(void)
 		previous_shmem_request_hook();
 #endif
 	emogi_shared_request();
-	RequestAddinShmemSpace(emogi_extents_shmem_size());
-	RequestAddinShmemSpace(emogi_tables_shmem_size());
-	RequestAddinShmemSpace(emogi_cache_shmem_size());
-	RequestAddinShmemSpace(emogi_dictionaries_shmem_size());
-	RequestAddinShmemSpace(emogi_change_tracker_shmem_size());
-	RequestAddinShmemSpace(emogi_vacuums_shmem_size());
-	RequestAddinShmemSpace(emogi_index_cost_shmem_size());
-	RequestAddinShmemSpace(emogi_asked_queries_shmem_size());
-	RequestAddinShmemSpace(emogi_run_log_shmem_size());
-	RequestAddinShmemSpace(emogi_call_statistics_shmem_size());
+	RequestAddinShmemSpace(state_bytes());
 }
 
-/* Attach to the shared state, and make it where it is not there. */
+/* Attach to the shared state, and make it where it is not there. Caller holds a lock. */
 static void
-startup_shmem(void)
+startup_state(void)
 {
-	bool		found;
+	bool		found = emogi_shared_startup();
 
-	if (previous_shmem_startup_hook)
-		previous_shmem_startup_hook();
-	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	found = emogi_shared_startup();
 	emogi_extents_shmem_startup(found);
 	emogi_tables_shmem_startup(found);
 	emogi_cache_shmem_startup(found);
@@ -120,14 +129,45 @@ startup_shmem(void)
 	emogi_asked_queries_shmem_startup(found);
 	emogi_run_log_shmem_startup(found);
 	emogi_call_statistics_shmem_startup(found);
+}
+
+/* The same in PostgreSQL's shared memory. */
+static void
+startup_shmem(void)
+{
+	if (previous_shmem_startup_hook)
+		previous_shmem_startup_hook();
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	startup_state();
 	LWLockRelease(AddinShmemInitLock);
+}
+
+/* Have the postmaster request shared memory, and start the engine worker. */
+static void
+preload(void)
+{
+#if EMOGI_HAS_SHMEM_REQUEST_HOOK
+	previous_shmem_request_hook = shmem_request_hook;
+	shmem_request_hook = request_shmem;
+#else
+	request_shmem();
+#endif
+	previous_shmem_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = startup_shmem;
+	emogi_worker_register();
 }
 
 void
 _PG_init(void)
 {
+	static const EmogiTrialHooks hooks = {state_bytes, startup_state, emogi_worker_start};
+
 	if (!process_shared_preload_libraries_in_progress)
-		return;
+	{
+		if (!EMOGI_HAS_DSM_REGISTRY || !IsUnderPostmaster)
+			return;
+		emogi_trial_define(&hooks);
+	}
 	emogi_settings_define();
 	emogi_papers_define();
 	emogi_limits_define();
@@ -135,7 +175,6 @@ _PG_init(void)
 	emogi_fault_define();
 	emogi_compat_reserve_prefix("emogi");
 	emogi_recent_writers_init();
-	emogi_own_rows_init();
 	emogi_vacuums_init();
 	emogi_cache_init();
 	emogi_ddl_invalidation_init();
@@ -146,13 +185,6 @@ _PG_init(void)
 	emogi_join_lookup_init();
 	emogi_upper_paths_init();
 	emogi_call_init();
-#if EMOGI_HAS_SHMEM_REQUEST_HOOK
-	previous_shmem_request_hook = shmem_request_hook;
-	shmem_request_hook = request_shmem;
-#else
-	request_shmem();
-#endif
-	previous_shmem_startup_hook = shmem_startup_hook;
-	shmem_startup_hook = startup_shmem;
-	emogi_worker_register();
+	if (!emogi_trial_is_on)
+		preload();
 }

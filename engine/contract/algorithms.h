@@ -106,6 +106,9 @@ typedef enum EmogiDirection
  * STEPS            a step of a path
  * SIMILARITIES     two vertices with their similarity
  * DISTANCES        two vertices with their distance
+ * FLOWS            an edge with its flow and residual capacity (engine/cpu/max_flow.c)
+ * CUT              an edge of a cut, as in FLOWS
+ * TOTAL            no rows: likewise a number, from a list as in FLOWS
  * WALKS            a step of a random walk
  * AGGREGATES       no SQL function: plans use them instead of the rows of another function
  */
@@ -124,6 +127,9 @@ typedef enum EmogiDirection
 		 query->ntargets > 0 ? query->ntargets : graph->nvertices, \
 		 query->pairs != NULL ? 1 : (uint64_t) query->top_k) \
 	LIST(DISTANCES, distance_rows, query->nsources, query->ntargets) \
+	LIST(FLOWS, flow_rows, graph->forward.nedges, 1) \
+	LIST(CUT, cut_rows, graph->forward.nedges, 1) \
+	LIST(TOTAL, no_rows, graph->forward.nedges, 1) \
 	LIST(WALKS, walk_rows, query->nsources * (uint64_t) query->walks, \
 		 (uint64_t) query->length + 1) \
 	LIST(AGGREGATES, no_rows, query->nsources, 1)
@@ -327,6 +333,13 @@ typedef struct EmogiResultColumn
  *           source and i.
  * DISTANCE_MATRIX  Element s * ntargets + t is the distance from sources[s] to targets[t], as in
  *           SSSP; +inf: not reachable.
+ * MAX_FLOW  The largest flow from all sources together to all targets together; weights are
+ *           capacities. A vertex that is a source and a target is refused (EmogiRefusal). flow: its
+ *           sum is that value.
+ * MAX_FLOW_EDGES  Such a flow, without cycles, as a list of edges: the flow and residual capacity
+ *           of the edge src -> dst. Parallel edges are listed together, ascending by capacity,
+ *           if one of them carries flow.
+ * MIN_CUT   The edges that cross the minimum cut nearest to the targets, likewise.
  * SPANNING_FOREST  Of the undirected graph: among parallel edges the lightest is used, or the
  *           heaviest if the maximum is requested; self-loops are ignored. Edges are strictly
  *           ordered by (weight, smaller endpoint, larger endpoint), with the largest weight first
@@ -479,6 +492,21 @@ typedef struct EmogiResultColumn
 		  EMOGI_SHAPE_DISTANCES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_LENGTHS, 0, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"distance", EMOGI_FLOAT64, (double) INFINITY})) \
+	OTHER(MAX_FLOW, max_flow, max_flow, none, none, max_flow, \
+		  EMOGI_SHAPE_TOTAL, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"flow", EMOGI_FLOAT64, NAN}, {"residual", EMOGI_FLOAT64, NAN}, \
+		   {"src", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"dst", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
+	OTHER(MAX_FLOW_EDGES, max_flow_edges, max_flow, none, none, max_flow, \
+		  EMOGI_SHAPE_FLOWS, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"flow", EMOGI_FLOAT64, NAN}, {"residual", EMOGI_FLOAT64, NAN}, \
+		   {"src", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"dst", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
+	OTHER(MIN_CUT, min_cut, max_flow, none, none, max_flow, \
+		  EMOGI_SHAPE_CUT, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_NEEDS_BACKWARD, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"flow", EMOGI_FLOAT64, NAN}, {"residual", EMOGI_FLOAT64, NAN}, \
+		   {"src", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"dst", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SPANNING_FOREST, spanning_forest, spanning_forest, spanning_forest, none, \
 		  spanning_forest, EMOGI_SHAPE_WEIGHTED_EDGES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_FACTORS, 0, \
 		  ({EMOGI_MAXIMUM, 0}), \
@@ -561,6 +589,13 @@ static inline bool
 emogi_shape_is_list(EmogiAnswerShape shape)
 {
 	return shape >= EMOGI_SHAPE_SIMILARITIES;
+}
+
+/* Check whether the SQL function returns one number, the sum of the first column. */
+static inline bool
+emogi_shape_is_number(EmogiAnswerShape shape)
+{
+	return shape == EMOGI_SHAPE_SCALAR || shape == EMOGI_SHAPE_TOTAL;
 }
 
 /* Check whether the columns encode a search forest. */

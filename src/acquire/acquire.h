@@ -59,6 +59,7 @@ typedef struct EmogiGraphRequest
 {
 	EmogiGraphKey key;			/* adjacency lists and weights; the source is filled in */
 	bool		accepts_overlay;	/* an older graph with an overlay of the changes since */
+	bool		needs_labels;	/* ... if it has component labels and only edges were added */
 	/* the graph may be pinned for a call without a slot, if it is cached and has no dictionary */
 	bool		needs_no_slot;
 	EmogiIndexSearch *search;	/* may run on indexes instead if that is cheaper; NULL = none */

@@ -94,6 +94,17 @@ share_changes(const EmogiDeltaCall *delta, const ChangesSince *since)
 	return changes;
 }
 
+/*
+ * Does the call use the component labels of the slot's base graph? Without them, rows of a few
+ * vertices come from the edges around these, as those of a search.
+ */
+static bool
+uses_labels(const EmogiDeltaCall *delta)
+{
+	return delta->lookup->key.by_labels &&
+		(delta->request->needs_labels || emogi_cache_labels_exist(delta->slot->base_graph));
+}
+
 /* Get the maximum number of changes in an overlay, for components or for a search. */
 static uint64
 max_overlay_changes(const EmogiCached *base, bool by_labels)
@@ -147,7 +158,7 @@ static bool
 may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesSince *since)
 {
 	const uint64 nedges = base->graph.forward.nedges;
-	const bool	by_labels = delta->lookup->key.by_labels;
+	const bool	by_labels = uses_labels(delta);
 	const uint64 unit = by_labels ? LABELS_EDGES : OVERLAY_EDGES;
 	/* all labels may be written */
 	const uint64 cost = by_labels ? 1 + base->graph.nvertices / unit : 1;
@@ -203,6 +214,7 @@ overlay_graph(EmogiDeltaCall *delta, const EmogiCached *base, const ChangesSince
 	const EmogiGraphKey *wanted = &delta->lookup->key;
 	const EmogiDirection direction = wanted->any_direction ? base->key.direction :
 		wanted->direction;
+	const bool	by_labels = uses_labels(delta);
 	EmogiOverlay *overlay;
 
 	if (!may_overlay(delta, base, since))
@@ -213,11 +225,11 @@ overlay_graph(EmogiDeltaCall *delta, const EmogiCached *base, const ChangesSince
 		overlay = emogi_own_overlay(delta->refresh.own_changes, delta->call, base->id,
 									&delta->view->graph, direction, wanted, since->logged,
 									since->nlogged);
-	else if (since->nown == 0 && since->nlogged <= OVERLAY_CHANGES && !wanted->by_labels)
+	else if (since->nown == 0 && since->nlogged <= OVERLAY_CHANGES && !by_labels)
 		overlay = emogi_logged_overlay(delta->tracker, delta->call, base->id, &delta->view->graph,
 									   direction, since->logged, since->nlogged);
 	if (overlay == NULL && since->nlogged + since->nown <= MAX_MERGING_CHANGES)
-		overlay = make_overlay(&delta->view->graph, direction, wanted->by_labels, since);
+		overlay = make_overlay(&delta->view->graph, direction, by_labels, since);
 	if (overlay == NULL)
 		return false;
 	delta->view->overlay = overlay;

@@ -79,14 +79,16 @@ static bool
 would_accept_weights(const EmogiSource *source, List *leaves, EmogiCacheHas has,
 					 const EmogiCacheLookup *lookup, const EmogiIndexSearch *search, bool may_read)
 {
+	const bool	is_finite = search->is_weighted && lookup->key.weights == EMOGI_WEIGHTS_FACTORS;
+
 	if (!search->is_weighted && source->reverse == 0)
 		return true;
-	if (search->is_weighted && lookup->key.weights != EMOGI_WEIGHTS_LENGTHS)
+	if (search->is_weighted && !is_finite && lookup->key.weights != EMOGI_WEIGHTS_LENGTHS)
 		return false;
-	return emogi_index_search_weights_are_accepted(source, leaves) ||
+	return emogi_index_search_weights_are_accepted(source, leaves, is_finite) ||
 		/* a refresh of a tracker reads as many pages */
 		(has == EMOGI_CACHE_HAS_NOTHING && source->filter != NULL &&
-		 emogi_checked_weights_are_accepted(source, leaves, may_read));
+		 emogi_checked_weights_are_accepted(source, leaves, is_finite, may_read));
 }
 
 /*

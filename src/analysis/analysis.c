@@ -31,9 +31,10 @@ find_columns(EmogiAnalysisState *state, const EmogiSource *source)
 	if (desc->natts < 2)
 		return emogi_cacheability_refuse(state, "it has one column");
 	emogi_anonymous_rows_describe(state->analysis->query, desc);
-	if (source->is_query)
-		emogi_query_edge_columns(desc, state->analysis->text,
-								 source->wants_weight || state->analysis->columns.both_ways,
+	if (source->is_query && state->analysis->columns.both_ways)
+		emogi_query_both_ways_columns(desc, state->analysis->text, &state->analysis->columns);
+	else if (source->is_query)
+		emogi_query_edge_columns(desc, state->analysis->text, source->wants_weight,
 								 &state->analysis->columns);
 	else
 	{
@@ -56,10 +57,7 @@ expand_both_ways(EmogiAnalysisState *state, const EmogiSource *source)
 	analysis->text = emogi_query_both_ways(analysis->text, length, &analysis->columns);
 	analysis->query = emogi_query_analyze(analysis->text);
 	analysis->columns.both_ways = true;
-	if (find_columns(state, source))
-		return true;
-	analysis->columns.both_ways = true;
-	return false;
+	return find_columns(state, source);
 }
 
 /*

@@ -56,7 +56,7 @@ write_placeholder(const EmogiQueryAnalysis *analysis, StringInfo sql)
 	for (int i = 1; i <= desc->natts; i++)
 	{
 		bool		is_read = i == columns->src || i == columns->dst || i == columns->weight ||
-			i == columns->vertex;
+			i == columns->vertex || i == columns->back || i == columns->other;
 		Oid			type = is_read ? getBaseType(TupleDescAttr(desc, i - 1)->atttypid) : INT4OID;
 
 		appendStringInfo(sql, "%sNULL::%s AS c%d", i > 1 ? ", " : "",

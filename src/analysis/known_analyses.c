@@ -10,6 +10,9 @@
  *   settings       (environment.c) the search path, row_security, and those that literals and the key depend on
  *   literals       those that name the time of the transaction are of that transaction (literals.c)
  *
+ * A text with other literals is the same query with other constants (literal_values.c). MIN_ALIKE
+ * texts of a form are kept, for calls that alternate; others replace the one used least recently.
+ *
  * On each call, relations are locked, privileges are checked (Q18), and expressions are folded
  * (Q4). If a value differs, it takes its place in the trees, and the fingerprint is computed from
  * the digest of the rest.
@@ -39,12 +42,13 @@
 
 #define KNOWN_ANALYSES 8
 #define MAX_BYTES (256 * 1024)	/* of an analysis that is kept */
+#define MIN_ALIKE 2
 
 typedef struct EmogiKnownAnalysis
 {
 	MemoryContext context;		/* of all of it */
 	EmogiQueryAnalysis analysis;	/* source = NULL */
-	const char *text;			/* as given, and ... */
+	char	   *text;			/* as given, and ... */
 	bool		wants_weight;
 	EmogiSource source;			/* ... for a relation, its columns */
 	EmogiEnvironment environment;
@@ -59,12 +63,17 @@ typedef struct EmogiKnownAnalysis
 	double		nrows;
 	double		cost;
 	TimestampTz folded_at;		/* start of the transaction whose values the trees have; 0 = none */
+	EmogiLiteralPlaces literals;
+	int			offset;			/* of the text in analysis.text */
+	bool		is_varying;		/* literals have had other values */
+	uint64		last_used;
 	int			npins;			/* calls that use it */
 	bool		is_dropped;		/* the last of them frees it */
 } EmogiKnownAnalysis;
 
 static EmogiKnownAnalysis *known_analyses[KNOWN_ANALYSES];
 static int	oldest = 0;
+static uint64 clock_now = 0;
 
 /* ---- what an analysis depends on ---- */
 
@@ -92,13 +101,13 @@ has_literals(const EmogiKnownAnalysis *known)
 		known->transaction == GetCurrentTransactionStartTimestamp();
 }
 
-/* Is an analysis valid for a source? */
+/* Is an analysis, if any, valid for a source, except for its text? */
 static bool
-is_valid(const EmogiKnownAnalysis *known, const EmogiSource *source, const char *text,
+is_valid(const EmogiKnownAnalysis *known, const EmogiSource *source,
 		 const EmogiAnalysisCounts *counts)
 {
-	return memcmp(&known->counts, counts, sizeof *counts) == 0 &&
-		is_of_source(known, source) && strcmp(known->text, text) == 0 && has_literals(known) &&
+	return known != NULL && memcmp(&known->counts, counts, sizeof *counts) == 0 &&
+		is_of_source(known, source) && has_literals(known) &&
 		emogi_environment_is(&known->environment);
 }
 
@@ -155,7 +164,7 @@ copy_filtered(const EmogiSource *filtered, EmogiQueryAnalysis *copy)
 	*source = *filtered;
 	*filter = *filtered->filter;
 	filter->analysis = copy;
-	if (copy->is_folded)
+	if (copy->is_folded || copy->known->is_varying)
 		filter->ready = palloc0(sizeof *filter->ready);
 	source->filter = filter;
 	source->graph = copy->source->graph;
@@ -182,6 +191,7 @@ use(EmogiKnownAnalysis *known, const EmogiSource *source)
 	*callback = (MemoryContextCallback) {.func = unpin,.arg = known};
 	MemoryContextRegisterResetCallback(context, callback);
 	known->npins++;
+	known->last_used = ++clock_now;
 	MemoryContextSwitchTo(old);
 	return copy;
 }
@@ -220,26 +230,6 @@ has_privileges(const EmogiKnownAnalysis *known)
 	return true;
 }
 
-/* Is a constant the value of another? */
-static bool
-is_value(const Const *constant, const Const *value)
-{
-	return constant->constisnull == value->constisnull &&
-		(value->constisnull || datumIsEqual(constant->constvalue, value->constvalue,
-											value->constbyval, value->constlen));
-}
-
-/* Give a constant of the trees another value, in the memory of the analysis. */
-static void
-set_value(Const *constant, const Const *value)
-{
-	if (!constant->constbyval && !constant->constisnull)
-		pfree(DatumGetPointer(constant->constvalue));
-	constant->constisnull = value->constisnull;
-	constant->constvalue = value->constisnull ? (Datum) 0 :
-		datumCopy(value->constvalue, value->constbyval, value->constlen);
-}
-
 /* Put values into the trees of an analysis, and compute its fingerprint again if one differs. */
 static bool
 set_values(EmogiKnownAnalysis *known, List *values)
@@ -251,7 +241,8 @@ set_values(EmogiKnownAnalysis *known, List *values)
 	ListCell   *place;
 
 	forboth(cell, known->places, value, values)
-		are_equal = are_equal && is_value(linitial(lfirst_node(List, cell)), lfirst(value));
+		are_equal = are_equal &&
+			emogi_literal_values_are_equal(linitial(lfirst_node(List, cell)), lfirst(value));
 	if (are_equal)
 		return true;
 	if (known->npins > 1)
@@ -259,7 +250,7 @@ set_values(EmogiKnownAnalysis *known, List *values)
 	old = MemoryContextSwitchTo(known->context);
 	forboth(cell, known->places, value, values)
 		foreach(place, lfirst_node(List, cell))
-			set_value(lfirst(place), lfirst(value));
+			emogi_literal_values_set(lfirst(place), lfirst(value));
 	MemoryContextSwitchTo(old);
 	emogi_fingerprint_update(&known->analysis);
 	return true;
@@ -303,6 +294,76 @@ use_folded(EmogiKnownAnalysis *known, const EmogiSource *source, EmogiAnalysisPu
 }
 
 /*
+ * Put the literals of a text into an analysis that no call uses. Raises their errors. If memory
+ * runs out, the analysis is not found again.
+ */
+static void
+set_literals(EmogiKnownAnalysis *known, const char *text, const EmogiTextLiterals *texts)
+{
+	const Const **values = emogi_literal_values_read(text, texts, &known->literals);
+	const int	behind = known->offset + (int) strlen(known->text);
+	MemoryContext old = MemoryContextSwitchTo(known->context);
+	char	   *whole = psprintf("%.*s%s%s", known->offset, known->analysis.text, text,
+								 known->analysis.text + behind);
+	char	   *before = known->text;
+
+	known->text = pstrdup("");
+	known->literals.can_differ = false;
+	emogi_literal_values_put(values, &known->literals);
+	MemoryContextSwitchTo(old);
+	emogi_fingerprint_update(&known->analysis);
+	pfree(unconstify(char *, known->analysis.text));
+	known->analysis.text = whole;
+	pfree(known->text);
+	known->text = strcpy(repalloc(before, strlen(text) + 1), text);
+	known->literals.texts = *texts;
+	known->literals.can_differ = known->is_varying = true;
+	known->has_cost = false;
+}
+
+/*
+ * Find an analysis whose literals can be replaced by those of a text, and do that; NULL if there is
+ * none. Literals that name the time of the transaction have another life.
+ */
+static EmogiKnownAnalysis *
+find_alike(const EmogiSource *source, const char *text, const EmogiAnalysisCounts *counts)
+{
+	EmogiKnownAnalysis *found = NULL;
+	EmogiTextLiterals texts;
+	int			nalike = 0;
+
+	if (!emogi_text_literals_find(text, &texts) || texts.count == 0 ||
+		emogi_literals_may_name_time(text))
+		return NULL;
+	for (int i = 0; i < KNOWN_ANALYSES; i++)
+	{
+		EmogiKnownAnalysis *known = known_analyses[i];
+
+		if (!is_valid(known, source, counts) ||
+			!emogi_literal_values_differ(text, &texts, known->text, &known->literals))
+			continue;
+		nalike++;
+		if (known->npins == 0 && (found == NULL || known->last_used < found->last_used))
+			found = known;
+	}
+	if (found == NULL || nalike < MIN_ALIKE)
+		return NULL;
+	set_literals(found, text, &texts);
+	return found;
+}
+
+/* Find the analysis of a text; NULL if there is none. */
+static EmogiKnownAnalysis *
+find(const EmogiSource *source, const char *text, const EmogiAnalysisCounts *counts)
+{
+	for (int i = 0; i < KNOWN_ANALYSES; i++)
+		if (is_valid(known_analyses[i], source, counts) &&
+			strcmp(known_analyses[i]->text, text) == 0)
+			return known_analyses[i];
+	return find_alike(source, text, counts);
+}
+
+/*
  * Find the analysis of a source, with its relations locked; NULL if the query must be analyzed. The
  * values of folded expressions are those of the active snapshot, unless only the size of the graph
  * is asked for.
@@ -311,21 +372,15 @@ EmogiQueryAnalysis *
 emogi_known_analyses_find(const EmogiSource *source, const char *text, EmogiAnalysisPurpose purpose)
 {
 	EmogiAnalysisCounts counts;
+	EmogiKnownAnalysis *known;
 
 	if (text == NULL || !is_allowed())
 		return NULL;
 	emogi_environment_count(&counts);
-	for (int i = 0; i < KNOWN_ANALYSES; i++)
-	{
-		EmogiKnownAnalysis *known = known_analyses[i];
-
-		if (known == NULL || !is_valid(known, source, text, &counts))
-			continue;
-		if (!lock_relations(known) || !has_privileges(known))
-			return NULL;
-		return use_folded(known, source, purpose);
-	}
-	return NULL;
+	known = find(source, text, &counts);
+	if (known == NULL || !lock_relations(known) || !has_privileges(known))
+		return NULL;
+	return use_folded(known, source, purpose);
 }
 
 /* ---- keeping ---- */
@@ -423,6 +478,24 @@ may_keep(const EmogiAnalysisState *state)
 	return memcmp(&counts, &state->counts, sizeof counts) == 0;
 }
 
+/*
+ * Note the literals of an analysis that can have other values. In trees of other texts, such as
+ * bodies of functions, locations have another meaning.
+ */
+static void
+note_literals(EmogiKnownAnalysis *known, const EmogiAnalysisState *state)
+{
+	const EmogiQueryAnalysis *analysis = state->analysis;
+	const char *given = strstr(analysis->text, state->given);
+	List	   *quals = analysis->filtered != NULL ? analysis->filtered->filter->quals : NIL;
+
+	if (given == NULL || !analysis->is_split || known->transaction != 0)
+		return;
+	known->offset = (int) (given - analysis->text);
+	emogi_literal_values_find(state->given, known->offset, list_make2(analysis->query, quals),
+							  state->folded, &known->literals);
+}
+
 /* Make an entry of an analysis, in its memory; NULL if a folded value was not found. */
 static EmogiKnownAnalysis *
 make_entry(EmogiAnalysisState *state)
@@ -442,6 +515,7 @@ make_entry(EmogiAnalysisState *state)
 		known->transaction = GetCurrentTransactionStartTimestamp();
 	known->locked = list_concat_unique_oid(list_copy(analysis->named), analysis->relations);
 	known->folded = state->folded;
+	note_literals(known, state);
 	known->analysis = *analysis;
 	known->analysis.source = NULL;
 	return known;

@@ -44,8 +44,30 @@ typedef struct EmogiEnvironment
 extern void emogi_environment_get(EmogiEnvironment *environment);
 extern bool emogi_environment_is(const EmogiEnvironment *before);
 
+/* ---- literal_values.c ---- */
+
+/* The literals of a text, and the constants that they became. */
+typedef struct EmogiLiteralPlaces
+{
+	EmogiTextLiterals texts;
+	bool		can_differ;		/* one of them can have another value */
+	List	   *places[EMOGI_MAX_LITERALS]; /* Const *; NIL = the literal must be the same */
+} EmogiLiteralPlaces;
+
+extern void emogi_literal_values_find(const char *text, int offset, List *trees, List *folded,
+									  EmogiLiteralPlaces *literals);
+extern bool emogi_literal_values_differ(const char *text, const EmogiTextLiterals *texts,
+										const char *known_text, const EmogiLiteralPlaces *known);
+extern const Const **emogi_literal_values_read(const char *text, const EmogiTextLiterals *texts,
+											   const EmogiLiteralPlaces *known);
+extern void emogi_literal_values_put(const Const *const *values,
+									 const EmogiLiteralPlaces *literals);
+extern bool emogi_literal_values_are_equal(const Const *a, const Const *b);
+extern void emogi_literal_values_set(Const *constant, const Const *value);
+
 /* ---- literals.c ---- */
 
+extern bool emogi_literals_may_name_time(const char *text);
 extern EmogiLiteralLife emogi_literals_life(Query *query, const char *text);
 
 #endif							/* EMOGI_KNOWN_ANALYSES_H */

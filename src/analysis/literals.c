@@ -46,8 +46,8 @@ is_word_of_time(const char *text)
 }
 
 /* May a text contain a word that stands for a time? */
-static bool
-may_name_time(const char *text)
+bool
+emogi_literals_may_name_time(const char *text)
 {
 	for (; *text != '\0'; text++)
 		if (is_word_of_time(text))
@@ -108,7 +108,7 @@ walk(Node *node, void *context)
 EmogiLiteralLife
 emogi_literals_life(Query *query, const char *text)
 {
-	Literals	literals = {EMOGI_LITERALS_KEPT, may_name_time(text)};
+	Literals	literals = {EMOGI_LITERALS_KEPT, emogi_literals_may_name_time(text)};
 
 	(void) walk((Node *) query, &literals);
 	return literals.life;

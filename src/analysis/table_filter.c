@@ -270,6 +270,11 @@ make_source(const EmogiAnalysisState *state, const FlatQuery *flat)
 	if (source->src <= 0 || source->dst <= 0 || source->weight < 0 || source->reverse < 0)
 		return NULL;
 	filter->analysis = analysis;
+	if (source->reverse > 0)
+	{
+		filter->cost_name = emogi_query_cost_name(analysis->source, false);
+		filter->reverse_name = emogi_query_cost_name(analysis->source, true);
+	}
 	filter->ready = palloc0(sizeof *filter->ready);
 	filter->quals = list_conditions(flat->conditions);
 	filter->may_share_work = may_share_work(state, filter->quals);

@@ -99,6 +99,7 @@
 /* time of a pass for 64 sources, relative to a search from one of them; not only that of edges */
 #define EMOGI_COST_BATCH_PASS 8
 #define EMOGI_COST_BATCH_VERTEX_US (1.0 / 320)	/* a vertex in a pass, reached or not */
+#define EMOGI_COST_LATERAL_US 20.0	/* a search of a few vertices in LATERAL, instead */
 #define EMOGI_COST_BATCH_MIN_SOURCES 8	/* fewer gain nothing */
 #define EMOGI_COST_BATCH_SHARE 8	/* answers may take 1/n of the memory that is allowed */
 /* searches start from the targets if there are this many times as many sources */
@@ -120,14 +121,17 @@
 /*
  * Cost of a batch of 64 sources by hops, in single searches: it scans as many edges as 8 of these,
  * but takes 2.7 ms with 100,000 random edges and 20,000 vertices, as long as 120 searches from both
- * ends, which settle 25,000 vertices. The budget is half of that.
+ * ends, which settle 25,000 vertices: the budget.
  */
-#define EMOGI_COST_PAIR_BATCH_SEARCHES 32
+#define EMOGI_COST_PAIR_BATCH_SEARCHES 64
 /* 1/n of the budget by hops is for the first pairs; each found one releases its part of the rest */
-#define EMOGI_COST_PAIR_FIRST_SHARE 4
+#define EMOGI_COST_PAIR_FIRST_SHARE 8
 #define EMOGI_COST_PAIR_MIN_EDGES UINT64CONST(4096) /* cost no more than waking the worker */
 #define EMOGI_COST_PAIR_VERTICES 16	/* min cost of a search, in vertices */
 #define EMOGI_COST_PAIR_TRIALS 8	/* pairs searched before all are estimated */
+/* factor by which that estimate may exceed the rest of the budget, with weights and by hops */
+#define EMOGI_COST_PAIR_SLACK 2.0
+#define EMOGI_COST_PAIR_HOPS_SLACK 1.25
 #define EMOGI_COST_PAIR_MAX_DISCOUNT 6
 #define EMOGI_COST_GPU_THREADS 64	/* CPU threads as fast as a GPU */
 

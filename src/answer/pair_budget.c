@@ -171,6 +171,7 @@ bool
 emogi_pair_budget_is_hopeless(const EmogiPairBudget *budget)
 {
 	const double rest = (double) (budget->npairs - budget->ndone);
+	const double slack = budget->is_by_hops ? EMOGI_COST_PAIR_HOPS_SLACK : EMOGI_COST_PAIR_SLACK;
 
 	if (emogi_faults.pair_edges > 0)
 		return budget->left.nedges == 0;
@@ -182,8 +183,8 @@ emogi_pair_budget_is_hopeless(const EmogiPairBudget *budget)
 	if (budget->group_count > 0)
 		return budget->group_left.nedges == 0 || budget->group_left.nvertices == 0;
 	return budget->ndone >= EMOGI_COST_PAIR_TRIALS &&
-		(budget->spent.nedges * rest > 2.0 * budget->left.nedges * budget->ndone ||
-		 budget->spent.nvertices * rest > 2.0 * budget->left.nvertices * budget->ndone);
+		(budget->spent.nedges * rest > slack * budget->left.nedges * budget->ndone ||
+		 budget->spent.nvertices * rest > slack * budget->left.nvertices * budget->ndone);
 }
 
 /* Subtract the cost of a search from the budget. */

@@ -37,6 +37,9 @@
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
 #include "storage/bufmgr.h"
+#if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
+#endif
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lock.h"
@@ -69,6 +72,65 @@
 #define EMOGI_HAS_SHMEM_REQUEST_HOOK 1
 #else
 #define EMOGI_HAS_SHMEM_REQUEST_HOOK 0
+#endif
+
+/* 17: shared memory can be requested at any time, by name. Can emogi run without preloading? */
+#if PG_VERSION_NUM >= 170000
+#define EMOGI_HAS_DSM_REGISTRY 1
+#else
+#define EMOGI_HAS_DSM_REGISTRY 0
+#endif
+
+/* 19: the callback gets an argument, here the callback of older versions. */
+#if PG_VERSION_NUM >= 190000
+static inline void
+emogi_compat_init_segment(void *segment, void *init)
+{
+	(*(void (**) (void *)) init) (segment);
+}
+#endif
+
+/* Get the segment of a name in the DSM registry; `init` initializes a new one. */
+static inline void *
+emogi_compat_named_segment(const char *name, Size bytes, void (*init) (void *))
+{
+	bool		found;
+
+#if PG_VERSION_NUM >= 190000
+	return GetNamedDSMSegment(name, bytes, emogi_compat_init_segment, &found, (void *) &init);
+#elif PG_VERSION_NUM >= 170000
+	return GetNamedDSMSegment(name, bytes, init, &found);
+#else
+	(void) found;
+	elog(ERROR, "there is no DSM registry");
+#endif
+}
+
+/* 19: a tranche of locks is named when it is made. */
+static inline int
+emogi_compat_new_tranche(const char *name)
+{
+#if PG_VERSION_NUM >= 190000
+	return LWLockNewTrancheId(name);
+#else
+	return LWLockNewTrancheId();
+#endif
+}
+
+/* Name a tranche of locks in this process. */
+static inline void
+emogi_compat_register_tranche(int tranche, const char *name)
+{
+#if PG_VERSION_NUM < 190000
+	LWLockRegisterTranche(tranche, name);
+#endif
+}
+
+/* 17: a setting may be set in a parallel query, as when the library is loaded there. */
+#if PG_VERSION_NUM >= 170000
+#define EMOGI_ALLOW_IN_PARALLEL GUC_ALLOW_IN_PARALLEL
+#else
+#define EMOGI_ALLOW_IN_PARALLEL 0
 #endif
 
 /* 15: columns of ROW(...) returned by a sub-query can be named f1, f2 and so on. */
@@ -434,8 +496,8 @@ emogi_compat_count_rows(Relation rel, int64 *ninserted, int64 *nchanged)
 
 /*
  * 16: settings are in a hash table; 19: those of all types are in one. Have a function called when
- * a value is assigned to a setting of the server, which is on or off; return the function that was
- * called before, or NULL. In the postmaster.
+ * a value is assigned to a setting of the server, which is on or off, in this process and those
+ * that it forks; return the function that was called before, or NULL.
  */
 static inline GucBoolAssignHook
 emogi_compat_watch_setting(const char *name, GucBoolAssignHook hook)

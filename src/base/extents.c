@@ -11,7 +11,8 @@
  * owner word per extent, in PostgreSQL's shared memory, under EmogiShared.lock. The kernel provides
  * a page when it is first touched (emogi_pool_populate populates pages in bulk and in parallel);
  * freeing an extent returns its pages by punching a hole. After a crash restart the postmaster's
- * shmem_startup_hook runs again and empties the arena.
+ * shmem_startup_hook runs again and empties the arena. Without shared_preload_libraries, trial.c
+ * maps the file.
  *
  * With emogi.huge_pages the memfd consists of huge pages, each as large as an extent. The kernel
  * has a fixed pool of them, and touching a huge page that is not available would raise SIGBUS.
@@ -29,7 +30,6 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
-#include "storage/shmem.h"
 
 #include "base/extents.h"
 #include "base/machine.h"
@@ -53,6 +53,7 @@ StaticAssertDecl(EMOGI_EXTENT_BYTES == 1 << 21, "a extent is a huge page of 2 MB
 #define EMOGI_WARM_SHARE 8
 
 static int	arena_fd = -1;
+static off_t arena_offset = 0;	/* of the arena in its file */
 char	   *emogi_arena_start;
 EmogiArena *emogi_arena;
 EmogiExtents *emogi_extent_units;
@@ -68,6 +69,13 @@ static uint64
 address_extents(void)
 {
 	return budget_extents() * EMOGI_ADDRESS_FACTOR;
+}
+
+/* Get the size of the arena's address space. */
+Size
+emogi_extents_address_bytes(void)
+{
+	return address_extents() * EMOGI_EXTENT_BYTES;
 }
 
 /* Create the file behind the arena; -1 and errno if the system refuses. */
@@ -149,6 +157,23 @@ reserve(void)
 		(void) madvise(emogi_arena_start, bytes, MADV_HUGEPAGE);
 }
 
+/* Create a file of ordinary pages for the arena and `extra` bytes; -1 and errno as make_file. */
+int
+emogi_extents_make_file(Size extra)
+{
+	return make_file(extra + emogi_extents_address_bytes(), 0);
+}
+
+/* Use a file that is already mapped (trial.c): the arena is at this address and offset. */
+void
+emogi_extents_use_file(int fd, off_t offset, char *start)
+{
+	arena_fd = fd;
+	arena_offset = offset;
+	emogi_arena_start = start;
+	(void) madvise(start, emogi_extents_address_bytes(), MADV_HUGEPAGE);
+}
+
 static Size
 owners_bytes(void)
 {
@@ -167,7 +192,8 @@ static void
 punch(uint64 first, uint64 count)
 {
 	if (fallocate(arena_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				  (off_t) (first * EMOGI_EXTENT_BYTES), (off_t) (count * EMOGI_EXTENT_BYTES)) != 0)
+				  arena_offset + (off_t) (first * EMOGI_EXTENT_BYTES),
+				  (off_t) (count * EMOGI_EXTENT_BYTES)) != 0)
 		elog(LOG, "could not return memory of emogi to the kernel: %m");
 }
 
@@ -182,9 +208,10 @@ emogi_extents_shmem_startup(bool found)
 
 	if (emogi_arena_start == NULL)
 		reserve();
-	emogi_arena = ShmemInitStruct("emogi arena", owners_bytes(), &found_region);
-	emogi_extent_units = ShmemInitStruct("emogi arena units",
-										address_extents() * sizeof(EmogiExtents), &found_region);
+	emogi_arena = emogi_shared_struct("emogi arena", owners_bytes(), &found_region);
+	emogi_extent_units = emogi_shared_struct("emogi arena units",
+											 address_extents() * sizeof(EmogiExtents),
+											 &found_region);
 	if (found)
 		return;
 	memset(emogi_arena, 0, owners_bytes());	/* units are set up when an extent is split */

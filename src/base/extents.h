@@ -61,6 +61,9 @@ emogi_extents_of(const void *start)
 	return (uint64) ((const char *) start - emogi_arena_start) / EMOGI_EXTENT_BYTES;
 }
 
+extern Size emogi_extents_address_bytes(void);
+extern int	emogi_extents_make_file(Size extra);
+extern void emogi_extents_use_file(int fd, off_t offset, char *start);
 extern Size emogi_extents_shmem_size(void);
 extern void emogi_extents_shmem_startup(bool found);
 extern void *emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit);

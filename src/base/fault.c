@@ -18,6 +18,7 @@
  *                           graph_freed, graphs_copied
  * random=1                  sleep a random part of that
  * registration_rule=0       serve cached graphs without the rule that makes them exact
+ * trial_rule=0              without preloading, serve cached graphs by the rings of recent writers
  * snapshot_rule=0           read under the statement's snapshot, whatever it sees in the catalogs
  * RULE=0                    refresh graphs without a rule of the change tracker: tracker_undecided,
  *                           tracker_map_lsn, tracker_vacuums, tracker_contains, tracker_page_lsn,
@@ -44,6 +45,7 @@
 
 #include "base/compat.h"
 #include "base/fault.h"
+#include "base/settings.h"
 #include "base/slot.h"
 
 EmogiFaults emogi_faults;
@@ -176,6 +178,8 @@ read_fault(EmogiFaults *faults, char *item)
 		faults->random_sleeps = number != 0;
 	else if (strcmp(item, "registration_rule") == 0)
 		faults->no_registration_rule = number == 0;
+	else if (strcmp(item, "trial_rule") == 0)
+		faults->trusts_rings = number == 0;
 	else if (strcmp(item, "known_load") == 0)
 		faults->known_load = number != 0;
 	else if (strcmp(item, "idle") == 0)
@@ -228,7 +232,7 @@ emogi_fault_define(void)
 							   "Injects faults, for tests of emogi.",
 							   NULL,
 							   &fault_text, "",
-							   PGC_SUSET, GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,
+							   PGC_SUSET, EMOGI_SETTING_FLAGS | GUC_NOT_IN_SAMPLE | GUC_NO_SHOW_ALL,
 							   check_fault, assign_fault, NULL);
 }
 

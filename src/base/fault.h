@@ -100,6 +100,7 @@ typedef struct EmogiFaults
 	int			sleep_us[EMOGI_FAULT_POINTS];
 	bool		random_sleeps;	/* sleep between 0 and sleep_us */
 	bool		no_registration_rule;	/* negative control of the cache's tests */
+	bool		trusts_rings;	/* negative control of the tests without preloading */
 	bool		no_snapshot_rule;	/* negative control of the tests of snapshot.c */
 	bool		known_load;		/* the load of _emogi_sink is 1 */
 	int			idle_ms;		/* idle time after which graphs of queries that only older

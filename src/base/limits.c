@@ -22,6 +22,7 @@
 #include "miscadmin.h"
 #include "storage/proc.h"
 
+#include "base/compat.h"
 #include "base/limits.h"
 #include "base/arena.h"
 #include "base/settings.h"
@@ -51,36 +52,36 @@ emogi_limits_define(void)
 							"Sets the maximum number of concurrent calls per session.",
 							"0 disables the limit. Superusers are exempt.",
 							&session_calls, 64, 0, EMOGI_NACCOUNTS,
-							PGC_SUSET, 0, NULL, NULL, NULL);
+							PGC_SUSET, EMOGI_SETTING_FLAGS, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_calls",
 							"Sets the maximum number of concurrent calls per role.",
 							"0 disables the limit. Superusers are exempt.",
 							&role_calls, EMOGI_NHELD_RESULTS / 2, 0, EMOGI_NACCOUNTS,
-							PGC_SUSET, 0, NULL, NULL, NULL);
+							PGC_SUSET, EMOGI_SETTING_FLAGS, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_slots",
 							"Sets the maximum number of calls per role that use the engine at the "
 							"same time; further calls wait.",
 							"0 disables the limit. Superusers are exempt.",
 							&role_slots, EMOGI_NSLOTS / 4 * 3, 0, EMOGI_NSLOTS,
-							PGC_SUSET, 0, NULL, NULL, NULL);
+							PGC_SUSET, EMOGI_SETTING_FLAGS, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.session_memory",
 							"Sets the maximum shared memory of the calls of a session.",
 							"-1 means three quarters of emogi.max_memory; 0 disables the limit. "
 							"Superusers are exempt.",
 							&session_memory_mb, -1, -1, INT_MAX / 2,
-							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+							PGC_SUSET, EMOGI_SETTING_FLAGS | GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.role_memory",
 							"Sets the maximum shared memory of the calls of a role.",
 							"-1 means three quarters of emogi.max_memory; 0 disables the limit. "
 							"Superusers are exempt.",
 							&role_memory_mb, -1, -1, INT_MAX / 2,
-							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+							PGC_SUSET, EMOGI_SETTING_FLAGS | GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("emogi.max_server_connections",
 							"Sets the maximum of emogi.server_connections for roles that are not "
 							"superusers.",
 							"Superusers can use 64.",
 							&max_server_connections, 16, 1, 64,
-							PGC_SUSET, 0, NULL, NULL, NULL);
+							PGC_SUSET, EMOGI_SETTING_FLAGS, NULL, NULL, NULL);
 }
 
 /*

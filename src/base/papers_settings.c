@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/papers_settings.h"
 #include "base/settings.h"
 
@@ -53,18 +54,18 @@ emogi_papers_define(void)
 							 "auto uses emogi's own kernels; the others work like the systems of "
 							 "the papers. Answers are the same, except for the rounding of sums.",
 							 &emogi_papers_mapping, EMOGI_MAPPING_AUTO, mapping_options,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+							 PGC_USERSET, EMOGI_SETTING_FLAGS, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.papers_prefetch",
 							 "Copies all edges to the GPU before the run, with placement managed.",
 							 "Otherwise the driver moves pages when the run reads them. Answers "
 							 "are the same.",
 							 &prefetch, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+							 PGC_USERSET, EMOGI_SETTING_FLAGS, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.papers_asynchronous",
 							 "Iterates on the copied edges until nothing changes, with placement "
 							 "staged.",
 							 "Otherwise copied edges are processed once. Sums ignore this setting. "
 							 "Answers are the same.",
 							 &asynchronous, false,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+							 PGC_USERSET, EMOGI_SETTING_FLAGS, NULL, NULL, NULL);
 }

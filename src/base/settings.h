@@ -24,6 +24,21 @@ typedef enum EmogiHugePages
 
 #define EMOGI_MAX_STAT_ENTRIES 100000
 
+/*
+ * Flags of all settings (compat.h). Without preloading the library may be loaded in a parallel
+ * query, which then takes their values from the configuration.
+ */
+#define EMOGI_SETTING_FLAGS EMOGI_ALLOW_IN_PARALLEL
+
+/* Settings that all processes with an arena must agree on, because it was laid out with them. */
+typedef struct EmogiArenaSettings
+{
+	int			max_memory_mb;
+	int			runs_entries;
+	int			stat_max;
+} EmogiArenaSettings;
+
+extern bool emogi_trial_is_on;		/* emogi runs without shared_preload_libraries (trial.c) */
 extern int	emogi_engine;			/* EmogiEngineChoice */
 extern int	emogi_placement;		/* EmogiPlacement */
 extern int	emogi_max_memory_mb;	/* budget of the arena */
@@ -58,11 +73,14 @@ extern bool emogi_enable_index_search;	/* run small searches over table indexes 
 extern int	emogi_index_search_min_size_kb;	/* minimum size of tables for index searches */
 extern bool emogi_notice_missing_source;	/* report a source vertex that the graph does not
 											 * contain */
+extern bool emogi_notice_trial; /* report once a session that emogi was not preloaded */
 extern int	emogi_runs_entries;		/* calls that emogi_runs keeps */
 extern int	emogi_stat_max;		/* rows that emogi_stat_graphs keeps, at most
 									 * EMOGI_MAX_STAT_ENTRIES */
 
 extern void emogi_settings_define(void);
+extern const EmogiArenaSettings *emogi_settings_of_new_arena(void);
+extern void emogi_settings_use(const EmogiArenaSettings *settings);
 extern const char *emogi_settings_option_name(const struct config_enum_entry *options, int value);
 extern const char *emogi_settings_placement_name(EmogiPlacement placement);
 extern uint64 emogi_settings_spare_bytes(void);

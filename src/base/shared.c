@@ -12,20 +12,36 @@
 
 EmogiShared *emogi_shared = NULL;
 
+static EmogiTrialState trial;	/* if emogi_trial_is_on */
+
+/* Attach without shared_preload_libraries in this way; called once, as the library is loaded. */
+void
+emogi_shared_set_trial(const EmogiTrialState *state)
+{
+	trial = *state;
+	emogi_trial_is_on = true;
+}
+
 /* Request the shared memory and the locks. */
 void
 emogi_shared_request(void)
 {
 	RequestAddinShmemSpace(MAXALIGN(sizeof(EmogiShared)));
-	RequestNamedLWLockTranche("emogi", 4);
+	RequestNamedLWLockTranche("emogi", EMOGI_NLOCKS);
+}
+
+/* Allocate shared memory as ShmemInitStruct does, or without preloading in the trial's file. */
+void *
+emogi_shared_struct(const char *name, Size bytes, bool *found)
+{
+	return emogi_trial_is_on ? trial.allocate(bytes, found) :
+		ShmemInitStruct(name, bytes, found);
 }
 
 /* Initialize the shared state, at server start and after every crash restart. */
 static void
-init_shared(void)
+init_shared(LWLockPadded *locks)
 {
-	LWLockPadded *locks = GetNamedLWLockTranche("emogi");
-
 	memset(emogi_shared, 0, sizeof *emogi_shared);
 	emogi_shared->lock = &locks[0].lock;
 	emogi_shared->cache_lock = &locks[1].lock;
@@ -50,18 +66,27 @@ bool
 emogi_shared_startup(void)
 {
 	bool		found;
+	LWLockPadded *locks = emogi_trial_is_on ? trial.locks() :
+		GetNamedLWLockTranche("emogi");
 
-	emogi_shared = ShmemInitStruct("emogi", sizeof(EmogiShared), &found);
+	emogi_shared = emogi_shared_struct("emogi", sizeof(EmogiShared), &found);
 	if (!found)
-		init_shared();
+		init_shared(locks);
 	return found;
 }
 
-/* Raise 55000 unless emogi was preloaded; every SQL function calls this first. */
+/*
+ * Attach to the shared state if emogi was not preloaded, and raise 55000 if that is not possible;
+ * every SQL function calls this first.
+ */
 void
-emogi_shared_require_preload(void)
+emogi_shared_require(void)
 {
-	if (emogi_shared == NULL)
+	if (emogi_shared != NULL)
+		return;
+	if (emogi_trial_is_on)
+		trial.attach();
+	else
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("emogi is not preloaded"),

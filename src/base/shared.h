@@ -101,7 +101,10 @@ typedef struct EmogiShared
 	EmogiAccount accounts[EMOGI_NACCOUNTS];
 } EmogiShared;
 
-extern EmogiShared *emogi_shared;	/* NULL = not preloaded */
+#define EMOGI_NLOCKS 4			/* the locks above */
+
+/* NULL = not preloaded, and this process has not attached to a trial's (trial.c) */
+extern EmogiShared *emogi_shared;
 
 /* Reasons for which a process waits. */
 typedef enum EmogiWait
@@ -127,13 +130,32 @@ typedef enum EmogiWait
 extern double emogi_shared_slept_ms;
 extern double emogi_shared_sleeps_since_ms;
 
+/* The shared state without shared_preload_libraries; see trial.c. */
+typedef struct EmogiTrialState
+{
+	void		(*attach) (void);	/* create it, or attach to it; raises an error */
+	void	   *(*allocate) (Size bytes, bool *found);	/* as ShmemInitStruct; while attaching */
+	LWLockPadded *(*locks) (void);	/* [EMOGI_NLOCKS]; while attaching */
+} EmogiTrialState;
+
+extern void emogi_shared_set_trial(const EmogiTrialState *state);
 extern void emogi_shared_request(void);
 extern bool emogi_shared_startup(void);
-extern void emogi_shared_require_preload(void);
+extern void *emogi_shared_struct(const char *name, Size bytes, bool *found);
+extern void emogi_shared_require(void);
 extern void emogi_shared_wake_worker(void);
 extern uint32 emogi_shared_wait_event(EmogiWait wait);
 extern void emogi_shared_sleep(ConditionVariable *variable, long timeout_ms, EmogiWait wait);
 extern void emogi_shared_end_sleep(void);
+
+/* Is there shared state? Attach to it if emogi was not preloaded but can run without. */
+static inline bool
+emogi_shared_is_there(void)
+{
+	if (emogi_shared == NULL && emogi_trial_is_on)
+		emogi_shared_require();
+	return emogi_shared != NULL;
+}
 
 /* Get a monotonic time in milliseconds, that of emogi_pool_now_ms. */
 static inline double

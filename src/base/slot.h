@@ -180,6 +180,7 @@ typedef struct EmogiSlot
 	uint64		load;			/* random; the same for _emogi_sink, while the executor runs the
 								 * query of the edges; 0 = no such query is running */
 	bool		load_vertices;	/* that query has a column of vertices beside the edges */
+	bool		load_both_ways; /* that query has a weight for each direction */
 	uint64		ticket;			/* order of service among QUEUED slots with equal vtime_ms */
 	double		vtime_ms;		/* fair share: see worker/schedule.c */
 	EmogiWeights weights;		/* of the edges being scanned; UNUSED if the source has none */

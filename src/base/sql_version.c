@@ -143,7 +143,7 @@ emogi_sql_version_check(void)
 {
 	char	   *version;
 
-	emogi_shared_require_preload();
+	emogi_shared_require();
 	version = find_unsupported();
 	if (version == NULL)
 		return;

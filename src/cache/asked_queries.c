@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "port/pg_bitutils.h"
-#include "storage/shmem.h"
 
 #include "cache/cache.h"
 
@@ -55,8 +54,8 @@ emogi_asked_queries_shmem_startup(bool found)
 {
 	bool		found_asked;
 
-	asked = ShmemInitStruct("emogi requested queries", emogi_asked_queries_shmem_size(),
-							&found_asked);
+	asked = emogi_shared_struct("emogi requested queries", emogi_asked_queries_shmem_size(),
+								&found_asked);
 	if (!found)
 		memset(asked, 0, emogi_asked_queries_shmem_size());
 }

@@ -19,7 +19,6 @@
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "storage/shmem.h"
 
 #include "cache/cache.h"
 #include "cache/change_tracker.h"
@@ -50,10 +49,10 @@ emogi_cache_shmem_startup(bool found)
 {
 	bool		found_cache;
 
-	emogi_cache_shared = ShmemInitStruct("emogi cache", entries_bytes(), &found_cache);
-	emogi_cache_buckets = ShmemInitStruct("emogi cache buckets",
-										  emogi_cache_max_graphs() * sizeof(dlist_head),
-										  &found_cache);
+	emogi_cache_shared = emogi_shared_struct("emogi cache", entries_bytes(), &found_cache);
+	emogi_cache_buckets = emogi_shared_struct("emogi cache buckets",
+											  emogi_cache_max_graphs() * sizeof(dlist_head),
+											  &found_cache);
 	if (found)
 		return;
 	/* an entry is set up when it is first used */

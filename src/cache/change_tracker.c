@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "storage/shmem.h"
 
 #include "cache/change_tracker.h"
 #include "base/fault.h"
@@ -36,8 +35,8 @@ emogi_change_tracker_shmem_startup(dlist_head *used, bool found)
 	bool		found_trackers;
 
 	graphs_used = used;
-	emogi_change_trackers = ShmemInitStruct("emogi change trackers", sizeof(EmogiChangeTrackers),
-											&found_trackers);
+	emogi_change_trackers = emogi_shared_struct("emogi change trackers",
+												sizeof(EmogiChangeTrackers), &found_trackers);
 	if (found)
 		return;
 	memset(emogi_change_trackers, 0, sizeof(EmogiChangeTrackers));

@@ -45,7 +45,7 @@ at_end_of_transaction(XactEvent event, void *arg)
 
 	if (event != XACT_EVENT_COMMIT && event != XACT_EVENT_PREPARE && event != XACT_EVENT_ABORT)
 		return;
-	if (event != XACT_EVENT_ABORT && emogi_cache_shared != NULL)
+	if (event != XACT_EVENT_ABORT && emogi_shared != NULL)
 	{
 		foreach(cell, dropped_relations)
 			(void) emogi_cache_evict(MyDatabaseId, lfirst_oid(cell));

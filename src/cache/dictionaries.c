@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include "storage/shmem.h"
 
 #include "cache/cache.h"
 #include "base/arena.h"
@@ -43,7 +42,8 @@ emogi_dictionaries_shmem_startup(void)
 {
 	bool		found;
 
-	dictionaries = ShmemInitStruct("emogi dictionaries", emogi_dictionaries_shmem_size(), &found);
+	dictionaries = emogi_shared_struct("emogi dictionaries", emogi_dictionaries_shmem_size(),
+									   &found);
 	if (!found)
 		memset(dictionaries, 0, emogi_dictionaries_shmem_size());
 }

@@ -13,7 +13,6 @@
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "storage/shmem.h"
 
 #include "cache/cache.h"
 
@@ -44,7 +43,7 @@ emogi_index_cost_shmem_startup(bool found)
 {
 	bool		found_costs;
 
-	costs = ShmemInitStruct("emogi index costs", emogi_index_cost_shmem_size(), &found_costs);
+	costs = emogi_shared_struct("emogi index costs", emogi_index_cost_shmem_size(), &found_costs);
 	for (int i = 0; i < NENTRIES && !found; i++)
 	{
 		pg_atomic_init_u64(&costs[i].paid, 0);

@@ -33,7 +33,8 @@
  * only the first test applies to it.
  *
  * Standby. Writers' callbacks do not run there; graphs serve equal snapshots. Promotion starts
- * anew.
+ * anew. The same holds on any server without preloading, because sessions that have not loaded
+ * emogi have no callbacks.
  *
  * Locks: everything is under EmogiShared.cache_lock, except the filter, which writers read without
  * it. If a writer reads 0 there because the entry is just being made, registration finds the
@@ -183,7 +184,8 @@ at_end_of_transaction(XactEvent event, void *arg)
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
 			is_entered = false;
-			if (emogi_tables != NULL && pg_atomic_read_u32(&emogi_tables->ntracked) > 0)
+			if (!emogi_trial_is_on && emogi_tables != NULL &&
+				pg_atomic_read_u32(&emogi_tables->ntracked) > 0)
 				enter_my_changes();
 			break;
 		case XACT_EVENT_COMMIT:
@@ -254,6 +256,13 @@ remember_harmless(EmogiTable *table, const EmogiTransactionSnapshot *xids)
 
 /* ---- comparison of snapshots; caller holds cache_lock ---- */
 
+/* Are the rings incomplete, so that graphs serve only snapshots equal to their own? */
+static bool
+serves_equal_only(const EmogiTransactionSnapshot *xids)
+{
+	return xids->recovery || (emogi_trial_is_on && !emogi_faults.trusts_rings);
+}
+
 /* Check whether this transaction, below R, is known to find the entry when it commits. */
 static bool
 is_harmless(const EmogiTable *table, uint64 xid)
@@ -300,6 +309,8 @@ emogi_recent_writers_allow_snapshot(int index, const EmogiTransactionSnapshot *x
 
 	if (xids->recovery)
 		return table->recovery;
+	if (serves_equal_only(xids))
+		return true;
 	return !table->recovery && is_past_dropped(table, xids) &&
 		(emogi_faults.no_registration_rule || is_registered(table, xids));
 }
@@ -314,7 +325,7 @@ emogi_recent_writers_see_same_rows(int index, const EmogiTransactionSnapshot *a,
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
 
-	if (a->recovery || b->recovery)
+	if (serves_equal_only(a) || serves_equal_only(b))
 		return emogi_transaction_snapshot_equal(a, b);
 	if (!is_past_dropped(table, a))
 		return false;
@@ -359,9 +370,9 @@ emogi_recent_writers_outdated(int index, const EmogiTransactionSnapshot *xids,
 		emogi_transaction_snapshot_full(oldest_xid,
 										U64FromFullTransactionId(ReadNextFullTransactionId()));
 
-	if (xids->recovery)
-		/* standby snapshots are compared for equality, and xmin never decreases */
-		return !RecoveryInProgress() || xids->xmin < oldest;
+	/* such snapshots are compared for equality, and xmin never decreases */
+	if (serves_equal_only(xids))
+		return xids->recovery != RecoveryInProgress() || xids->xmin < oldest;
 	if (!is_past_dropped(table, xids))
 		return true;
 	for (int i = 0; i < table->nwriters; i++)
@@ -382,8 +393,8 @@ emogi_recent_writers_are_superseded(int index, const EmogiTransactionSnapshot *x
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
 
-	if (xids->recovery)
-		return !newer->recovery || newer->xmax > xids->xmax;
+	if (serves_equal_only(xids))
+		return xids->recovery != newer->recovery || newer->xmax > xids->xmax;
 	if (!is_past_dropped(table, xids))
 		return true;
 	for (int i = 0; i < table->nwriters; i++)
@@ -430,7 +441,7 @@ emogi_recent_writers_track(Oid relid, const EmogiTransactionSnapshot *xids)
 bool
 emogi_recent_writers_must_register(int index, const EmogiTransactionSnapshot *xids)
 {
-	return !xids->recovery && !is_registered(&emogi_tables->tables[index], xids);
+	return !serves_equal_only(xids) && !is_registered(&emogi_tables->tables[index], xids);
 }
 
 /* Tables to register. */
@@ -548,7 +559,7 @@ emogi_recent_writers_table_version(Oid relid, const EmogiTransactionSnapshot *xi
 	if (must_register)
 		emogi_recent_writers_register(&index, &relid, 1, xids);
 	emogi_cache_lock();
-	usable = !xids->recovery && emogi_recent_writers_allow_snapshot(index, xids);
+	usable = !serves_equal_only(xids) && emogi_recent_writers_allow_snapshot(index, xids);
 	if (usable)
 		tell(&emogi_tables->tables[index], xids, version);
 	emogi_tables_release(index);

@@ -15,7 +15,6 @@
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "storage/shmem.h"
 
 #include "cache/tables.h"
 #include "base/settings.h"
@@ -65,11 +64,11 @@ emogi_tables_shmem_startup(bool found)
 {
 	bool		found_tables;
 
-	emogi_tables = ShmemInitStruct("emogi tables", entries_bytes(), &found_tables);
-	filter = ShmemInitStruct("emogi tables filter", EMOGI_FILTER_SIZE * sizeof(pg_atomic_uint32),
-							 &found_tables);
-	buckets = ShmemInitStruct("emogi tables buckets", max_tables() * sizeof(dlist_head),
-							  &found_tables);
+	emogi_tables = emogi_shared_struct("emogi tables", entries_bytes(), &found_tables);
+	filter = emogi_shared_struct("emogi tables filter",
+								 EMOGI_FILTER_SIZE * sizeof(pg_atomic_uint32), &found_tables);
+	buckets = emogi_shared_struct("emogi tables buckets", max_tables() * sizeof(dlist_head),
+								  &found_tables);
 	if (found)
 		return;
 	memset(emogi_tables, 0, offsetof(EmogiTables, tables));	/* entries are set up on first use */

@@ -110,12 +110,17 @@ emogi_transaction_snapshot_contain(const EmogiTransactionSnapshot *xids,
 	return true;
 }
 
-/* Do two snapshots of a standby see the same? */
+/*
+ * Do two snapshots see the same transactions as ended? On a standby running[] must have all
+ * subtransactions for that; on a primary those have ended whose top-level transactions have.
+ */
 bool
 emogi_transaction_snapshot_equal(const EmogiTransactionSnapshot *a,
 								 const EmogiTransactionSnapshot *b)
 {
-	return a->recovery && b->recovery && !a->overflowed && !b->overflowed && a->xmin == b->xmin &&
+	if (a->recovery != b->recovery || (a->recovery && (a->overflowed || b->overflowed)))
+		return false;
+	return a->xmin == b->xmin &&
 		a->xmax == b->xmax &&
 		a->nrunning == b->nrunning &&
 		memcmp(a->running, b->running, a->nrunning * sizeof(uint64)) == 0;

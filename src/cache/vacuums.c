@@ -18,7 +18,6 @@
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
-#include "storage/shmem.h"
 
 #include "cache/change_tracker.h"
 #include "base/compat.h"
@@ -40,7 +39,7 @@ emogi_vacuums_shmem_startup(bool found)
 {
 	bool		found_counters;
 
-	counters = ShmemInitStruct("emogi vacuums", emogi_vacuums_shmem_size(), &found_counters);
+	counters = emogi_shared_struct("emogi vacuums", emogi_vacuums_shmem_size(), &found_counters);
 	for (int i = 0; i < NCOUNTERS && !found; i++)
 		pg_atomic_init_u64(&counters[i], 0);
 }
@@ -63,7 +62,7 @@ at_end_of_transaction(XactEvent event, void *arg)
 	bool		is_vacuum = event == XACT_EVENT_PRE_COMMIT &&
 		(MyProc->statusFlags & PROC_IN_VACUUM) != 0;
 
-	if (counters != NULL && (is_vacuum || event == XACT_EVENT_ABORT))
+	if (!emogi_trial_is_on && counters != NULL && (is_vacuum || event == XACT_EVENT_ABORT))
 		emogi_compat_each_lock(LOCKBIT_ON(ShareUpdateExclusiveLock), count);
 }
 
@@ -88,7 +87,7 @@ emogi_vacuums_ended(Oid relid)
 
 /*
  * May a VACUUM of a table be running? Call this after reading the map. Unknown, so true, on a
- * standby.
+ * standby, and without preloading, because VACUUMs of some sessions are not counted.
  */
 bool
 emogi_vacuums_may_be_running(Oid relid)
@@ -97,7 +96,8 @@ emogi_vacuums_may_be_running(Oid relid)
 	int			count;
 
 	pg_memory_barrier();
-	if (!emogi_compat_only_vacuum_sets_bits() || RecoveryInProgress())
+	if (!emogi_compat_only_vacuum_sets_bits() || RecoveryInProgress() ||
+		(emogi_trial_is_on && !emogi_faults.trusts_rings))
 		return true;
 	if (emogi_faults.tracker[EMOGI_TRACKER_VACUUMS])
 		return false;

@@ -38,6 +38,7 @@
 #define EMOGI_TOKENS_AT_ONCE 128
 
 static EmogiCall *calls = NULL;	/* the latest first */
+static EmogiCall *watcher = NULL;	/* copy of the last call that ended; NULL = none is wanted */
 
 static ExecutorRun_hook_type previous_executor_run_hook = NULL;
 
@@ -276,12 +277,27 @@ emogi_call_begin(Oid function, const char *name, const EmogiSource *source)
 	return call;
 }
 
+/*
+ * Have each call of this backend that succeeds copied to *copy at its end, before it releases
+ * anything; NULL = none. Return the previous copy.
+ */
+EmogiCall *
+emogi_call_watch(EmogiCall *copy)
+{
+	EmogiCall  *previous = watcher;
+
+	watcher = copy;
+	return previous;
+}
+
 /* End a call that succeeded. */
 void
 emogi_call_end(EmogiCall *call)
 {
 	if (!call->is_recorded)
 		emogi_call_report(call);
+	if (watcher != NULL)
+		*watcher = *call;
 	emogi_call_release_shared(call);
 	remove_call(call);
 }

@@ -167,6 +167,7 @@ emogi_call_graph(const EmogiCall *call)
 extern uint64 emogi_call_make_token(void);
 extern EmogiCall *emogi_call_enter(Oid function, const char *name, const EmogiSource *source);
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const EmogiSource *source);
+extern EmogiCall *emogi_call_watch(EmogiCall *copy);
 extern void emogi_call_end(EmogiCall *call);
 extern bool emogi_call_is_active(const EmogiCall *call);
 extern bool emogi_call_release_slot(EmogiCall *call);

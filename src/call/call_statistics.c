@@ -23,7 +23,6 @@
 #include "port/pg_crc32c.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
-#include "storage/shmem.h"
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
@@ -444,7 +443,8 @@ emogi_call_statistics_shmem_startup(bool found)
 {
 	bool		found_table;
 
-	table = ShmemInitStruct("emogi statistics", emogi_call_statistics_shmem_size(), &found_table);
+	table = emogi_shared_struct("emogi statistics", emogi_call_statistics_shmem_size(),
+								&found_table);
 	buckets = (int *) ((char *) table + entries_bytes());
 	order = buckets + emogi_stat_max;
 	if (!IsUnderPostmaster)
@@ -454,7 +454,8 @@ emogi_call_statistics_shmem_startup(bool found)
 	for (int i = 0; i < emogi_stat_max; i++)
 		SpinLockInit(&table->entries[i].mutex);
 	empty_table();
-	load_entries();
+	if (!emogi_trial_is_on)
+		load_entries();
 }
 
 /* Add a call to the sums of an entry. */

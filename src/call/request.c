@@ -126,7 +126,7 @@ still_waits(const EmogiSlot *slot, bool for_build, TimestampTz *missing_since)
 	if (state != EMOGI_SLOT_QUEUED || is_ready)
 		*missing_since = 0;
 	else if (*missing_since == 0)
-		*missing_since = never_started ? PgStartTime : GetCurrentTimestamp();
+		*missing_since = never_started && !emogi_trial_is_on ? PgStartTime : GetCurrentTimestamp();
 	if (*missing_since != 0 && !is_there)
 	{
 		if (TimestampDifferenceExceeds(*missing_since, GetCurrentTimestamp(),

@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "storage/shmem.h"
 
 #include "call/call.h"
 #include "base/papers_settings.h"
@@ -42,7 +41,7 @@ emogi_run_log_shmem_startup(bool found)
 {
 	bool		found_run_log;
 
-	run_log = ShmemInitStruct("emogi run log", emogi_run_log_shmem_size(), &found_run_log);
+	run_log = emogi_shared_struct("emogi run log", emogi_run_log_shmem_size(), &found_run_log);
 	if (found)
 		return;
 	memset(run_log, 0, emogi_run_log_shmem_size());

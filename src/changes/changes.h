@@ -177,7 +177,6 @@ typedef struct EmogiOwnChanges EmogiOwnChanges;
 
 /* ---- own_rows.c: rows that the current transaction has inserted since its last call ---- */
 
-extern void emogi_own_rows_init(void);
 extern void emogi_own_rows_count(Relation rel, EmogiRowCounts *counts);
 extern bool emogi_own_rows_follow(EmogiOwnChanges *own, EmogiCall *call, int dictionary,
 								  const EmogiSource *source, const Oid *relids,
@@ -246,7 +245,7 @@ extern uint64 emogi_tracker_refresh_pages(const Oid *relids, int nleaves);
 /* ---- checked_weights.c ---- */
 
 extern bool emogi_checked_weights_are_accepted(const EmogiSource *source, List *heaps,
-											   bool may_read);
+											   bool is_finite, bool may_read);
 
 /* ---- tracker_create.c ---- */
 

@@ -1,7 +1,8 @@
 /*
  * checked_weights.c: tables whose pages contain no weight that a build would refuse
  *
- * A build reads all weights, and refuses NULL, NaN and, unless there are two costs, negative ones.
+ * A build reads all weights, and refuses NULL, NaN, infinite factors and, unless there are two
+ * costs, negative lengths.
  * An index search reads a few. It may replace the build if no row has such a weight; without
  * constraints that say so (index_search/index_search_weights.c), the pages do.
  *
@@ -45,6 +46,7 @@ typedef struct CheckedTable
 	Oid			relid;			/* InvalidOid = unused */
 	AttrNumber	weight;
 	AttrNumber	reverse;		/* 0 = none */
+	bool		is_finite;		/* infinite weights are refused, too */
 	uint64		last_used;
 	bool		is_accepted;	/* by the last check */
 	double		spent;			/* on builds since then, in rows that are checked */
@@ -80,9 +82,16 @@ convert_numeric(Datum datum)
 	return isinf(value) ? get_float8_nan() : value;
 }
 
+/* Which weights a build accepts, besides those that are 0 or more and finite. */
+typedef struct AcceptedWeights
+{
+	bool		negative;		/* one of two costs: there is no such edge */
+	bool		infinite;
+} AcceptedWeights;
+
 /* May a weight be one that a build refuses? */
 static bool
-may_be_refused(Datum datum, Oid type, bool may_be_negative)
+may_be_refused(Datum datum, Oid type, AcceptedWeights accepted)
 {
 	double		weight;
 
@@ -106,7 +115,9 @@ may_be_refused(Datum datum, Oid type, bool may_be_negative)
 		default:
 			weight = convert_numeric(datum);
 	}
-	return may_be_negative ? isnan(weight) : !(weight >= 0);
+	if (!accepted.infinite && isinf(weight))
+		return true;
+	return accepted.negative ? isnan(weight) : !(weight >= 0);
 }
 
 /* A column of weights. */
@@ -118,7 +129,7 @@ typedef struct WeightColumn
 
 /* Does a tuple have a weight in a column that may be refused? */
 static inline bool
-is_doubtful(HeapTuple tuple, TupleDesc desc, const WeightColumn *column, bool may_be_negative)
+is_doubtful(HeapTuple tuple, TupleDesc desc, const WeightColumn *column, AcceptedWeights accepted)
 {
 	bool		is_null;
 	Datum		datum;
@@ -126,14 +137,15 @@ is_doubtful(HeapTuple tuple, TupleDesc desc, const WeightColumn *column, bool ma
 	if (column->attnum == 0)
 		return false;
 	datum = heap_getattr(tuple, column->attnum, desc, &is_null);
-	return is_null || may_be_refused(datum, column->type, may_be_negative);
+	return is_null || may_be_refused(datum, column->type, accepted);
 }
 
 /* Does a page, which is locked, have a tuple with a weight that may be refused? */
 static bool
-has_doubtful(Page page, TupleDesc desc, const WeightColumn *weight, const WeightColumn *reverse)
+has_doubtful(Page page, TupleDesc desc, const WeightColumn *weight, const WeightColumn *reverse,
+			 bool is_finite)
 {
-	const bool	may_be_negative = reverse->attnum != 0;
+	const AcceptedWeights accepted = {.negative = reverse->attnum != 0,.infinite = !is_finite};
 	const int	nlines = PageGetMaxOffsetNumber(page);
 
 	for (OffsetNumber line = FirstOffsetNumber; line <= nlines; line++)
@@ -145,8 +157,8 @@ has_doubtful(Page page, TupleDesc desc, const WeightColumn *weight, const Weight
 			continue;
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple.t_len = ItemIdGetLength(item);
-		if (is_doubtful(&tuple, desc, weight, may_be_negative) ||
-			is_doubtful(&tuple, desc, reverse, may_be_negative))
+		if (is_doubtful(&tuple, desc, weight, accepted) ||
+			is_doubtful(&tuple, desc, reverse, accepted))
 			return true;
 	}
 	return false;
@@ -194,7 +206,8 @@ read_pages(CheckedTable *table, Relation rel, EmogiChangedPages *changed)
 		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 		page = BufferGetPage(buffer);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		note_page(table, block, has_doubtful(page, RelationGetDescr(rel), &weight, &reverse));
+		note_page(table, block, has_doubtful(page, RelationGetDescr(rel), &weight, &reverse,
+											 table->is_finite));
 		table->pages.lsn[block] = PageGetLSN(page);
 		table->pages.buffer[block] = buffer;
 		if (!PageIsAllVisible(page))
@@ -222,7 +235,7 @@ forget_pages(CheckedTable *table)
 
 /* Find what is known of a table's weights, or begin with nothing. */
 static CheckedTable *
-find_table(Oid relid, AttrNumber weight, AttrNumber reverse)
+find_table(Oid relid, AttrNumber weight, AttrNumber reverse, bool is_finite)
 {
 	CheckedTable *oldest = &tables[0];
 
@@ -230,7 +243,8 @@ find_table(Oid relid, AttrNumber weight, AttrNumber reverse)
 	{
 		CheckedTable *table = &tables[i];
 
-		if (table->relid == relid && table->weight == weight && table->reverse == reverse)
+		if (table->relid == relid && table->weight == weight && table->reverse == reverse &&
+			table->is_finite == is_finite)
 		{
 			table->last_used = ++clock_now;
 			return table;
@@ -240,7 +254,7 @@ find_table(Oid relid, AttrNumber weight, AttrNumber reverse)
 	}
 	forget_pages(oldest);
 	*oldest = (CheckedTable) {.relid = relid,.weight = weight,.reverse = reverse,
-							  .last_used = ++clock_now,.factor = 1};
+							  .is_finite = is_finite,.last_used = ++clock_now,.factor = 1};
 	return oldest;
 }
 
@@ -344,7 +358,7 @@ is_due(CheckedTable *table, Relation rel, const EmogiSource *source)
 
 /* Does a table, which is locked, have no weights that a build would refuse? */
 static bool
-is_accepted(Relation rel, const EmogiSource *source, bool may_read)
+is_accepted(Relation rel, const EmogiSource *source, bool is_finite, bool may_read)
 {
 	EmogiTupleLayout layout;
 	CheckedTable *table;
@@ -352,7 +366,8 @@ is_accepted(Relation rel, const EmogiSource *source, bool may_read)
 	if (!emogi_changed_pages_can_track(rel) || RelationGetNumberOfBlocks(rel) > MAX_PAGES)
 		return false;
 	emogi_heap_scan_columns(&layout, rel, source);
-	table = find_table(RelationGetRelid(rel), layout.weight.attnum, layout.reverse.attnum);
+	table = find_table(RelationGetRelid(rel), layout.weight.attnum, layout.reverse.attnum,
+					   is_finite);
 	if (!may_read)
 		return table->is_accepted;
 	if (!is_due(table, rel, source))
@@ -367,11 +382,12 @@ is_accepted(Relation rel, const EmogiSource *source, bool may_read)
 
 /*
  * Do the heaps of a filtered table, which are locked, have no weights that a build would refuse?
- * Reads pages that have changed since the session's last check, or nothing if may_read is false;
- * then true means that it is likely.
+ * is_finite: infinite ones, too. Reads pages that have changed since the session's last check, or
+ * nothing if may_read is false; then true means that it is likely.
  */
 bool
-emogi_checked_weights_are_accepted(const EmogiSource *source, List *heaps, bool may_read)
+emogi_checked_weights_are_accepted(const EmogiSource *source, List *heaps, bool is_finite,
+								   bool may_read)
 {
 	bool		are_accepted = true;
 	ListCell   *cell;
@@ -380,7 +396,7 @@ emogi_checked_weights_are_accepted(const EmogiSource *source, List *heaps, bool 
 	{
 		Relation	rel = table_open(lfirst_oid(cell), NoLock);
 
-		are_accepted = are_accepted && is_accepted(rel, source, may_read);
+		are_accepted = are_accepted && is_accepted(rel, source, is_finite, may_read);
 		table_close(rel, NoLock);
 	}
 	return are_accepted;

@@ -62,17 +62,34 @@ at_assignment(bool value, void *extra)
 		previous_assign_hook(value, extra);
 }
 
-/* Watch whether the server counts rows; called once, in the postmaster. */
-void
-emogi_own_rows_init(void)
+/*
+ * Watch from now on whether the server counts rows.
+ *
+ * PostgreSQL has no interface for this: the assign hook of its own setting is replaced, in this
+ * backend only, before the first counts that a later call may rely on. The value alone does not
+ * suffice, at any moment that an extension can choose. It may change and change back within one
+ * statement (set_config in an UPDATE, a function with a SET clause), and rows are written without
+ * the executor (COPY), so hooks of the executor and of utility statements miss some. Nothing else
+ * tells of a row that was deleted without being counted, except the page that it was on: to look at
+ * all pages that the transaction has written is what these rules save. WAL records are counted in
+ * any case, but their number does not depend on rows alone.
+ */
+static void
+watch_counting(void)
 {
+	static bool is_watching = false;
+
+	if (is_watching)
+		return;
 	previous_assign_hook = emogi_compat_watch_setting("track_counts", at_assignment);
+	is_watching = true;
 }
 
 /* Count the rows that the current transaction has written in a table, if the server does. */
 void
 emogi_own_rows_count(Relation rel, EmogiRowCounts *counts)
 {
+	watch_counting();
 	counts->settings = nassignments;
 	counts->is_counted = pgstat_track_counts &&
 		emogi_compat_count_rows(rel, &counts->ninserted, &counts->nchanged);

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "storage/bufmgr.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
@@ -103,6 +104,7 @@ emogi_heap_scan_worker(dsm_segment *segment, shm_toc *toc)
 	const EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, EMOGI_TOC_FILTER,
 																		   true), scans->relid);
 
+	emogi_shared_require();
 	scan_leaves(scans, &filter, toc);
 }
 
@@ -201,6 +203,16 @@ find_columns(EmogiTupleLayout *layout, Relation leaf, const ColumnNames *names)
 					   names->reverse != NULL ? get_attnum(relid, names->reverse) : 0);
 }
 
+/* Name the weights as the query or view does whose rows are those of a table. */
+static void
+name_weights(EmogiTupleLayout *layout, const EmogiSource *source)
+{
+	if (source->filter == NULL || source->reverse == 0)
+		return;
+	namestrcpy(&layout->weight_name, source->filter->cost_name);
+	namestrcpy(&layout->reverse_name, source->filter->reverse_name);
+}
+
 /*
  * Find the columns of a source in a leaf's tuples, for reading some of its pages. The relation
  * itself has them under the source's own numbers.
@@ -211,13 +223,14 @@ emogi_heap_scan_columns(EmogiTupleLayout *layout, Relation leaf, const EmogiSour
 	ColumnNames names;
 
 	if (RelationGetRelid(leaf) == source->relid)
-	{
 		emogi_pages_layout(layout, RelationGetDescr(leaf), source->src, source->dst, source->weight,
 						   source->reverse);
-		return;
+	else
+	{
+		names = column_names(source);
+		find_columns(layout, leaf, &names);
 	}
-	names = column_names(source);
-	find_columns(layout, leaf, &names);
+	name_weights(layout, source);
 }
 
 /*
@@ -241,6 +254,7 @@ describe_leaves(const EmogiSource *source, List *leaves, const EmogiPageScans *p
 		leaf->relid = lfirst_oid(cell);
 		rel = table_open(leaf->relid, NoLock);
 		find_columns(&leaf->layout, rel, &names);
+		name_weights(&leaf->layout, source);
 		if (page_scans != NULL)
 			leaf->page_scans = page_scans[scans->nleaves];
 		scans->nleaves++;

@@ -117,6 +117,7 @@ emogi_page_rescan_worker(dsm_segment *segment, shm_toc *toc)
 	EmogiRowFilterPlan filter = emogi_row_filter_read(shm_toc_lookup(toc, TOC_FILTER, true),
 													  all->relid);
 
+	emogi_shared_require();
 	filter.is_rescan = true;
 	scan_pages(all, &filter);
 }

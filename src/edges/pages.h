@@ -36,6 +36,9 @@ typedef struct EmogiTupleLayout
 	 * negative
 	 */
 	EmogiTupleColumn reverse;
+	/* names of the two weights, in the query or view whose rows are read, if there are two */
+	NameData	weight_name;
+	NameData	reverse_name;
 } EmogiTupleLayout;
 
 /*

@@ -64,8 +64,11 @@ emogi_pages_layout(EmogiTupleLayout *layout, TupleDesc desc, AttrNumber src, Att
 	init_column(&layout->dst, desc, dst);
 	if (weight > 0)
 		init_column(&layout->weight, desc, weight);
-	if (reverse > 0)
-		init_column(&layout->reverse, desc, reverse);
+	if (reverse == 0)
+		return;
+	init_column(&layout->reverse, desc, reverse);
+	layout->weight_name = TupleDescAttr(desc, weight - 1)->attname;
+	layout->reverse_name = TupleDescAttr(desc, reverse - 1)->attname;
 }
 
 /*
@@ -172,7 +175,10 @@ weight_of_numeric(Datum datum)
 
 PG_FUNCTION_INFO_V1(emogi_weight_of_numeric);
 
-/* Convert a numeric weight of a query. Raises 22003. */
+/*
+ * _emogi_weight(numeric, src "any", dst "any"): convert a numeric weight of a query, of a row from
+ * src to dst. Raises 22003.
+ */
 Datum
 emogi_weight_of_numeric(PG_FUNCTION_ARGS)
 {
@@ -246,14 +252,12 @@ put_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLayout *lay
 
 /* Raise 22004 for a tuple with two weights, one of which is NULL; src, dst: its ends as text. */
 static void
-reject_null_weight(TupleDesc desc, const EmogiTupleLayout *layout, const char *src, const char *dst,
-				   bool backward)
+reject_null_weight(const EmogiTupleLayout *layout, const char *src, const char *dst, bool backward)
 {
-	const char *forward_name = NameStr(TupleDescAttr(desc, layout->weight.attnum - 1)->attname);
-	const char *reverse_name = NameStr(TupleDescAttr(desc, layout->reverse.attnum - 1)->attname);
+	const NameData *lacking = backward ? &layout->reverse_name : &layout->weight_name;
+	const NameData *other = backward ? &layout->weight_name : &layout->reverse_name;
 
-	emogi_sink_refuse_null_direction(src, dst, backward ? reverse_name : forward_name,
-									 backward ? forward_name : reverse_name, backward);
+	emogi_sink_refuse_null_direction(src, dst, NameStr(*lacking), NameStr(*other), backward);
 }
 
 /*
@@ -305,11 +309,11 @@ put_reversible_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTuple
 		}
 		has_forward = get_weight(tuple, desc, &layout->weight, &forward);
 		if (!has_forward || !get_weight(tuple, desc, &layout->reverse, &backward))
-			reject_null_weight(desc, layout, psprintf(INT64_FORMAT, src),
+			reject_null_weight(layout, psprintf(INT64_FORMAT, src),
 							   psprintf(INT64_FORMAT, dst), has_forward);
-		if (!(forward < 0))
+		if (emogi_cost_has_edge(forward))
 			emogi_sink_put_weighted(sink, src, dst, forward);
-		if (!(backward < 0))
+		if (emogi_cost_has_edge(backward))
 			emogi_sink_put_weighted(sink, dst, src, backward);
 	}
 }
@@ -426,11 +430,11 @@ put_keyed_reversible(HeapTupleHeader tuple, TupleDesc desc, const EmogiTupleLayo
 	const bool	has_forward = get_weight(tuple, desc, &layout->weight, &forward);
 
 	if (!has_forward || !get_weight(tuple, desc, &layout->reverse, &backward))
-		reject_null_weight(desc, layout, emogi_sink_key_text(sink, src),
+		reject_null_weight(layout, emogi_sink_key_text(sink, src),
 						   emogi_sink_key_text(sink, dst), has_forward);
-	if (!(forward < 0))
+	if (emogi_cost_has_edge(forward))
 		emogi_sink_put_keys(sink, src, dst, forward);
-	if (!(backward < 0))
+	if (emogi_cost_has_edge(backward))
 		emogi_sink_put_keys(sink, dst, src, backward);
 }
 

@@ -22,9 +22,11 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "edges/edges.h"
 #include "edges/sink.h"
@@ -104,6 +106,7 @@ emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool v
 		vertices != sink->slot->load_vertices ||
 		weighted != (sink->weights != EMOGI_WEIGHTS_UNUSED))
 		emogi_sink_refuse_caller();
+	sink->both_ways = sink->slot->load_both_ways;
 	emogi_sink_open_keys(sink);
 }
 
@@ -206,6 +209,49 @@ emogi_sink_refuse_null_direction(const char *src, const char *dst, const char *l
 					 back ? kept : filled, back ? filled : kept)));
 }
 
+PG_FUNCTION_INFO_V1(emogi_sink_no_cost);
+
+/* Is an argument of any type NULL, or a row with a NULL? Then it is no end of an edge. */
+static bool
+is_null_end(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ||
+		(type_is_rowtype(get_fn_expr_argtype(fcinfo->flinfo, n)) &&
+		 (PG_GETARG_HEAPTUPLEHEADER(n)->t_infomask & HEAP_HASNULL) != 0);
+}
+
+/* Get the text of an argument of any type. */
+static char *
+argument_text(FunctionCallInfo fcinfo, int n)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, n), &output, &is_varlena);
+	return OidOutputFunctionCall(output, PG_GETARG_DATUM(n));
+}
+
+/*
+ * _emogi_no_cost(src "any", dst "any", back boolean, forward_name text, reverse_name text): raise
+ * 22004 for one direction of a row, src -> dst, whose cost is NULL. back: it is the reverse cost.
+ * Return NULL if the row has no edge, because an end is NULL.
+ */
+Datum
+emogi_sink_no_cost(PG_FUNCTION_ARGS)
+{
+	const bool	back = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
+
+	if (is_null_end(fcinfo, 0) || is_null_end(fcinfo, 1))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(3) || PG_ARGISNULL(4))
+		emogi_sink_refuse_caller();
+	emogi_sink_refuse_null_direction(argument_text(fcinfo, back ? 1 : 0),
+									 argument_text(fcinfo, back ? 0 : 1),
+									 text_to_cstring(PG_GETARG_TEXT_PP(back ? 4 : 3)),
+									 text_to_cstring(PG_GETARG_TEXT_PP(back ? 3 : 4)), back);
+	PG_RETURN_NULL();
+}
+
 /* Get the state of the aggregate; it is created at the first row. */
 EmogiSink *
 emogi_sink_state(FunctionCallInfo fcinfo)
@@ -217,7 +263,7 @@ emogi_sink_state(FunctionCallInfo fcinfo)
 		emogi_sink_refuse_caller();
 	if (!PG_ARGISNULL(0))
 		return (EmogiSink *) PG_GETARG_POINTER(0);
-	emogi_shared_require_preload();
+	emogi_shared_require();
 	sink = MemoryContextAllocZero(context, sizeof *sink);
 	return sink;
 }
@@ -260,7 +306,7 @@ put_edge(EmogiSink *sink, FunctionCallInfo fcinfo, int weight)
 		emogi_sink_put(sink, src, dst);
 	else if (PG_ARGISNULL(weight))
 		emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
-	else
+	else if (!sink->both_ways || emogi_cost_has_edge(PG_GETARG_FLOAT8(weight)))
 		emogi_sink_put_weighted(sink, src, dst, PG_GETARG_FLOAT8(weight));
 }
 

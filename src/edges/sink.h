@@ -14,6 +14,8 @@ typedef struct EmogiSink
 	EmogiSlot  *slot;
 	EmogiWeights weights;		/* the slot's */
 	EmogiEdgeChunk *chunk;		/* NULL before the first edge */
+	bool		both_ways;		/* the rows of the aggregate are directions of edges, with a cost
+								 * of each: emogi_cost_has_edge */
 	bool		isolated;		/* receives vertices, not edges; see emogi_sink_switch */
 	EmogiEdgeChunk *other_chunk;	/* of the other kind */
 	Size		max_bytes;		/* maximum part of a chunk that will be filled, and so is populated;
@@ -127,6 +129,17 @@ emogi_sink_weights(bool weighted, bool both_ways, EmogiWeights wanted)
 	if (!weighted)
 		return EMOGI_WEIGHTS_UNUSED;
 	return both_ways && wanted == EMOGI_WEIGHTS_UNUSED ? EMOGI_WEIGHTS_LENGTHS : wanted;
+}
+
+/*
+ * Does a cost of one direction of an edge mean that this direction exists? All readers of rows with
+ * a cost for each direction ask this, after they have converted the cost to a double. NaN exists,
+ * and is refused as a weight.
+ */
+static inline bool
+emogi_cost_has_edge(double cost)
+{
+	return !(cost < 0);
 }
 
 /* Is a weight valid for a call that reads such weights? */

@@ -363,7 +363,7 @@ process_row(FunctionCallInfo fcinfo, bool rows, int vertex)
 		sink->nskipped += !has_vertex;
 	else if (weighted && PG_ARGISNULL(weight))
 		emogi_sink_refuse_null_of_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3));
-	else
+	else if (!weighted || !sink->both_ways || emogi_cost_has_edge(PG_GETARG_FLOAT8(weight)))
 		emogi_sink_put_keys(sink, PG_GETARG_DATUM(2), PG_GETARG_DATUM(3),
 							weighted ? PG_GETARG_FLOAT8(weight) : 0);
 	PG_RETURN_POINTER(sink);

@@ -50,7 +50,8 @@ write_argument(StringInfo sql, int column, const char *cast)
  * aggregate's argument types. Its parameter is the load token.
  */
 static void
-write_select(StringInfo sql, const EmogiCall *call, const EmogiEdgeColumns *columns)
+write_select(StringInfo sql, const EmogiCall *call, const EmogiSource *source,
+			 const EmogiEdgeColumns *columns)
 {
 	const char *cast = format_type_extended(columns->key.type, -1,
 											FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
@@ -63,10 +64,11 @@ write_select(StringInfo sql, const EmogiCall *call, const EmogiEdgeColumns *colu
 	write_argument(sql, columns->dst, is_row ? NULL : cast);
 	if (columns->vertex > 0)
 		write_argument(sql, columns->vertex, is_row ? NULL : cast);
-	if (columns->is_numeric)
-		appendStringInfo(sql, ", %s._emogi_weight(q.c%d)", schema, columns->weight);
-	else if (columns->weight > 0)
-		write_argument(sql, columns->weight, "pg_catalog.float8");
+	if (columns->weight > 0)
+	{
+		appendStringInfoString(sql, ", ");
+		emogi_query_write_weight(sql, schema, source, columns);
+	}
 	appendStringInfoChar(sql, ')');
 }
 
@@ -83,6 +85,7 @@ begin_load(EmogiCall *call, const EmogiEdgeColumns *columns)
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	call->slot->load = emogi_faults.known_load ? 1 : emogi_call_make_token();
 	call->slot->load_vertices = columns->vertex > 0;
+	call->slot->load_both_ways = columns->both_ways;
 	LWLockRelease(emogi_shared->lock);
 	params->params[0] = (ParamExternData) {.value = Int64GetDatum((int64) call->slot->load),
 										   .ptype = INT8OID};
@@ -123,12 +126,13 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns
 	StringInfoData sql;
 	TupleDesc	desc;
 
-	*columns = emogi_source_columns(source);
 	if (source->is_query)
 		length = emogi_query_describe_edges(&query, source->wants_weight, &desc, columns);
+	else
+		*columns = emogi_source_columns(source);
 	*rows = pnstrdup(query, length);
 	initStringInfo(&sql);
-	write_select(&sql, call, columns);
+	write_select(&sql, call, source, columns);
 	appendStringInfoString(&sql, " FROM (");
 	appendBinaryStringInfo(&sql, query, length);
 	appendStringInfoString(&sql, "\n) AS q(c1");
@@ -186,13 +190,14 @@ keep_rows(const char *query, const char *name)
  * and then sunk.
  */
 static void
-sink_in_two_steps(EmogiCall *call, const EmogiEdgeColumns *columns, const char *rows, Oid *types)
+sink_in_two_steps(EmogiCall *call, const EmogiSource *source, const EmogiEdgeColumns *columns,
+				  const char *rows, Oid *types)
 {
 	Tuplestorestate *store = keep_rows(rows, "emogi_rows");
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	write_select(&sql, call, columns);
+	write_select(&sql, call, source, columns);
 	appendStringInfoString(&sql, " FROM emogi_rows AS q(c1");
 	for (int i = 2; i <= columns->ncolumns; i++)
 		appendStringInfo(&sql, ", c%d", i);
@@ -224,7 +229,7 @@ emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weight
 															weights), -1, secure_hash);
 	reading = emogi_snapshot_open(sql, 1, types, CURSOR_OPT_PARALLEL_OK);
 	if (reads_citus(reading.plan))
-		sink_in_two_steps(call, &columns, rows, types);
+		sink_in_two_steps(call, source, &columns, rows, types);
 	else
 	{
 		PG_TRY();
@@ -258,7 +263,7 @@ emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *analysis, EmogiWe
 	int64		nskipped;
 
 	initStringInfo(&select);
-	write_select(&select, call, &analysis->columns);
+	write_select(&select, call, analysis->source, &analysis->columns);
 	emogi_sink_begin(call, &analysis->columns.key,
 					 emogi_sink_weights(analysis->columns.weight > 0, analysis->columns.both_ways,
 										weights),

@@ -408,8 +408,8 @@ emogi_arguments_begin(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTa
 }
 
 /*
- * Read the arguments of an algorithm's function: the graph, then those its row lists. Raises an
- * error for invalid ones.
+ * Read the arguments of an algorithm's function: the graph, then those its row lists. The caller
+ * sets graph.reads_names if the rows have names. Raises an error for invalid arguments.
  */
 void
 emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTask *task)
@@ -417,13 +417,15 @@ emogi_arguments_read(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiTas
 	const EmogiParameter *parameters = emogi_algorithm_row(algorithm)->parameters;
 
 	emogi_arguments_begin(fcinfo, algorithm, task);
-	task->graph.reads_names &= emogi_shape_is_tree(emogi_algorithm_row(algorithm)->shape);
+	task->graph.reads_names = false;
 	for (int i = 0; parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		read_argument(fcinfo, i + 1, &parameters[i], task);
 	/* a contraction hierarchy needs both directions */
 	task->with_backward = emogi_algorithm_row(algorithm)->shape == EMOGI_SHAPE_DISTANCES;
-	if (emogi_algorithm_row(algorithm)->shape == EMOGI_SHAPE_SCALAR)
+	if (task->has_sources)
+		return;
+	if (emogi_shape_is_number(emogi_algorithm_row(algorithm)->shape))
 		task->vertex_type = TEXTOID;
-	else if (!task->has_sources)
+	else
 		note_result_type(fcinfo, task);
 }

@@ -269,11 +269,11 @@ answer_all(EmogiCall *call, const EmogiOverlay *overlay, EmogiGraph *graph, Emog
 }
 
 /*
- * Run emogi_cc, if the call's graph has kept its components. overlay: edges added since the graph
- * was built, NULL = none; none was deleted. *graph gets the vertices, ascending, and *result their
- * components. If the task has targets or names components, only those, in the current memory
- * context; otherwise all, in the arena. Return false, with nothing changed, if the engine must run
- * it.
+ * Run emogi_cc, if the call's graph has kept its components. overlay: changes since the graph was
+ * built, NULL = none; after deletions labels do not tell. *graph gets the vertices, ascending, and
+ * *result their components. If the task has targets or names components, only those, in the current
+ * memory context; otherwise all, in the arena. Return false, with nothing changed, if the engine
+ * must run it.
  */
 bool
 emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
@@ -283,7 +283,8 @@ emogi_components_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay 
 	const EmogiGraph before = *graph;
 	bool		answered;
 
-	if (call->slot->graph < 0 || !emogi_cache_labels_exist(call->slot->graph))
+	if (call->slot->graph < 0 || !emogi_cache_labels_exist(call->slot->graph) ||
+		(overlay != NULL && overlay->nlosers > 0))
 		return false;
 	if (task->has_targets && !task->is_shared)
 		answered = answer_targets(call, task, overlay, graph, result);

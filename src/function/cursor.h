@@ -49,6 +49,9 @@ typedef struct EmogiRowKind
 	int			nullable;		/* number of the column that may be NULL; -1 = none */
 	int			norder;			/* rows are sorted by this many leading columns */
 
+	/* Finds the names of edges, as another column of the result; NULL = rows have none */
+	void		(*name) (const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result);
+
 	/*
 	 * Initializes the data that rows are read from, in the current context, and sets nelements;
 	 * raises a cancel
@@ -129,10 +132,12 @@ extern int	emogi_row_kind_key(const EmogiAlgorithmRow *function);
 #define EMOGI_DECLARE_ROWS(NAME, kind, ...) extern const EmogiRowKind emogi_##kind;
 EMOGI_SHAPES(EMOGI_NOTHING, EMOGI_DECLARE_ROWS, EMOGI_DECLARE_ROWS)
 
-/* ---- search_trees.c ---- */
-
-extern void emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph,
-									EmogiResult *result);
+/* Check whether the rows of a function have names of edges that its row kind finds. */
+static inline bool
+emogi_row_kind_has_names(const EmogiAlgorithmRow *function)
+{
+	return emogi_row_kind_find(function) != NULL && emogi_row_kind_find(function)->name != NULL;
+}
 
 /*
  * The function emogi_shortest_path, as if it were in the table of algorithms: its arguments and its

@@ -2,7 +2,8 @@
  * edge_match.c: search for the rows that correspond to given steps
  *
  * For each step, the name of the cheapest row is found; among equally cheap rows, the name that is
- * first in the order of its type. Rows are (from, to, weight float8, reverse float8, name, and the
+ * first in the order of its type. Of parallel edges that are all wanted, each gets its own row's
+ * name: their rows are collected, and sorted in the end. Rows are (from, to, weight float8, reverse float8, name, and the
  * name as it is returned if that has another type), in any order, and more than are needed, because
  * an index returns them by their start. Ends are compared as in the graph, by their ids, whatever
  * their text is.
@@ -15,6 +16,7 @@
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "lib/qunique.h"
+#include "miscadmin.h"
 #include "tcop/dest.h"
 #include "tcop/pquery.h"
 #include "utils/datum.h"
@@ -35,6 +37,8 @@ typedef struct Step
 {
 	StepKey		key;
 	uint32		index;			/* of the first step with these ends */
+	uint32		nparallel;		/* steps with these ends, if they are parallel edges */
+	uint32		nfound;			/* rows of them found */
 	char		status;
 } Step;
 
@@ -57,6 +61,7 @@ typedef struct Match
 	steps_hash *steps;
 	/* [count]: of the best row so far; NaN = none */
 	double	   *weights;
+	bool		has_more;		/* there are more rows than parallel edges */
 	NullableDatum *ordered;		/* [count]: names in the type that orders them; the same array as
 								 * wanted->names if that is the returned type */
 	uint64		nfound;
@@ -97,24 +102,42 @@ copy_name(const Match *match, NullableDatum name, const TypeCacheEntry *type)
 	return name;
 }
 
+/* Record the weight and name of a row for step i. */
+static void
+record(Match *match, uint64 i, double weight, const EdgeName *name)
+{
+	match->weights[i] = weight;
+	match->ordered[i] = copy_name(match, name->ordered, match->type);
+	if (match->ordered != match->wanted->names)
+		match->wanted->names[i] = copy_name(match, name->given, match->given_type);
+}
+
 /* If a row matches a step, record its name unless a better one is known. */
 static void
 match_step(Match *match, int64 from, int64 to, double weight, const EdgeName *name)
 {
-	const Step *step = steps_lookup(match->steps, (StepKey) {from, to});
+	Step	   *step = steps_lookup(match->steps, (StepKey) {from, to});
 
 	if (step == NULL)
 		return;
+	if (match->wanted->are_parallel)
+	{
+		if (step->nfound == step->nparallel)
+		{
+			match->has_more = true;
+			return;
+		}
+		match->nfound++;
+		record(match, step->index + step->nfound++, weight, name);
+		return;
+	}
 	if (isnan(match->weights[step->index]))
 		match->nfound++;
 	else if (weight > match->weights[step->index] ||
 			 (weight == match->weights[step->index] &&
 			  !is_before(match, name->ordered, match->ordered[step->index])))
 		return;
-	match->weights[step->index] = weight;
-	match->ordered[step->index] = copy_name(match, name->ordered, match->type);
-	if (match->ordered != match->wanted->names)
-		match->wanted->names[step->index] = copy_name(match, name->given, match->given_type);
+	record(match, step->index, weight, name);
 }
 
 /* Get the graph's id of the key in a column; return false if it has none. */
@@ -192,7 +215,7 @@ end_rows(DestReceiver *receiver)
 {
 }
 
-/* Put the steps into the hash table; return the number of distinct steps. */
+/* Put the steps into the hash table; return the number of names to be found. */
 static uint64
 enter_steps(Match *match)
 {
@@ -208,12 +231,15 @@ enter_steps(Match *match)
 										&found);
 
 		match->weights[i] = (double) NAN;
-		if (found)
-			continue;
-		step->index = (uint32) i;
-		ndistinct++;
+		if (!found)
+		{
+			step->index = (uint32) i;
+			step->nparallel = step->nfound = 0;
+			ndistinct++;
+		}
+		step->nparallel++;
 	}
-	return ndistinct;
+	return wanted->are_parallel ? wanted->count : ndistinct;
 }
 
 /* Get the ids at which rows of steps may start, ascending and distinct, as needed for an index. */
@@ -248,9 +274,58 @@ copy_names(Match *match)
 									   (StepKey) {wanted->from[i], wanted->to[i]})->index];
 }
 
+/* A row of a parallel edge, to be sorted. */
+typedef struct ParallelRow
+{
+	double		weight;
+	EdgeName	name;
+} ParallelRow;
+
+/* Compare rows by weight, then by name. */
+static int
+compare_rows(const void *a, const void *b, void *arg)
+{
+	const ParallelRow *x = a,
+			   *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? -1 : 1;
+	if (is_before(arg, x->name.ordered, y->name.ordered))
+		return -1;
+	return is_before(arg, y->name.ordered, x->name.ordered) ? 1 : 0;
+}
+
+/* Sort the names of parallel edges, all of which have been found, group by group. */
+static void
+sort_names(Match *match)
+{
+	const EmogiEdgeMatch *wanted = match->wanted;
+	uint64		end;
+
+	for (uint64 first = 0; first < wanted->count; first = end)
+	{
+		ParallelRow *rows;
+
+		for (end = first + 1; end < wanted->count && wanted->from[end] == wanted->from[first] &&
+			 wanted->to[end] == wanted->to[first];)
+			end++;
+		CHECK_FOR_INTERRUPTS();
+		if (end == first + 1)
+			continue;
+		rows = palloc_extended((end - first) * sizeof *rows, MCXT_ALLOC_HUGE);
+		for (uint64 i = first; i < end; i++)
+			rows[i - first] = (ParallelRow) {match->weights[i],
+				{match->ordered[i], wanted->names[i]}};
+		qsort_arg(rows, end - first, sizeof *rows, compare_rows, match);
+		for (uint64 i = first; i < end; i++)
+			wanted->names[i] = rows[i - first].name.given;
+		pfree(rows);
+	}
+}
+
 /*
  * Find the names of steps among the rows of a plan, inside SPI, in memory of a context. Return the
- * number of names found.
+ * number of names found, which is above the number of steps if parallel edges have more rows.
  */
 uint64
 emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *values,
@@ -267,16 +342,18 @@ emogi_edge_match_find(const EmogiEdgeMatch *wanted, SPIPlanPtr plan, Datum *valu
 		.row_context = AllocSetContextCreate(CurrentMemoryContext, "emogi row",
 											 ALLOCSET_SMALL_SIZES)
 	};
-	const uint64 ndistinct = enter_steps(&match);
+	const uint64 nsought = enter_steps(&match);
 	Portal		portal = SPI_cursor_open(NULL, plan, values, NULL, true);
 
 	if (wanted->type != wanted->given_type)
 		match.ordered = palloc_extended(wanted->count * sizeof *match.ordered, MCXT_ALLOC_HUGE);
 	(void) PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, &match.receiver);
 	SPI_cursor_close(portal);
-	if (match.nfound == ndistinct && ndistinct < wanted->count)
+	if (match.nfound == nsought && wanted->are_parallel)
+		sort_names(&match);
+	else if (match.nfound == nsought && nsought < wanted->count)
 		copy_names(&match);
 	steps_destroy(match.steps);
 	MemoryContextDelete(match.row_context);
-	return wanted->count - (ndistinct - match.nfound);
+	return wanted->count - (nsought - match.nfound) + (match.has_more ? 1 : 0);
 }

@@ -17,6 +17,10 @@ typedef struct EmogiEdgeMatch
 	const int64 *to;			/* [count] */
 	uint64		count;
 	EmogiDirection direction;	/* steps follow rows forward, backward, or both */
+	bool		are_parallel;	/* steps with the same ends follow one another, and are all parallel
+								 * edges between them: each gets the name of another row, in
+								 * ascending order of weights, then of names. Otherwise all get the
+								 * name of the cheapest row */
 	bool		has_reverse;	/* rows are also edges backward, at their reverse cost; a negative
 								 * cost means no edge in that direction */
 	Oid			type;			/* type that orders names, */

@@ -320,7 +320,7 @@ check_all_found(uint64 nfound, uint64 count)
 	if (nfound != count)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("names were found for %llu of %llu edges of a path",
+				 errmsg("names were found for %llu of %llu edges",
 						(unsigned long long) nfound, (unsigned long long) count),
 				 may_be_stale ? errdetail("The graph may be older than the rows, as "
 										  "emogi.max_staleness allows.") :
@@ -418,16 +418,16 @@ find_order(const EmogiNamedRows *rows, EmogiEdgeMatch *wanted)
 
 /*
  * Find the names of `count` edges from `from` to `to`, ids of the graph: names, [count], in the
- * current context. All are NULL if the graph has no column of names. Raises 42804 for names of a
+ * current context. are_parallel: as in EmogiEdgeMatch. All are NULL if the graph has no column of names. Raises 42804 for names of a
  * type that the function cannot return, 42501, and errors of the query.
  */
 void
 emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from,
-					  const int64 *to, uint64 count, NullableDatum *names)
+					  const int64 *to, uint64 count, bool are_parallel, NullableDatum *names)
 {
 	MemoryContext context = CurrentMemoryContext;
 	EmogiEdgeMatch wanted = {.form = task->form,.graph = graph,.from = from,.to = to,.count = count,
-							 .direction = task->direction,
+							 .direction = task->direction,.are_parallel = are_parallel,
 	.given_type = task->form->type,.names = names};
 	EmogiSource source;
 	EmogiNamedRows rows = {0};

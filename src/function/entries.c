@@ -67,12 +67,12 @@ run_to_rows(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, const EmogiRowKin
 
 	emogi_compat_init_rows(fcinfo);
 	emogi_arguments_read(fcinfo, algorithm, &task);
+	task.graph.reads_names = task.names_edges && kind != NULL && kind->name != NULL;
 	call = emogi_task_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
 	if (call == NULL)
 		return (Datum) 0;
-	if (task.names_edges && (kind == &emogi_bfs_tree_rows ||
-							 kind == &emogi_shortest_path_tree_rows))
-		emogi_search_trees_name(&task, &graph, &result);
+	if (task.graph.reads_names)
+		kind->name(&task, &graph, &result);
 	if (kind != NULL)
 		emogi_cursor_put(fcinfo, call, task.form, kind, &graph, &result,
 						 &call->slot->request.query);
@@ -90,8 +90,8 @@ enter(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
 
 	if (row->shape == EMOGI_SHAPE_AGGREGATES)
 		elog(ERROR, "emogi_%s is not an SQL function", row->name);
-	if (row->shape == EMOGI_SHAPE_SCALAR)
-		return emogi_hierarchy_rows_total(fcinfo, algorithm);
+	if (emogi_shape_is_number(row->shape))
+		return emogi_number_get(fcinfo, algorithm);
 	return run_to_rows(fcinfo, algorithm, emogi_row_kind_find(row));
 }
 

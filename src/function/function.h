@@ -27,13 +27,14 @@
  *
  * Paths: shortest_paths.c finds the paths of pairs, reachable.c whether paths exist, ranked_paths.c
  * many paths of one pair, cycles.c simple cycles. path_steps.c keeps the steps of all of these.
+ * stored_functions.c describes these functions for the planner and EXPLAIN.
  * edge_names.c looks up the names of their edges: edge_names_rows.c describes the rows of the
- * graph, edge_match.c finds the row of a step.
+ * graph, edge_match.c finds the row of a step, edge_batches.c divides many edges into batches.
  *
  * Result rows that are not vertices are read by a cursor (cursor.c, cursor.h); row_kind.c maps
- * functions to row kinds. Hierarchies are in hierarchy_rows.c (which also has the functions that
- * return a number), pairs and random walks in pair_rows.c, search trees in search_trees.c, edges
- * and blocks with their vertices in edge_rows.c, paths in shortest_path.c.
+ * functions to row kinds. Hierarchies are in hierarchy_rows.c, pairs and random walks in
+ * pair_rows.c, search trees in search_trees.c, edges and blocks with their vertices in edge_rows.c,
+ * paths in shortest_path.c. Functions that return a number are in number.c.
  *
  * Other functions: emogi_check (graph_check.c), emogi_estimate (estimate.c), emogi_query and
  * emogi_with_vertices (query_text.c), emogi_version (version.c). refuse_array.c reports what a
@@ -244,10 +245,20 @@ extern void emogi_vertices_notice_end(const char *what, EmogiKeyIO *form, const 
 									  Datum key, EmogiVertexArity takes);
 extern char *emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v);
 
+/* ---- edge_batches.c ---- */
+
+/* Get the vertices of the edge of a row; return false if it has none, or needs no name. */
+typedef bool (*EmogiNamedEdge) (const void *arg, uint64 row, uint32 *from, uint32 *to);
+
+extern NullableDatum *emogi_edge_batches_name(const EmogiTask *task, const EmogiGraph *graph,
+											  uint64 nrows, EmogiNamedEdge get, const void *arg,
+											  bool are_parallel);
+
 /* ---- edge_names.c ---- */
 
 extern void emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from,
-								  const int64 *to, uint64 count, NullableDatum *names);
+								  const int64 *to, uint64 count, bool are_parallel,
+								  NullableDatum *names);
 
 /* ---- refusal.c ---- */
 
@@ -383,9 +394,9 @@ extern bool emogi_components_run(EmogiCall *call, const EmogiTask *task,
 								 EmogiResult *result);
 extern void emogi_components_keep(EmogiCall *call, const EmogiResult *result);
 
-/* ---- hierarchy_rows.c ---- */
+/* ---- number.c ---- */
 
-extern Datum emogi_hierarchy_rows_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
+extern Datum emogi_number_get(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm);
 
 /* ---- path_run.c ---- */
 
@@ -407,6 +418,20 @@ extern void emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay
 /* ---- shortest_path.c ---- */
 
 extern void emogi_shortest_path_read(FunctionCallInfo fcinfo, EmogiTask *task);
+
+/* ---- stored_functions.c ---- */
+
+/* A function that stores all its rows before it returns the first. */
+typedef struct EmogiStoredFunction
+{
+	EmogiAlgorithmRow row;		/* its parameters, and the algorithm whose lists and weights it
+								 * reads; without columns */
+	EmogiIndexSearchKind collects;	/* as in EmogiTask */
+	/* the same with a query of pairs instead of sources and targets; NULL = none */
+	const struct EmogiStoredFunction *of_pairs;
+} EmogiStoredFunction;
+
+extern const EmogiStoredFunction *emogi_stored_function_named(const char *name);
 
 /* ---- arguments.c ---- */
 

@@ -1,10 +1,8 @@
 /*
  * hierarchy_rows.c: rows of community hierarchies, emogi_louvain and emogi_leiden, one per vertex
- * and level; and functions that return one number, such as emogi_modularity
+ * and level
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "contract/hierarchy.h"
 
@@ -67,49 +65,3 @@ const EmogiRowKind emogi_hierarchy_rows = {
 	.enter = enter_vertex,
 	.fill = fill_level
 };
-
-/* ---- one number ---- */
-
-/* Sum a column, and compute the function's result from the sum; NULL if it is undefined. */
-static Datum
-add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uint64 nvertices)
-{
-	double		sum = 0.0;
-	int64		ncorners = 0;
-
-	if (algorithm == EMOGI_TRIANGLE_COUNT)
-	{
-		for (uint64 v = 0; v < nvertices; v++)
-			ncorners += column.int64[v];
-		PG_RETURN_INT64(ncorners / 3);
-	}
-	for (uint64 v = 0; v < nvertices; v++)
-		sum += column.float64[v];
-	if (isnan(sum))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(sum);
-}
-
-/*
- * Execute a function that returns a number; for a graph without edges return NULL, or 0 triangles.
- */
-Datum
-emogi_hierarchy_rows_total(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm)
-{
-	EmogiTask	task;
-	EmogiGraph	graph;
-	EmogiResult result;
-	EmogiCall  *call;
-	Datum		total;
-
-	emogi_arguments_read(fcinfo, algorithm, &task);
-	call = emogi_task_run(fcinfo->flinfo->fn_oid, &task, &graph, &result);
-	if (call == NULL && algorithm == EMOGI_TRIANGLE_COUNT)
-		PG_RETURN_INT64(0);
-	if (call == NULL)
-		PG_RETURN_NULL();
-	total = add_up(fcinfo, algorithm, result.columns[0], graph.nvertices);
-	call->record.nrows = 1;
-	emogi_call_end(call);
-	return total;
-}

@@ -98,7 +98,8 @@ find_names(const EmogiTask *task, const EmogiGraph *steps)
 	NullableDatum *names = palloc_extended(Max(n, 1) * sizeof *names, MCXT_ALLOC_HUGE);
 
 	if (n > 1)
-		emogi_edge_names_find(task, steps, steps->ids, steps->ids + 1, n - 1, names);
+		emogi_edge_names_find(task, steps, steps->ids, steps->ids + 1, n - 1, false,
+							  names);
 	if (n > 0)
 		names[n - 1] = (NullableDatum) {.isnull = true};
 	return names;

@@ -179,7 +179,7 @@ find_names(EmogiPathSteps *paths)
 		from[i] = emogi_overlay_key(paths->graph, paths->overlay, paths->edges[i].from);
 		to[i] = emogi_overlay_key(paths->graph, paths->overlay, paths->edges[i].to);
 	}
-	emogi_edge_names_find(paths->task, paths->graph, from, to, paths->nedges, names);
+	emogi_edge_names_find(paths->task, paths->graph, from, to, paths->nedges, false, names);
 	for (uint64 i = 0; i < paths->nedges; i++)
 		paths->edges[i].name = names[i];
 	pfree(names);

@@ -82,6 +82,7 @@ emogi_with_vertices(PG_FUNCTION_ARGS)
 				 errmsg("the %s must not be NULL", PG_ARGISNULL(0) ? "graph" : "vertices"),
 				 errhint("Pass a graph and its vertices: emogi_with_vertices('edges', "
 						 "'person(id)').")));
-	return CStringGetTextDatum(emogi_with_vertices_add(text_to_cstring(PG_GETARG_TEXT_PP(0)),
+	return CStringGetTextDatum(emogi_with_vertices_add(fcinfo->flinfo->fn_oid,
+													   text_to_cstring(PG_GETARG_TEXT_PP(0)),
 													   text_to_cstring(PG_GETARG_TEXT_PP(1))));
 }

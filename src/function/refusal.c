@@ -89,6 +89,13 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 					 errhint("To find all cycles, use emogi_scc: each lies within a component of "
 							 "several vertices, or is an edge from a vertex to itself.")));
 			break;
+		case EMOGI_ENDS_MEET:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("vertex %s is a source and a target",
+							emogi_vertices_text(task, graph, refusal->cycle[0])),
+					 errhint("Leave it out of one of the two.")));
+			break;
 		case EMOGI_DIVERGES:
 			report_divergence(task, result);
 			break;

@@ -4,16 +4,8 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "contract/partition_point.h"
 #include "function/cursor.h"
-
-/* Vertices between two checks for interrupts. */
-#define VERTICES_PER_CHECK 65536
-
-/* Edges whose names are looked up by one query: its arrays must be below 1 GB. */
-#define NAMES_PER_QUERY UINT64CONST(4194304)
 
 /* Column numbers of a row. */
 enum
@@ -38,35 +30,13 @@ enum
 
 /* ---- names of edges ---- */
 
-/* A batch of edges whose names are looked up. */
-typedef struct Steps
+/* A tree whose edges are named. */
+typedef struct NamedTree
 {
 	const EmogiTask *task;
 	const EmogiGraph *graph;
-	NullableDatum *names;		/* [nvertices], the result */
-	uint64		count;
-	uint32	   *vertices;		/* [NAMES_PER_QUERY, or fewer if there are fewer vertices], ends of
-								 * the edges */
-	int64	   *from;
-	int64	   *to;
-	NullableDatum *found;
-} Steps;
-
-/* Look up the names of a batch of edges. */
-static void
-look_up(Steps *steps, const uint32 *predecessors)
-{
-	for (uint64 i = 0; i < steps->count; i++)
-	{
-		steps->from[i] = steps->graph->ids[predecessors[steps->vertices[i]]];
-		steps->to[i] = steps->graph->ids[steps->vertices[i]];
-	}
-	emogi_edge_names_find(steps->task, steps->graph, steps->from, steps->to, steps->count,
-						  steps->found);
-	for (uint64 i = 0; i < steps->count; i++)
-		steps->names[steps->vertices[i]] = steps->found[i];
-	steps->count = 0;
-}
+	const EmogiResult *result;
+} NamedTree;
 
 /* Is the name of the edge to a vertex requested, as far as the task knows? */
 static bool
@@ -80,45 +50,27 @@ is_requested_key(const EmogiTask *task, int64 key)
 	return place < task->ntargets && task->targets[place] == key;
 }
 
-/*
- * Find the names of a tree's edges, of those that may be requested, in the current context. Raises
- * the errors of emogi_edge_names_find, and a cancel.
- */
-void
-emogi_search_trees_name(const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
+/* Get the edge to a vertex; return false if there is none, or its name is not requested. */
+static bool
+get_edge(const void *arg, uint64 v, uint32 *from, uint32 *to)
 {
-	const uint64 n = graph->nvertices;
-	const uint64 room = Min(n, NAMES_PER_QUERY);
-	const uint32 *predecessors = result->columns[PREDECESSORS].vertex;
-	Steps		steps = {.task = task,.graph = graph};
+	const NamedTree *tree = arg;
 
-	if (n == 0)
-		return;
-	steps.names = palloc_extended(n * sizeof *steps.names, MCXT_ALLOC_HUGE);
-	steps.vertices = palloc_extended(room * sizeof *steps.vertices, MCXT_ALLOC_HUGE);
-	steps.from = palloc_extended(room * sizeof *steps.from, MCXT_ALLOC_HUGE);
-	steps.to = palloc_extended(room * sizeof *steps.to, MCXT_ALLOC_HUGE);
-	steps.found = palloc_extended(room * sizeof *steps.found, MCXT_ALLOC_HUGE);
-	for (uint64 v = 0; v < n; v++)
-	{
-		if (v % VERTICES_PER_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (predecessors[v] == EMOGI_NO_VERTEX ||
-			result->columns[SOURCES].vertex[v] == EMOGI_NO_VERTEX)
-			continue;
-		steps.names[v] = (NullableDatum) {.isnull = true};
-		if (!is_requested_key(task, graph->ids[v]))
-			continue;
-		steps.vertices[steps.count++] = (uint32) v;
-		if (steps.count == room)
-			look_up(&steps, predecessors);
-	}
-	look_up(&steps, predecessors);
-	result->columns[NAMES].any = steps.names;
-	pfree(steps.vertices);
-	pfree(steps.from);
-	pfree(steps.to);
-	pfree(steps.found);
+	*from = tree->result->columns[PREDECESSORS].vertex[v];
+	*to = (uint32) v;
+	return *from != EMOGI_NO_VERTEX &&
+		tree->result->columns[SOURCES].vertex[v] != EMOGI_NO_VERTEX &&
+		is_requested_key(tree->task, tree->graph->ids[v]);
+}
+
+/* Find the names of a tree's edges, of those that may be requested. */
+static void
+name_edges(const EmogiTask *task, const EmogiGraph *graph, EmogiResult *result)
+{
+	const NamedTree tree = {task, graph, result};
+
+	result->columns[NAMES].any = emogi_edge_batches_name(task, graph, graph->nvertices, get_edge,
+														 &tree, false);
 }
 
 /* ---- rows ---- */
@@ -171,7 +123,7 @@ fill_common(EmogiRowCursor *cursor)
 /* Rows in ascending order of vertices */
 #define TREE_ROWS \
 	.key = 0, .element = 0, .place = -1, .nullable = PREDECESSOR, .norder = 1, \
-	.begin = begin_tree, .enter = enter_reached
+	.name = name_edges, .begin = begin_tree, .enter = enter_reached
 
 /* Fill in a row: vertex, level, predecessor, edge, source. */
 static bool

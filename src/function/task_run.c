@@ -149,6 +149,8 @@ request_course(EmogiCourse *course, EmogiGraphRequest *request)
 	const bool	may_be_local = emogi_answer_can(EMOGI_ANSWERER_LOCAL, &course->question);
 
 	request->accepts_overlay = emogi_answer_accepts_overlay(&course->question);
+	request->needs_labels = request->key.by_labels &&
+		!emogi_answer_can(EMOGI_ANSWERER_NEIGHBORHOOD, &course->question);
 	request->needs_no_slot = may_be_local && !is_for_path(task) &&
 		row->shape == EMOGI_SHAPE_VERTICES;
 	request->chain = !task->has_sources || task->form != NULL ? chain : NULL;

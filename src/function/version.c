@@ -17,7 +17,7 @@ PG_FUNCTION_INFO_V1(emogi_script);
 Datum
 emogi_version(PG_FUNCTION_ARGS)
 {
-	emogi_shared_require_preload();
+	emogi_shared_require();
 	PG_RETURN_TEXT_P(cstring_to_text(EMOGI_VERSION));
 }
 

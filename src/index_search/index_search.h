@@ -156,7 +156,8 @@ extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDire
 
 /* ---- index_search_weights.c ---- */
 
-extern bool emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps);
+extern bool emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps,
+													bool is_finite);
 
 /* ---- index_search_bfs.c ---- */
 

@@ -198,13 +198,23 @@ enter_source(BfsState *state, int64 id)
 		visit_vertex(state, id, 0, 1.0);
 }
 
-/* Visit the sources that are in the graph. */
+/*
+ * Visit the sources that are in the graph. A single one is visited in any case, because the search
+ * is likely to find an edge of it (leave_source).
+ */
 static void
 enter_sources(BfsState *state)
 {
 	EmogiIndexSearch *search = state->search;
 
 	search->found = palloc0(Max(search->nsources, 1) * sizeof *search->found);
+	if (search->nsources == 1)
+	{
+		search->found[0] = true;
+		enter_source(state, emogi_index_search_keys_id(&state->in.keys, search->sources[0],
+													   INT8OID));
+		return;
+	}
 	for (uint64 i = 0; i < search->nsources && !state->in.gave_up; i++)
 	{
 		const int64 id = emogi_index_search_keys_id(&state->in.keys, search->sources[i], INT8OID);
@@ -215,6 +225,19 @@ enter_sources(BfsState *state)
 		if (search->found[i])
 			enter_source(state, id);
 	}
+}
+
+/* Leave a single source from which the search has found no edge, if it is not in the graph. */
+static void
+leave_source(BfsState *state)
+{
+	EmogiIndexSearch *search = state->search;
+
+	if (search->nsources != 1 || search->nscanned > 0 || state->in.gave_up ||
+		emogi_index_readers_has_vertex(&state->in, state->reached[0].id))
+		return;
+	search->found[0] = false;
+	state->count = 0;
 }
 
 /* Copy the reached keys, which are not integers, into the current memory context. */
@@ -281,6 +304,7 @@ emogi_index_search_run(const EmogiSearchIndexes *indexes, EmogiIndexSearch *sear
 	enter_sources(&state);
 	MemoryContextSwitchTo(scratch);
 	expand_levels(&state);
+	leave_source(&state);
 	emogi_index_readers_close(&state.in);
 	search->is_answered = !state.in.gave_up;
 	MemoryContextSwitchTo(context);

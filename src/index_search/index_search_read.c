@@ -22,15 +22,17 @@
 
 #include "edges/pages.h"
 #include "edges/row_filter.h"
+#include "edges/sink.h"
 #include "base/compat.h"
 #include "base/fault.h"
 #include "index_search/index_search_read.h"
 
-/* An index scan. */
+/* An index scan, which is opened when it is first used: many searches need only some of theirs. */
 typedef struct EmogiIndexReader
 {
 	const EmogiSearchIndex *index;
-	Relation	heap;
+	bool		reverse;		/* of the edges against a row's direction */
+	Relation	heap;			/* NULL = the scan is not open */
 	TupleTableSlot *slot;
 	IndexScanDesc scan;
 	ScanKeyData keys[EMOGI_INDEX_MAX_PREFIX + 1];	/* [index->nprefix + 1], the endpoint's is
@@ -42,51 +44,53 @@ typedef struct EmogiIndexReader
 	bool		is_of_two;		/* it is one of two costs: if negative, there is no edge */
 } EmogiIndexReader;
 
-/* Open a scan of an index. reverse: of the edges against a row's direction. */
+/* Open the scan of a reader, in the memory of the search. */
 static void
-open_reader(EmogiIndexReader *reader, const EmogiRowFilterPlan *filter,
-			const EmogiSearchIndex *index, bool reverse)
+open_reader(EmogiIndexReader *reader, const EmogiIndexReaders *in)
 {
+	const EmogiSearchIndex *index = reader->index;
 	const int	nprefix = index->nprefix;
+	MemoryContext old = MemoryContextSwitchTo(in->context);
 
-	reader->weight = reverse ? index->reverse : index->weight;
-	reader->weight_type = reverse ? index->reverse_type : index->weight_type;
+	reader->weight = reader->reverse ? index->reverse : index->weight;
+	reader->weight_type = reader->reverse ? index->reverse_type : index->weight_type;
 	reader->is_of_two = index->reverse > 0;
-	reader->index = index;
 	reader->heap = table_open(index->heap, NoLock);
 	reader->slot = table_slot_create(reader->heap, NULL);
 	reader->scan = emogi_compat_begin_index(reader->heap, index->index, GetActiveSnapshot(),
 											nprefix + 1);
 	reader->filter = emogi_faults.analysis[EMOGI_ANALYSIS_INDEX_SEARCHES] ? NULL :
-		emogi_row_filter_open(filter, reader->heap);
+		emogi_row_filter_open(&in->filter, reader->heap);
 	reader->context = AllocSetContextCreate(CurrentMemoryContext, "emogi index key",
 											ALLOCSET_SMALL_SIZES);
 	memcpy(reader->keys, index->prefix, nprefix * sizeof *reader->keys);
 	ScanKeyEntryInitialize(&reader->keys[nprefix], 0, (AttrNumber) (nprefix + 1), index->strategy,
 						   InvalidOid, index->index->rd_indcollation[nprefix], index->equals,
 						   (Datum) 0);
+	MemoryContextSwitchTo(old);
 }
 
 static void
 close_reader(EmogiIndexReader *reader)
 {
+	if (reader->heap == NULL)
+		return;
 	index_endscan(reader->scan);
 	emogi_row_filter_close(reader->filter);
 	ExecDropSingleTupleTableSlot(reader->slot);
 	table_close(reader->heap, NoLock);
 }
 
-/* Open readers for the indexes of an end; indexes NULL = none. */
+/* Add readers for the indexes of an end; indexes NULL = none. */
 static void
-open_readers(EmogiIndexReaders *in, const EmogiRowFilterPlan *filter,
-			 const EmogiSearchIndex *indexes, int nleaves, bool reverse)
+add_readers(EmogiIndexReaders *in, const EmogiSearchIndex *indexes, int nleaves, bool reverse)
 {
 	for (int i = 0; i < nleaves && indexes != NULL; i++)
-		open_reader(&in->readers[in->nreaders++], filter, &indexes[i], reverse);
+		in->readers[in->nreaders++] = (EmogiIndexReader) {.index = &indexes[i],.reverse = reverse};
 }
 
 /*
- * Open readers for all indexes of a search, those of its direction first, in the current memory
+ * Make readers for all indexes of a search, those of its direction first, in the current memory
  * context.
  */
 void
@@ -94,23 +98,22 @@ emogi_index_readers_open(EmogiIndexReaders *in, const EmogiSearchIndexes *indexe
 						 EmogiIndexSearch *search)
 {
 	const EmogiDirection direction = search->direction;
-	const EmogiRowFilterPlan filter = emogi_row_filter_plan(indexes->source);
 	const bool	both_ways = indexes->source->reverse > 0;
 	const EmogiSearchIndex *ends[] = {
 		direction == EMOGI_IN ? indexes->by_dst : indexes->by_src,
 		direction == EMOGI_IN ? indexes->by_src : indexes->by_dst
 	};
 
-	*in = (EmogiIndexReaders) {.search = search,
+	*in = (EmogiIndexReaders) {.search = search,.context = CurrentMemoryContext,
+							   .filter = emogi_row_filter_plan(indexes->source),
 							   .nper_end = indexes->nleaves * (both_ways ? 2 : 1)};
 	emogi_index_search_keys_init(&in->keys, search->coder);
 	in->readers = palloc(2 * in->nper_end * sizeof *in->readers);
 	for (int end = 0; end < 2; end++)
 	{
-		open_readers(in, &filter, ends[end], indexes->nleaves, false);
+		add_readers(in, ends[end], indexes->nleaves, false);
 		if (both_ways)
-			open_readers(in, &filter, ends[direction == EMOGI_BOTH ? end : 1 - end],
-						 indexes->nleaves, true);
+			add_readers(in, ends[direction == EMOGI_BOTH ? end : 1 - end], indexes->nleaves, true);
 		if (end == 0 || direction == EMOGI_BOTH)
 			in->nforward = in->nreaders;
 	}
@@ -142,11 +145,14 @@ emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id)
 {
 	EmogiIndexReader *at = &in->readers[reader];
 	const EmogiSearchIndex *index = at->index;
-	MemoryContext old = MemoryContextSwitchTo(at->context);
+	MemoryContext old;
 	Datum		datum;
 	bool		exists;
 
 	CHECK_FOR_INTERRUPTS();
+	if (at->heap == NULL)
+		open_reader(at, in);
+	old = MemoryContextSwitchTo(at->context);
 	MemoryContextReset(at->context);
 	exists = emogi_index_search_keys_datum(&in->keys, id, index->from_type, &datum);
 	MemoryContextSwitchTo(old);
@@ -182,7 +188,7 @@ lacks_edge(EmogiIndexReaders *in, EmogiIndexReader *reader)
 
 	MemoryContextSwitchTo(old);
 	in->gave_up |= is_null;
-	return cost < 0;
+	return !emogi_cost_has_edge(cost);
 }
 
 /*

@@ -4,6 +4,7 @@
 #ifndef EMOGI_INDEX_SEARCH_READ_H
 #define EMOGI_INDEX_SEARCH_READ_H
 
+#include "edges/row_filter.h"
 #include "index_search/index_search.h"
 #include "index_search/index_search_keys.h"
 
@@ -11,6 +12,8 @@
 typedef struct EmogiIndexReaders
 {
 	EmogiIndexSearch *search;	/* receives the cost */
+	MemoryContext context;		/* of the scans */
+	EmogiRowFilterPlan filter;
 	EmogiSearchKeys keys;
 	struct EmogiIndexReader *readers;	/* [nreaders], those of the search's direction first */
 	int			nreaders;

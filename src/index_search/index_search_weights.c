@@ -1,8 +1,8 @@
 /*
  * index_search_weights.c: proof that a build would accept all weights of a source.
  *
- * A build reads all weights, and refuses negative ones, NaN and NULL; of two costs only NaN and
- * NULL, because a negative one means that there is no edge. A search reads only a few. So it
+ * A build reads all weights, and refuses negative ones, NaN, NULL and infinite factors. Of two
+ * costs it accepts negative ones, which mean that there is no edge. A search reads few. So it
  * replaces the build only if the conditions on the rows, or the table's constraints, exclude such
  * weights: NOT NULL with CHECK (weight >= 0) and, unless weights are integers, an upper bound,
  * because NaN is greater than all other numbers. Otherwise changes/checked_weights.c may tell from
@@ -88,12 +88,28 @@ not_null(const FormData_pg_attribute *column)
 	return (Expr *) test;
 }
 
+/* Get the smallest infinite value of a type of weights; NULL if all of them are finite. */
+static NullableDatum
+infinity_of(Oid type)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+			return (NullableDatum) {.value = Float4GetDatum(get_float4_infinity())};
+		case FLOAT8OID:
+			return (NullableDatum) {.value = Float8GetDatum(get_float8_infinity())};
+		default:
+			return (NullableDatum) {.isnull = true};	/* a numeric has a limit of digits */
+	}
+}
+
 /* List what must be true of a weight; NIL if that cannot be said. */
 static List *
-requirements(const FormData_pg_attribute *column, bool may_be_negative)
+requirements(const FormData_pg_attribute *column, bool may_be_negative, bool is_finite)
 {
 	const Oid	type = column->atttypid;
 	const Oid	family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	const NullableDatum infinity = infinity_of(type);
 	Datum		zero;
 	NullableDatum nan;
 	List	   *required;
@@ -107,6 +123,9 @@ requirements(const FormData_pg_attribute *column, bool may_be_negative)
 	if (!nan.isnull)
 		required = lappend(required, compare(column, get_negator(get_opfamily_member(
 							   family, type, type, BTEqualStrategyNumber)), nan.value));
+	if (is_finite && !infinity.isnull)
+		required = lappend(required, compare(column, get_opfamily_member(
+							   family, type, type, BTLessStrategyNumber), infinity.value));
 	return required;
 }
 
@@ -131,12 +150,12 @@ checks(Relation heap)
 
 /* Would a build accept all weights in a column of a heap? */
 static bool
-accepts_column(Relation heap, const char *name, bool may_be_negative,
+accepts_column(Relation heap, const char *name, bool may_be_negative, bool is_finite,
 			   const EmogiRowFilterPlan *filter)
 {
 	const AttrNumber number = get_attnum(RelationGetRelid(heap), name);
 	const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(heap), number - 1);
-	List	   *required = requirements(column, may_be_negative);
+	List	   *required = requirements(column, may_be_negative, is_finite);
 	List	   *quals = emogi_row_filter_quals(filter, heap);
 
 	if (required == NIL)
@@ -152,10 +171,10 @@ accepts_column(Relation heap, const char *name, bool may_be_negative,
 
 /*
  * Would a build accept all weights of a source's edges, whatever its heaps contain? They are
- * locked.
+ * locked. is_finite: a build refuses infinite weights, too.
  */
 bool
-emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps)
+emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps, bool is_finite)
 {
 	const EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
 	const char *weight = get_attname(source->relid, source->weight, false);
@@ -167,9 +186,10 @@ emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps)
 	{
 		Relation	heap = table_open(lfirst_oid(cell), NoLock);
 
-		are_accepted = are_accepted && accepts_column(heap, weight, both_ways, &filter) &&
+		are_accepted = are_accepted &&
+			accepts_column(heap, weight, both_ways, is_finite, &filter) &&
 			(!both_ways || accepts_column(heap, get_attname(source->relid, source->reverse, false),
-										  true, &filter));
+										  true, is_finite, &filter));
 		table_close(heap, NoLock);
 	}
 	return are_accepted;

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "utils/memutils.h"
 
 #include "keys/keys.h"
@@ -46,6 +47,33 @@ emogi_key_coder_decode(EmogiKeyCoder *coder, EmogiKeyBytes bytes)
 		: emogi_value_coder_decode(coder, bytes);
 }
 
+/* Texts up to this length are compared without allocations. */
+#define SHORT_BYTES 256
+
+typedef union ShortText
+{
+	int32		header;
+	char		bytes[VARHDRSZ + SHORT_BYTES];
+} ShortText;
+
+/* Get a short text as a value. */
+static Datum
+short_text(EmogiKeyBytes bytes, ShortText *text)
+{
+	SET_VARSIZE(text, VARHDRSZ + bytes.length);
+	if (bytes.length > 0)		/* an empty key may have a NULL pointer */
+		memcpy(VARDATA(text), bytes.bytes, bytes.length);
+	return PointerGetDatum(text);
+}
+
+/* Are two keys texts that are short? */
+static bool
+are_short_texts(const EmogiKeyCoder *coder, EmogiKeyBytes a, EmogiKeyBytes b)
+{
+	return coder->row == NULL && (coder->key.type == TEXTOID || coder->key.type == VARCHAROID) &&
+		a.length <= SHORT_BYTES && b.length <= SHORT_BYTES;
+}
+
 /* Compare two keys; arg is an EmogiKeyCoder. Raises the errors of the type's comparison. */
 int
 emogi_key_coder_compare(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
@@ -57,6 +85,12 @@ emogi_key_coder_compare(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 
 	if (coder->key.class == EMOGI_KEY_BYTES)
 		return emogi_key_compare_bytes(NULL, a, b);
+	if (are_short_texts(coder, a, b))
+	{
+		ShortText	texts[2];
+
+		return emogi_value_coder_compare(coder, short_text(a, &texts[0]), short_text(b, &texts[1]));
+	}
 	scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi comparison", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(scrap);
 	if (coder->row != NULL)

@@ -272,6 +272,7 @@ emogi_prewarm_main(Datum arg)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	emogi_shared_require();
 	MemoryContextSwitchTo(TopMemoryContext);
 	before_shmem_exit(end_loader, 0);
 	pgstat_report_appname("emogi prewarm");

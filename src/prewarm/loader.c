@@ -223,6 +223,7 @@ emogi_prewarm_loader_main(Datum arg)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(arg), InvalidOid, 0);
+	emogi_shared_require();
 	pgstat_report_appname("emogi prewarm");
 	MemoryContextSwitchTo(TopMemoryContext);
 	set_settings();

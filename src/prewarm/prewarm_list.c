@@ -14,6 +14,7 @@
 
 #include "prewarm/prewarm.h"
 #include "base/compat.h"
+#include "base/settings.h"
 
 static char *setting = NULL;
 
@@ -203,7 +204,8 @@ emogi_prewarm_define(void)
 							   "An entry is a database and a table: shop: follows, shop: "
 							   "public.roads(from_node, to_node, km).",
 							   &setting, "",
-							   PGC_SIGHUP, GUC_SUPERUSER_ONLY, check_setting, NULL, NULL);
+							   PGC_SIGHUP, EMOGI_SETTING_FLAGS | GUC_SUPERUSER_ONLY,
+							   check_setting, NULL, NULL);
 }
 
 /* Get the entries of the list (EmogiPrewarmEntry), in the current memory context. */

@@ -62,9 +62,9 @@ put_integers(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteFi
 		return;
 	}
 	back = emogi_decode_weight(decoder, &table->columns[3], &fields[3]);
-	if (!(there < 0))
+	if (emogi_cost_has_edge(there))
 		emogi_sink_put_weighted(sink, src, dst, there);
-	if (!(back < 0))
+	if (emogi_cost_has_edge(back))
 		emogi_sink_put_weighted(sink, dst, src, back);
 }
 
@@ -97,9 +97,9 @@ put_keys(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteField 
 		return;
 	}
 	back = emogi_decode_weight(decoder, &table->columns[3], &fields[3]);
-	if (!(there < 0))
+	if (emogi_cost_has_edge(there))
 		emogi_sink_put_keys(sink, src, dst, there);
-	if (!(back < 0))
+	if (emogi_cost_has_edge(back))
 		emogi_sink_put_keys(sink, dst, src, back);
 }
 

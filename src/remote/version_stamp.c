@@ -148,7 +148,7 @@ get_writers(Oid relid, EmogiTableVersion *version)
 	EmogiTransactionSnapshot snapshot;
 	bool		is_stamped;
 
-	if (emogi_cache_shared == NULL || IsolationIsSerializable() ||
+	if (emogi_shared == NULL || IsolationIsSerializable() ||
 		emogi_recent_writers_changed_by_me(relid) ||
 		!emogi_transaction_snapshot_take(GetActiveSnapshot(), &snapshot))
 		return false;

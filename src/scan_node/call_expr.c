@@ -12,10 +12,12 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/planmain.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "function/cursor.h"
@@ -61,6 +63,7 @@ typedef struct Member
 	const EmogiAlgorithmRow *algorithm; /* NULL = it has none */
 	bool		is_path;		/* it is emogi_shortest_path */
 	bool		are_paths;		/* it is emogi_shortest_paths */
+	const EmogiStoredFunction *stored;	/* NULL = it is not one of these */
 } Member;
 
 /* Members, hashed by the last bits of their OIDs. A lookup takes two catalog scans. */
@@ -114,7 +117,8 @@ find_member(Oid function)
 	found = (Member) {.oid = function,
 					  .algorithm = emogi_algorithm_named(symbol + strlen("emogi_")),
 					  .is_path = strcmp(symbol, "emogi_shortest_path") == 0,
-					  .are_paths = strcmp(symbol, "emogi_shortest_paths") == 0};
+					  .are_paths = strcmp(symbol, "emogi_shortest_paths") == 0,
+					  .stored = emogi_stored_function_named(symbol + strlen("emogi_"))};
 	if (nchanges == nchanges_before)
 		*member = found;
 	return &found;
@@ -165,25 +169,67 @@ emogi_call_expr_function(Oid function)
 
 	if (found == NULL && emogi_call_expr_is_path(function))
 		found = &emogi_path_function;
-	return found != NULL && found->shape != EMOGI_SHAPE_SCALAR ? found : NULL;
+	return found != NULL && !emogi_shape_is_number(found->shape) ? found : NULL;
 }
 
 /*
- * Get the call of one of the extension's functions that a FROM item consists of; NULL if it is
- * anything else.
+ * Get the row of a call of a function that stores all its rows, or returns one number; NULL if it
+ * is neither. *collects: as in EmogiTask.
  */
-FuncExpr *
-emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function)
+const EmogiAlgorithmRow *
+emogi_call_expr_stored(const FuncExpr *call, EmogiIndexSearchKind *collects)
+{
+	const Member *member = find_member(call->funcid);
+	const EmogiStoredFunction *stored = member != NULL ? member->stored : NULL;
+
+	*collects = EMOGI_SEARCHES;
+	if (member != NULL && member->algorithm != NULL)
+		return member->algorithm->shape == EMOGI_SHAPE_SCALAR ? member->algorithm : NULL;
+	if (stored == NULL)
+		return NULL;
+	if (stored->of_pairs != NULL &&
+		!OidIsValid(get_element_type(exprType(lsecond(call->args)))))
+		stored = stored->of_pairs;
+	*collects = stored->collects;
+	return &stored->row;
+}
+
+/* Get the function call that a FROM item consists of; NULL if it is anything else. */
+static FuncExpr *
+find_call(const RangeTblEntry *rte)
 {
 	RangeTblFunction *item;
 
 	if (rte->rtekind != RTE_FUNCTION || rte->funcordinality || list_length(rte->functions) != 1)
 		return NULL;
 	item = linitial_node(RangeTblFunction, rte->functions);
-	if (!IsA(item->funcexpr, FuncExpr) || item->funccolnames != NIL)
+	return IsA(item->funcexpr, FuncExpr) && item->funccolnames == NIL ?
+		(FuncExpr *) item->funcexpr : NULL;
+}
+
+/*
+ * Get the call of one of the extension's functions that a FROM item consists of; NULL if it is
+ * anything else, or stores all its rows.
+ */
+FuncExpr *
+emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function)
+{
+	FuncExpr   *call = find_call(rte);
+
+	if (call == NULL)
 		return NULL;
-	*function = emogi_call_expr_function(((FuncExpr *) item->funcexpr)->funcid);
-	return *function != NULL ? (FuncExpr *) item->funcexpr : NULL;
+	*function = emogi_call_expr_function(call->funcid);
+	return *function != NULL ? call : NULL;
+}
+
+/* The same, for functions that store all their rows. */
+FuncExpr *
+emogi_call_expr_of_stored(const RangeTblEntry *rte)
+{
+	FuncExpr   *call = find_call(rte);
+	EmogiIndexSearchKind collects;
+
+	return call != NULL && emogi_call_expr_stored(call, &collects) != NULL ? call : NULL;
 }
 
 /* ---- constant arguments ---- */
@@ -275,7 +321,7 @@ emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSour
 	EmogiGraphKey lookup;
 	EmogiTask	task = {.query.algorithm = algorithm};
 
-	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph))
+	if (!emogi_shared_is_there() || !emogi_call_expr_graph(call, &graph))
 		return false;
 	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
 	emogi_task_graph_key(&task, &lookup);
@@ -315,7 +361,7 @@ emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorith
 															  source.relid);
 		return OidIsValid(key->type);
 	}
-	if (emogi_shared == NULL || !emogi_call_expr_graph(call, &graph) ||
+	if (!emogi_shared_is_there() || !emogi_call_expr_graph(call, &graph) ||
 		!emogi_source_peek_query(&graph, &source) || !emogi_query_size_get(&source, &estimate) ||
 		!estimate.is_cached)
 		return false;

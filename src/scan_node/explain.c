@@ -181,6 +181,8 @@ constant_depth(const EmogiScan *scan)
 static EmogiIndexSearchKind
 collects(const EmogiScan *scan)
 {
+	if (scan->is_stored)
+		return scan->collects;
 	if (scan->function->shape == EMOGI_SHAPE_STEPS)
 		return EMOGI_COLLECTS_PATHS;
 	return scan->is_batch ? EMOGI_COLLECTS_WALKS : EMOGI_SEARCHES;
@@ -248,6 +250,15 @@ describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSe
 /* Names of a search over indexes, and of a graph of the edges that it collects. */
 static const char *const search_names[] = {"index", "neighborhood by index"};
 
+/* Is it unknown before execution whether a search over indexes will succeed? */
+static bool
+is_doubtful(const EmogiScan *scan, const EmogiIndexSearch *search)
+{
+	/* the number of pairs is that of the rows of a query */
+	return search->is_doubtful ||
+		(scan->is_stored && emogi_algorithm_takes(scan->function, EMOGI_PAIRS) >= 0);
+}
+
 /* What is known before execution about where a call will find its graph */
 typedef struct GraphForecast
 {
@@ -283,14 +294,18 @@ is_constant(const FuncExpr *call)
 	return true;
 }
 
-/* Show who will answer the call, and why, if its arguments are constant. */
+/*
+ * Show who will answer the call, and why, if its arguments are constant. Paths that are stored may
+ * be found by several.
+ */
 static void
 explain_answerers(const EmogiScan *scan, const GraphForecast *forecast, ExplainState *es)
 {
 	EmogiQuestion question;
 	EmogiGraphSize size;
 
-	if (!is_constant(scan->call_expr))
+	if (!is_constant(scan->call_expr) ||
+		(scan->is_stored && scan->function->shape != EMOGI_SHAPE_SCALAR))
 		return;
 	ask(scan, &question);
 	if (!emogi_size_probe_ask(scan->call_expr, scan->function, forecast->lookup, &question))
@@ -337,7 +352,7 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 	else if (emogi_subtransaction_try(find_outcome, &forecast))
 	{
 		ExplainPropertyText("Graph", forecast.origin == EMOGI_GRAPH_INDEX ?
-							psprintf(search.is_doubtful ? "%s %s, or to be built" : "%s %s",
+							psprintf(is_doubtful(scan, &search) ? "%s %s, or to be built" : "%s %s",
 									 search_names[search.kind != EMOGI_SEARCHES], search.names) :
 							origins[forecast.origin], es);
 		if (forecast.search != NULL && search.is_unproven)

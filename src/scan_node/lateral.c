@@ -43,6 +43,7 @@
 
 /* A vertex of the graph in a pass, in the planner's units */
 #define PASS_VERTEX_COST (EMOGI_COST_BATCH_VERTEX_US * EMOGI_COST_UNITS_PER_US)
+#define SEARCH_COST (EMOGI_COST_LATERAL_US * EMOGI_COST_UNITS_PER_US)
 
 static set_join_pathlist_hook_type previous_set_join_pathlist_hook = NULL;
 
@@ -190,6 +191,25 @@ search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualC
 }
 
 /*
+ * Are searches without a bound, one by one, likely to cost less than a pass over all vertices? So
+ * it is if the graph consists of small components, which its statistics do not show.
+ */
+static bool
+is_cheaper_alone(const FuncExpr *call, const EmogiAlgorithmRow *function, double outer_rows)
+{
+	const double passes = ceil(outer_rows / EMOGI_MSBFS_SOURCES);
+	const EmogiBounds bounds = emogi_size_bounds(call, function);
+	EmogiGraphSize size;
+
+	if (bounds.depth >= 0 || !emogi_size_find(call, function->algorithm, &size))
+		return false;
+	emogi_size_probe(call, function, &bounds, &size);
+	return size.reached >= 0 &&
+		outer_rows * (SEARCH_COST + size.reached * EMOGI_LOCAL_EDGE_COST) <
+		passes * size.nvertices * PASS_VERTEX_COST;
+}
+
+/*
  * Record a batch in the RelOptInfo of its join, for aggregates that may be computed from it; in the
  * list of paths it could be pruned. It uses fdw_private, which is unused because a join with a
  * function is never a foreign join.
@@ -274,7 +294,8 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 	outer_path = outer->cheapest_total_path;
 	if (outer_path == NULL || PATH_REQ_OUTER(outer_path) != NULL ||
 		!is_batchable(root, call, function) ||
-		has_gate(extra->restrictlist) || has_gate(inner->baserestrictinfo))
+		has_gate(extra->restrictlist) || has_gate(inner->baserestrictinfo) ||
+		is_cheaper_alone(call, function, outer_path->rows))
 		return;
 	add_batch_path(root, joinrel, outer_path, inner, call, function, extra->restrictlist);
 }

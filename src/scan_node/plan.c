@@ -564,6 +564,8 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 		(root->parse->commandType != CMD_SELECT && root->parse->commandType != CMD_INSERT))
 		return;
 	call = emogi_call_expr_of(rte, &function);
+	if (call == NULL)
+		emogi_plan_stored_replace(rel, rte);
 	if (call == NULL || emogi_unused_names_uses_column(rel, InvalidAttrNumber) ||
 		contain_subplans((Node *) call->args))
 		return;

@@ -133,6 +133,7 @@ extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgori
 										 double nrows, AttrNumber attnum);
 
 /* size_probe.c */
+extern double emogi_size_probe_sampled(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
 									   const EmogiBounds *bounds);
 extern bool emogi_size_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,
@@ -171,6 +172,9 @@ extern void emogi_plan_order_set(PlannerInfo *root, RelOptInfo *rel, CustomPath 
 /* plan_shared.c */
 extern void emogi_plan_add_shared(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 								  const EmogiAlgorithmRow *function);
+
+/* plan_stored.c */
+extern void emogi_plan_stored_replace(RelOptInfo *rel, const RangeTblEntry *rte);
 
 /* aggregate_match.c */
 extern int	emogi_aggregate_match_column(const RelOptInfo *rel, const Node *node);

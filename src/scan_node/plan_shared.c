@@ -55,7 +55,7 @@ may_call_in_parallel(const FuncExpr *call, const EmogiAlgorithmRow *function,
 	char		kind;
 
 	*depends = (EmogiQuerySize) {0};
-	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) &&
+	if (emogi_shared_is_there() && emogi_call_expr_graph(call, &graph) &&
 		emogi_source_peek_query(&graph, &source))
 		return emogi_query_size_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
 	if (!emogi_call_expr_source(call, function->algorithm, &source))

@@ -44,6 +44,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 
 	if (may_execute != ACLCHECK_OK)
 		aclcheck_error(may_execute, OBJECT_FUNCTION, get_func_name(call->funcid));
+	emogi_shared_require();
 	InvokeFunctionExecuteHook(call->funcid);
 	fmgr_info(call->funcid, &scan->flinfo);
 	fmgr_info_set_expr((Node *) call, &scan->flinfo);
@@ -410,7 +411,10 @@ read_arguments(EmogiScan *scan, EmogiTask *task)
 		task->names_edges = uses_names(scan);
 	}
 	else
+	{
 		emogi_arguments_read(scan->fcinfo, scan->function->algorithm, task);
+		task->graph.reads_names = emogi_row_kind_has_names(scan->function);
+	}
 	task->graph.reads_names = task->graph.reads_names && uses_names(scan);
 }
 
@@ -423,8 +427,8 @@ execute_call(EmogiScan *scan, EmogiTask *task)
 	call = emogi_task_run(scan->flinfo.fn_oid, task, &scan->graph, &scan->result);
 	if (scan->function->shape == EMOGI_SHAPE_STEPS)
 		return call;
-	if (call != NULL && emogi_shape_is_tree(scan->function->shape) && uses_names(scan))
-		emogi_search_trees_name(task, &scan->graph, &scan->result);
+	if (call != NULL && emogi_row_kind_has_names(scan->function) && uses_names(scan))
+		scan->kind->name(task, &scan->graph, &scan->result);
 	if (call != NULL && scan->kind != NULL)
 		scan->query = call->slot->request.query;
 	return call;

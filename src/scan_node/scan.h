@@ -45,6 +45,8 @@ typedef struct EmogiScan
 								 * vertices */
 	int			vertex_input;	/* input of the condition on `vertex`; -1 = none */
 	bool		is_batch;		/* EmogiBatchState: a call for many sources */
+	bool		is_stored;		/* the function stores its rows (stored_scan.c) */
+	EmogiIndexSearchKind collects;	/* then: as in EmogiTask */
 	bool		looks_up;		/* it changes between rescans: the run covers all vertices */
 	Bitmapset  *run_params;		/* PARAM_EXEC parameters that the run depends on */
 	Oid			order;			/* collation of the plan's order by `vertex`; InvalidOid = the order
@@ -145,6 +147,9 @@ extern void emogi_scan_close_tables(EmogiScan *scan);
 
 /* row_scan.c */
 extern const CustomExecMethods emogi_row_scan_methods;
+
+/* stored_scan.c */
+extern Node *emogi_stored_scan_create(void);
 
 /* summary.c */
 extern void emogi_summary_init(EmogiScan *scan, EmogiTask *task);

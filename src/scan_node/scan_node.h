@@ -6,6 +6,7 @@
  *   plan.c              replace the FunctionScan of a call by a custom scan
  *   plan_order.c        the order of its rows
  *   plan_shared.c       the path whose rows parallel workers read
+ *   plan_stored.c       calls that store all their rows
  *   conditions.c        conditions that the scan evaluates itself; conditions_value.c: those that
  *                       compare a column with a value
  *   lateral.c           a LATERAL join as a batch
@@ -24,6 +25,7 @@
  *   stream.c            return rows that are vertices
  *   shared_rows.c       share rows with parallel workers
  *   row_scan.c          return rows that are not vertices
+ *   stored_scan.c       return rows that the function has stored
  *   ranges.c, topk.c    select rows by value; pick the first rows of an order
  *   grouping.c          compute aggregates, with grouping_fold.c; returned by aggregate.c
  *   summary.c           have the engine compute aggregates or the first rows

@@ -22,6 +22,8 @@
 
 /* Estimated rows above which a trial search is run; it takes some microseconds */
 #define TRIED_ROWS 1000
+/* Searches from a sample are tried in graphs with at least so many vertices. */
+#define SAMPLED_VERTICES 32768
 
 /* Assumed levels of a hierarchy, and passes over the edges to compute it */
 #define LIKELY_LEVELS 3
@@ -81,7 +83,7 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 	uint64		nvertices;
 	uint64		nedges;
 
-	if (emogi_shared != NULL && emogi_call_expr_graph(call, &graph) &&
+	if (emogi_shared_is_there() && emogi_call_expr_graph(call, &graph) &&
 		emogi_source_peek_query(&graph, &source))
 		return find_query_size(&source, algorithm, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
@@ -125,16 +127,21 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 }
 
 /*
- * Set size->reached by a trial search within the bounds, if the graph is cached and the estimate is
- * large. Statistics give mean degrees, but know neither small components nor distances.
+ * Set size->reached by a trial search within the bounds, or by unbounded ones from a sample of a
+ * large graph's vertices, if the graph is cached and the estimate is large. Statistics give mean
+ * degrees, but know neither small components nor distances.
  */
 void
 emogi_size_probe(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds,
 				 EmogiGraphSize *size)
 {
 	size->reached = -1;
-	if (size->build_cost == 0 && emogi_size_reached(size, bounds->depth) >= TRIED_ROWS)
-		size->reached = emogi_size_probe_reached(call, function, bounds);
+	if (size->build_cost != 0 || emogi_size_reached(size, bounds->depth) < TRIED_ROWS)
+		return;
+	size->reached = emogi_size_probe_reached(call, function, bounds);
+	if (size->reached < 0 && size->nvertices >= SAMPLED_VERTICES && bounds->depth < 0 &&
+		bounds->distance == (double) INFINITY)
+		size->reached = emogi_size_probe_sampled(call, function);
 }
 
 /* Estimate how many vertices are within this number of hops (< 0: unlimited) of a vertex. */
@@ -301,7 +308,7 @@ estimate_pairs(char *query)
 	EmogiSource source;
 	EmogiQuerySize estimate;
 
-	if (emogi_shared == NULL || !emogi_source_peek_query(&graph, &source) ||
+	if (!emogi_shared_is_there() || !emogi_source_peek_query(&graph, &source) ||
 		!emogi_query_size_get(&source, &estimate))
 		return LIKELY_PAIRS;
 	return estimate.nedges;

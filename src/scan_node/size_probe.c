@@ -155,6 +155,58 @@ emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function
 	return trial.reached;
 }
 
+/* Searches from so many vertices tell whether all may be small. */
+#define SAMPLES 8
+
+/*
+ * Try the searches of a trial from vertices all over a graph; set its `reached` to the most that
+ * one reaches, -1 if that is many.
+ */
+static void
+try_samples(const EmogiGraph *graph, Trial *trial)
+{
+	double		most = graph->nvertices > 0 ? 0 : -1;
+
+	for (uint64 i = 0; i < SAMPLES && most >= 0; i++)
+	{
+		trial->source = (uint32) ((uint64) graph->nvertices * (2 * i + 1) / (2 * SAMPLES));
+		try_search(graph, trial);
+		most = trial->reached < 0 ? -1 : Max(most, trial->reached);
+	}
+	trial->reached = most;
+}
+
+/*
+ * Get the number of vertices that an unbounded search from a vertex that is not known yet is likely
+ * to reach at most; -1 if there are many, or if it is unknown. Raises errors of reading the source.
+ */
+double
+emogi_size_probe_sampled(const FuncExpr *call, const EmogiAlgorithmRow *function)
+{
+	static Trial known;
+	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
+	Trial		trial = {.algorithm = emogi_answer_searching(function->algorithm),
+						 .bounds = {.depth = -1,.distance = (double) INFINITY}};
+	EmogiGraphKey key;
+	EmogiGraph	graph;
+	int			borrowed;
+
+	if (!emogi_enable_local_search || place < 0 || IsA(list_nth(call->args, place + 1), Const) ||
+		!emogi_local_search_answers(emogi_algorithm_row(trial.algorithm)) ||
+		!find_key(call, function, &key) ||
+		!emogi_cache_lookup_pin_latest(&key, &borrowed, &trial.graph, &graph))
+		return -1;
+	trial.direction = key.direction;
+	if (trial.graph != known.graph || trial.algorithm != known.algorithm ||
+		trial.direction != known.direction)
+	{
+		try_samples(&graph, &trial);
+		known = trial;
+	}
+	emogi_cache_unpin(borrowed);
+	return known.reached;
+}
+
 /*
  * Complete the question who answers a call by what is known of the latest cached graph; return
  * false if there is none. lists: the adjacency lists and weights that the call needs.

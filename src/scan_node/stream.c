@@ -294,12 +294,15 @@ static const CustomExecMethods exec_methods = {
 static Node *
 create_scan_state(CustomScan *plan)
 {
-	EmogiScan  *scan = (EmogiScan *) newNode(sizeof(EmogiScan), T_CustomScanState);
 	const EmogiAlgorithmRow *function =
 		emogi_call_expr_function(linitial_node(FuncExpr, plan->custom_exprs)->funcid);
+	EmogiScan  *scan;
 
+	if (function == NULL)
+		return emogi_stored_scan_create();
+	scan = (EmogiScan *) newNode(sizeof(EmogiScan), T_CustomScanState);
 	scan->function = function;
-	scan->css.methods = function != NULL && emogi_row_kind_find(function) != NULL ?
+	scan->css.methods = emogi_row_kind_find(function) != NULL ?
 		&emogi_row_scan_methods : &exec_methods;
 	return (Node *) scan;
 }

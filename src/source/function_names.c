@@ -3,7 +3,7 @@
  * these arguments
  *
  * The list is not read from the catalog, because the hint is made while an error is reported.
- * test/t/001_preload.pl compares it with the catalog.
+ * tools/functions writes it from sql/functions.dat; test/t/001_preload.pl compares it with the catalog.
  */
 #include "postgres.h"
 
@@ -21,17 +21,18 @@ static const struct
 	const char *words;			/* separated by single blanks */
 	bool		has_forms;		/* also with the suffix _text or _uuid */
 }			functions[] = {
+	/* functions:begin names */
 	{"all_shortest_paths", "allshortestpaths", false},
 	{"articulation_points", "cut_vertices cutpoints articulationpoints", true},
 	{"betweenness", "betweenness_centrality", true},
-	{"bfs", "breadth_first_search breadthfirstsearch dfs descendants ego_graph k_hop khop neighbors "
-		"neighborhood traverse", false},
+	{"bfs", "breadth_first_search breadthfirstsearch dfs descendants ego_graph k_hop "
+		"khop neighbors neighborhood traverse", false},
 	{"bfs_tree", "predecessors", false},
 	{"biconnected", "blocks biconnected_components biconnectedcomponents", true},
 	{"bridges", "cut_edges", true},
 	{"cache", "cache_stats", false},
-	{"cc", "component components connected_components connectedcomponents union_find wcc "
-		"weakly_connected_components", true},
+	{"cc", "component components connected_components connectedcomponents union_find "
+		"wcc weakly_connected_components", true},
 	{"cdlp", "label_propagation labelpropagation lpa", true},
 	{"check", "verify", false},
 	{"circuit", "potentials voltages", true},
@@ -53,7 +54,11 @@ static const struct
 	{"leiden", NULL, true},
 	{"longest_path", "critical_path", true},
 	{"louvain", "communities community", true},
-	{"modularity", NULL, true},
+	{"max_flow", "maxflow maximum_flow maximum_flow_value flow", false},
+	{"max_flow_edges", "push_relabel pushrelabel edmonds_karp edmondskarp "
+		"boykov_kolmogorov boykovkolmogorov dinic preflow_push", false},
+	{"min_cut", "minimum_cut mincut st_cut", false},
+	{"modularity", NULL, false},
 	{"neural", "hopfield", true},
 	{"pagerank", "page_rank ppr rank", true},
 	{"pages", NULL, false},
@@ -72,16 +77,17 @@ static const struct
 	{"spanning_forest", "kruskal minimum_spanning_tree mst prim spanning_tree", true},
 	{"ssnsp", "count_paths path_count", false},
 	{"sssp", "bellman_ford delta_stepping single_source_shortest_path", false},
+	{"sswp", "bottleneck widest_path", false},
 	{"stamp", NULL, false},
 	{"stat_graphs", "stat stats statistics", false},
 	{"stat_info", NULL, false},
 	{"stat_reset", "reset_stats", false},
-	{"sswp", "bottleneck widest_path", false},
 	{"topological_order", "topological_sort topologicalsort toposort", true},
 	{"triangle_count", "count_triangles", false},
 	{"triangles", NULL, true},
 	{"version", NULL, false},
 	{"with_vertices", "vertices", false}
+	/* functions:end */
 };
 
 /* Is a name that of a function, or of its form for other keys? */

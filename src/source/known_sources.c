@@ -9,8 +9,9 @@
  * that the catalogs need not be read under each.
  *
  * A relation with a condition is kept as the text of its query (analysis/known_analyses.c keeps what
- * that means). Not kept are texts of queries, relations with children, and types that can be altered without a change of
- * the relation.
+ * that means). It also serves conditions that differ in the values of literals: these are one
+ * expression if that is. Not kept are texts of queries, relations with children, and types that can
+ * be altered without a change of the relation.
  */
 #include "postgres.h"
 
@@ -44,6 +45,12 @@ typedef struct KnownSource
 	EmogiSeenBy	seen_by;
 	bool		is_heap;		/* its rows are in the heap itself */
 	bool		seen_with_names;	/* edge names are visible, too */
+	/* of a condition whose literals may have other values: */
+	bool		has_literals;
+	EmogiTextLiterals literals; /* of the argument */
+	int			condition;		/* where the condition begins in the argument */
+	int			head;			/* ... and in the query */
+	int			tail;			/* length of the query behind the condition */
 } KnownSource;
 
 static KnownSource known_sources[KNOWN_SOURCES];
@@ -57,27 +64,80 @@ are_equal(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Was this argument resolved by this user in the same catalogs and search path? */
+/* Was an argument resolved by this user in the same catalogs and search path? */
 static bool
-is_valid(const KnownSource *known, const EmogiGraphArgument *graph, bool wants_weight,
-		 uint64 nchanges)
+is_valid(const KnownSource *known, bool wants_weight, uint64 nchanges)
 {
 	return known->context != NULL && known->nchanges == nchanges &&
 		known->userid == GetUserId() && known->source.wants_weight == wants_weight &&
-		(known->text == NULL) == graph->is_relation &&
-		(graph->is_relation ? known->source.relid == graph->relid &&
-		 are_equal(known->columns, graph->columns) : strcmp(known->text, graph->text) == 0) &&
 		strcmp(known->search_path, namespace_search_path) == 0;
 }
 
-/* Find the entry of a graph argument in the same catalogs; NULL if there is none. */
+/* Is an entry that of an argument? */
+static bool
+is_of_argument(const KnownSource *known, const EmogiGraphArgument *graph)
+{
+	return (known->text == NULL) == graph->is_relation &&
+		(graph->is_relation ? known->source.relid == graph->relid &&
+		 are_equal(known->columns, graph->columns) : strcmp(known->text, graph->text) == 0);
+}
+
+/* Find an entry of an argument that differs in literals; NULL if there is none. */
+static const KnownSource *
+find_alike(const EmogiGraphArgument *graph, bool wants_weight, uint64 nchanges)
+{
+	EmogiTextLiterals literals;
+
+	if (graph->is_relation || !emogi_compat_standard_strings() ||
+		!emogi_text_literals_find(graph->text, &literals))
+		return NULL;
+	for (int i = 0; i < KNOWN_SOURCES; i++)
+	{
+		const KnownSource *known = &known_sources[i];
+
+		if (is_valid(known, wants_weight, nchanges) && known->has_literals &&
+			emogi_text_literals_are_alike(known->text, &known->literals, graph->text, &literals))
+			return known;
+	}
+	return NULL;
+}
+
+/*
+ * Find the entry of a graph argument in the same catalogs, or of one that differs in literals; NULL
+ * if there is none.
+ */
 static const KnownSource *
 find(const EmogiGraphArgument *graph, bool wants_weight, uint64 nchanges)
 {
 	for (int i = 0; i < KNOWN_SOURCES; i++)
-		if (is_valid(&known_sources[i], graph, wants_weight, nchanges))
+		if (is_valid(&known_sources[i], wants_weight, nchanges) &&
+			is_of_argument(&known_sources[i], graph))
 			return &known_sources[i];
-	return NULL;
+	return find_alike(graph, wants_weight, nchanges);
+}
+
+/* Get the length of a text without the blanks at its end. */
+static int
+length_without_blanks(const char *text)
+{
+	int			length = (int) strlen(text);
+
+	while (length > 0 && isspace((unsigned char) text[length - 1]))
+		length--;
+	return length;
+}
+
+/* Write the query of an entry for an argument, perhaps with other literals. */
+static char *
+write_query(const KnownSource *known, const EmogiGraphArgument *graph)
+{
+	const char *query = known->source.query;
+	const char *condition = graph->text + known->condition;
+
+	if (!known->has_literals)
+		return pstrdup(query);
+	return psprintf("%.*s%.*s%s", known->head, query, length_without_blanks(condition), condition,
+					query + strlen(query) - known->tail);
 }
 
 /* Copy the source of an entry, which may be replaced during a call. */
@@ -86,7 +146,7 @@ copy_source(const KnownSource *known, const EmogiGraphArgument *graph, EmogiSour
 {
 	*source = known->source;
 	source->name = copyObject(known->source.name);
-	source->query = known->source.query != NULL ? pstrdup(known->source.query) : NULL;
+	source->query = known->source.query != NULL ? write_query(known, graph) : NULL;
 	source->graph = graph;
 	source->known = (int) (known - known_sources) + 1;
 	source->known_id = known->id;
@@ -142,6 +202,32 @@ may_keep(const EmogiSource *source, Oid relid)
 		strlen(namespace_search_path) <= MAX_TEXT_BYTES;
 }
 
+/* Note where an entry has its condition, if literals in it may have other values. */
+static void
+note_literals(KnownSource *known)
+{
+	const char *query = known->source.query;
+	const char *condition = NULL;
+	const char *found;
+	char	   *relation;
+	int			length;
+
+	if (known->text == NULL || query == NULL || !emogi_compat_standard_strings() ||
+		!emogi_graph_grammar_split_where(known->text, &relation, &condition) ||
+		!emogi_text_literals_find(known->text, &known->literals) || known->literals.count == 0)
+		return;
+	condition = known->text + strlen(known->text) - strlen(condition);
+	while (isspace((unsigned char) *condition))
+		condition++;
+	length = length_without_blanks(condition);
+	known->condition = (int) (condition - known->text);
+	known->tail = (int) strlen(")");
+	known->head = (int) strlen(query) - known->tail - length;
+	found = query + Max(known->head, 0);
+	known->has_literals = known->head > 0 && strncmp(found, condition, length) == 0 &&
+		strcmp(found + length, ")") == 0 && known->literals.found[0].start >= known->condition;
+}
+
 /*
  * Keep a source of a relation that has just been resolved; nchanges: the number of catalog changes
  * before.
@@ -172,6 +258,7 @@ keep(EmogiSource *source, Oid relid, uint64 nchanges)
 	known->source.query = source->query != NULL ? pstrdup(source->query) : NULL;
 	known->source.graph = NULL;
 	known->locked = relid;
+	note_literals(known);
 	MemoryContextSwitchTo(old);
 	known->context = context;
 	known->id = ++last_id;

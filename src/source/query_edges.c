@@ -276,26 +276,62 @@ emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
 		emogi_query_check_number(desc, columns->weight - 1, "weight");
 	if (columns->reverse > 0)
 	{
+		const Oid	reverse = TupleDescAttr(desc, columns->reverse - 1)->atttypid;
+
 		emogi_query_check_number(desc, columns->reverse - 1, "weight");
-		columns->unlike = TupleDescAttr(desc, columns->reverse - 1)->atttypid != TupleDescAttr(desc,
-																							   columns->weight - 1)->atttypid;
+		columns->unlike = reverse != TupleDescAttr(desc, columns->weight - 1)->atttypid;
+		columns->is_numeric_back = getBaseType(reverse) == NUMERICOID;
 	}
 }
 
 /* ---- both directions ---- */
 
 /*
+ * Is only one of two weights numeric? A cast to a common type could lose digits, or fail with an
+ * error that is not the sink's.
+ */
+static bool
+has_other(const EmogiEdgeColumns *columns)
+{
+	return columns->is_numeric != columns->is_numeric_back;
+}
+
+/* Write a weight of a relation r(c1, c2, ...) as a float8, or NULL. */
+static void
+write_float8(StringInfo sql, int column)
+{
+	if (column > 0)
+		appendStringInfo(sql, "r.c%d::pg_catalog.float8", column);
+	else
+		appendStringInfoString(sql, "NULL::pg_catalog.float8");
+}
+
+/*
  * Write the select list for one direction of a relation r(c1, c2, ...). Costs of two types are cast
- * to float8: SQL would combine real with bigint or numeric to real, which has fewer digits than
- * either of the others.
+ * to float8: SQL would combine real with bigint to real, which has fewer digits than bigint. A
+ * numeric is not cast, because the sink converts it (_emogi_weight): then the other cost has a
+ * column of its own.
  */
 static void
 write_direction(StringInfo sql, const EmogiEdgeColumns *columns, bool back)
 {
-	appendStringInfo(sql, "r.c%d, r.c%d, r.c%d%s", back ? columns->dst : columns->src,
-					 back ? columns->src : columns->dst,
-					 back ? columns->reverse : columns->weight,
-					 columns->unlike ? "::pg_catalog.float8" : "");
+	const int	weight = back ? columns->reverse : columns->weight;
+	const bool	is_numeric = back ? columns->is_numeric_back : columns->is_numeric;
+
+	appendStringInfo(sql, "r.c%d, r.c%d, ", back ? columns->dst : columns->src,
+					 back ? columns->src : columns->dst);
+	if (!columns->unlike || is_numeric)
+		appendStringInfo(sql, "r.c%d", weight);
+	else if (has_other(columns))
+		appendStringInfoString(sql, "NULL::pg_catalog.numeric");
+	else
+		write_float8(sql, weight);
+	appendStringInfoString(sql, back ? ", true" : ", false");
+	if (has_other(columns))
+	{
+		appendStringInfoString(sql, ", ");
+		write_float8(sql, is_numeric ? 0 : weight);
+	}
 	if (columns->vertex > 0)
 		appendStringInfo(sql, ", r.c%d", columns->vertex);
 	if (columns->edge > 0)
@@ -312,17 +348,19 @@ write_names(StringInfo sql, int ncolumns)
 }
 
 /*
- * Get the text of a query that returns up to two edges per row of a query with a reverse weight,
- * one for each direction whose weight is not negative; NULL passes through, and is rejected later.
- * The inner query is evaluated once; length: of its text. Columns are src, dst, weight, and vertex
- * and id if present. If the ends are rows, a WITH query is used, through which their columns can be
- * found.
+ * Get the text of a query that returns two rows per row of a query with a reverse weight, one for
+ * each direction; the sink leaves out those whose weight is negative, and rejects NULL. The inner
+ * query is evaluated once; length: of its text. Columns are src, dst, weight, back, and `other` if
+ * needed, vertex and id if present. If the ends are rows, a WITH query is used, through which their
+ * columns can be found.
  */
 char *
 emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns)
 {
-	const char *const names = psprintf("src, dst, weight%s%s", columns->vertex > 0 ? ", vertex" :
-									   "", columns->edge > 0 ? ", id" : "");
+	const char *const names = psprintf("src, dst, weight, back%s%s%s",
+									   has_other(columns) ? ", other" : "",
+									   columns->vertex > 0 ? ", vertex" : "",
+									   columns->edge > 0 ? ", id" : "");
 	const bool	is_row = columns->key.nparts > 0;
 	StringInfoData sql;
 
@@ -347,8 +385,56 @@ emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *col
 		write_direction(&sql, columns, true);
 		appendStringInfo(&sql, ")) AS e(%s)", names);
 	}
-	appendStringInfoString(&sql, " WHERE weight OPERATOR(pg_catalog.>=) 0 OR weight IS NULL");
 	return sql.data;
+}
+
+/*
+ * Find the columns of a query that emogi_query_both_ways has made. Raises the errors of the other
+ * columns.
+ */
+void
+emogi_query_both_ways_columns(TupleDesc desc, const char *query, EmogiEdgeColumns *columns)
+{
+	emogi_query_edge_columns(desc, query, true, columns);
+	columns->both_ways = true;
+	columns->back = find_column(desc, "back");
+	columns->other = find_column(desc, "other");
+}
+
+/* Get the name of the column of costs of a source with two; back: of reverse costs. */
+const char *
+emogi_query_cost_name(const EmogiSource *source, bool back)
+{
+	if (source->is_query)
+		return back ? "reverse_cost" : "cost";
+	return get_attname(source->relid, back ? source->reverse : source->weight, false);
+}
+
+/*
+ * Write the weight of a row of q(c1, c2, ...) as a float8, by the rules of tables that are read
+ * from their pages: an error for a numeric that is out of range, and for the NULL cost of one
+ * direction. schema: of the extension. The caller leaves out negative costs of a direction, and
+ * rejects a NULL weight that is the only one.
+ */
+void
+emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *source,
+						 const EmogiEdgeColumns *columns)
+{
+	if (columns->both_ways)
+		appendStringInfoString(sql, "coalesce(");
+	if (columns->is_numeric)
+		appendStringInfo(sql, "%s._emogi_weight(q.c%d, q.c%d, q.c%d)", schema, columns->weight,
+						 columns->src, columns->dst);
+	else
+		appendStringInfo(sql, "q.c%d::pg_catalog.float8", columns->weight);
+	if (!columns->both_ways)
+		return;
+	if (columns->other > 0)
+		appendStringInfo(sql, ", q.c%d", columns->other);
+	appendStringInfo(sql, ", %s._emogi_no_cost(q.c%d, q.c%d, q.c%d", schema, columns->src,
+					 columns->dst, columns->back);
+	appendStringInfo(sql, ", %s, %s))", quote_literal_cstr(emogi_query_cost_name(source, false)),
+					 quote_literal_cstr(emogi_query_cost_name(source, true)));
 }
 
 /*
@@ -367,8 +453,7 @@ emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,
 	{
 		*query = emogi_query_both_ways(*query, length, columns);
 		length = emogi_query_describe(*query, desc);
-		emogi_query_edge_columns(*desc, *query, true, columns);
-		columns->both_ways = true;
+		emogi_query_both_ways_columns(*desc, *query, columns);
 	}
 	return length;
 }

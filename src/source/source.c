@@ -475,22 +475,42 @@ write_column(StringInfo query, Oid relid, AttrNumber attnum)
 	return true;
 }
 
-/* Does a relation have two costs of different types? Then emogi_query_both_ways casts them. */
+/* Is a column of a relation of type numeric? */
 static bool
-has_unlike_costs(const EmogiSource *source)
+is_numeric(const EmogiSource *source, AttrNumber attnum)
 {
-	return source->reverse > 0 &&
-		get_atttype(source->relid, source->reverse) != get_atttype(source->relid, source->weight);
+	return getBaseType(get_atttype(source->relid, attnum)) == NUMERICOID;
 }
 
 /*
- * Get the text of a query for a source: its own, or a SELECT of a relation's columns, with one edge
- * per direction if there is a reverse weight; NULL if the relation was dropped.
+ * Get the columns of the query that emogi_source_select_rows returns for a relation with a reverse
+ * weight.
+ */
+EmogiEdgeColumns
+emogi_source_row_columns(const EmogiSource *source)
+{
+	return (EmogiEdgeColumns) {
+		.ncolumns = 4,
+		.src = 1,
+		.dst = 2,
+		.weight = 3,
+		.reverse = 4,
+		.unlike = get_atttype(source->relid, source->reverse) != get_atttype(source->relid,
+																			 source->weight),
+		.is_numeric = is_numeric(source, source->weight),
+		.is_numeric_back = is_numeric(source, source->reverse),
+		.key = source->key
+	};
+}
+
+/*
+ * Get the text of a query for the rows of a source: its own, or a SELECT of a relation's columns:
+ * src, dst, and the weight and the reverse weight if there are any. NULL if the relation was
+ * dropped.
  */
 char *
-emogi_source_select(const EmogiSource *source)
+emogi_source_select_rows(const EmogiSource *source)
 {
-	EmogiEdgeColumns columns = {4, 1, 2, 3,.reverse = 4};
 	char	   *relation = get_rel_name(source->relid);
 	char	   *schema = get_namespace_name(get_rel_namespace(source->relid));
 	StringInfoData query;
@@ -505,30 +525,43 @@ emogi_source_select(const EmogiSource *source)
 		relation == NULL || schema == NULL)
 		return NULL;
 	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
-	columns.unlike = has_unlike_costs(source);
-	return source->reverse > 0 ?
-		emogi_query_both_ways(query.data, query.len, &columns) : query.data;
+	return query.data;
 }
 
-/* Is the weight of a relation, if it is one and has weights, of type numeric? */
-static bool
-is_numeric(const EmogiSource *source)
+/*
+ * Get the text of a query for a source: its own, or a SELECT of a relation's columns, with one edge
+ * per direction if there is a reverse weight; NULL if the relation was dropped.
+ */
+char *
+emogi_source_select(const EmogiSource *source)
 {
-	return !source->is_query && source->weight > 0 && !has_unlike_costs(source) &&
-		getBaseType(get_atttype(source->relid, source->weight)) == NUMERICOID;
+	char	   *query = emogi_source_select_rows(source);
+	EmogiEdgeColumns columns;
+
+	if (source->is_query || source->reverse == 0 || query == NULL)
+		return query;
+	columns = emogi_source_row_columns(source);
+	return emogi_query_both_ways(query, strlen(query), &columns);
 }
 
 /* Get the columns of the query that emogi_source_select returns for a relation. */
 EmogiEdgeColumns
 emogi_source_columns(const EmogiSource *source)
 {
-	return (EmogiEdgeColumns) {
-		.ncolumns = source->weight > 0 ? 3 : 2,
-		.src = 1,
-		.dst = 2,
-		.weight = source->weight > 0 ? 3 : 0,
-		.both_ways = source->reverse > 0,
-		.is_numeric = is_numeric(source),
-		.key = source->key
-	};
+	EmogiEdgeColumns columns = {.ncolumns = 2,.src = 1,.dst = 2,.key = source->key};
+	EmogiEdgeColumns rows;
+
+	if (source->weight == 0)
+		return columns;
+	columns.ncolumns = columns.weight = 3;
+	columns.is_numeric = is_numeric(source, source->weight);
+	if (source->reverse == 0)
+		return columns;
+	rows = emogi_source_row_columns(source);
+	columns.both_ways = true;
+	columns.ncolumns = columns.back = 4;
+	columns.is_numeric = rows.is_numeric || rows.is_numeric_back;
+	if (rows.is_numeric != rows.is_numeric_back)
+		columns.ncolumns = columns.other = 5;
+	return columns;
 }

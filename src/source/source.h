@@ -23,6 +23,7 @@
  * weight_guess.c         chooses a weight if none was named
  * parser_hints.c         explains errors that are raised before a call; function_names.c names
  *                        the functions
+ * text_literals.c        finds the literals by which texts of one form differ
  * query_id.c             identifies a source in the call statistics
  * access.c               checks privileges (emogi_access_check)
  * snapshot.c             ensures that the call's snapshot is not older than the named objects;
@@ -31,6 +32,7 @@
 #ifndef EMOGI_SOURCE_H
 #define EMOGI_SOURCE_H
 
+#include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
@@ -89,6 +91,8 @@ typedef struct EmogiFilter
 	bool		may_share_work;	/* parallel workers may evaluate the conditions */
 	EmogiReadyQuals *ready;		/* made by edges/row_filter.c */
 	const struct EmogiQueryAnalysis *analysis;	/* analysis that they come from */
+	const char *cost_name;		/* of the two costs in the query or view; NULL = it has not two */
+	const char *reverse_name;
 } EmogiFilter;
 
 /* A resolved graph argument. */
@@ -136,8 +140,11 @@ typedef struct EmogiEdgeColumns
 	int			edge;			/* edge name; 0 = none */
 	bool		unlike;			/* the reverse weight has another type than the weight */
 	bool		is_numeric;		/* the weight is of type numeric */
+	bool		is_numeric_back;	/* the reverse weight is of type numeric */
 	bool		both_ways;		/* the rows come from a query with a reverse weight: weights decide
 								 * which edges exist */
+	int			back;			/* then: whether a row's weight is the reverse weight */
+	int			other;			/* then: weight instead of a NULL in `weight`; 0 = none */
 	EmogiKeyType key;			/* type of both endpoints and of the vertex */
 	EmogiWeightGuess	guess;	/* of the weight, if used */
 } EmogiEdgeColumns;
@@ -148,12 +155,37 @@ extern uint64 emogi_query_id_of_text(const char *text, const char **bare);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_keys_are_current(const EmogiSource *source);
 extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
+extern char *emogi_source_select_rows(const EmogiSource *source);
+extern EmogiEdgeColumns emogi_source_row_columns(const EmogiSource *source);
 extern char *emogi_source_select(const EmogiSource *source);
 extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
 #define EMOGI_GRAPH_ARGUMENT_HINT \
 	"Name a table ('edges'), a table with its columns ('edges(src, dst)'), " \
 	"or give a query ('SELECT src, dst FROM edges')."
+
+/* ---- text_literals.c: literals of a text ---- */
+
+#define EMOGI_MAX_LITERALS 16
+
+typedef struct EmogiTextLiteral
+{
+	int			start;			/* in the text */
+	int			length;			/* with the quotes */
+	bool		is_integer;		/* otherwise a string */
+} EmogiTextLiteral;
+
+typedef struct EmogiTextLiterals
+{
+	int			count;
+	EmogiTextLiteral found[EMOGI_MAX_LITERALS]; /* [count], ascending */
+} EmogiTextLiterals;
+
+extern bool emogi_text_literals_find(const char *text, EmogiTextLiterals *literals);
+extern bool emogi_text_literals_is_same(const char *a, const EmogiTextLiteral *of_a,
+										const char *b, const EmogiTextLiteral *of_b);
+extern bool emogi_text_literals_are_alike(const char *a, const EmogiTextLiterals *of_a,
+										  const char *b, const EmogiTextLiterals *of_b);
 
 /* ---- known_sources.c: arguments that were resolved before ---- */
 
@@ -283,6 +315,11 @@ extern char *emogi_query_column_names(TupleDesc desc);
 
 extern const char *const emogi_query_end_names[2][2];
 extern char *emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns);
+extern void emogi_query_both_ways_columns(TupleDesc desc, const char *query,
+										  EmogiEdgeColumns *columns);
+extern const char *emogi_query_cost_name(const EmogiSource *source, bool back);
+extern void emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *source,
+									 const EmogiEdgeColumns *columns);
 extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,
 									   EmogiEdgeColumns *columns);
 extern void emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
@@ -310,7 +347,7 @@ extern char *emogi_function_names_hint(const char *message, int length);
 
 /* ---- with_vertices.c ---- */
 
-extern char *emogi_with_vertices_add(const char *graph, const char *vertices);
+extern char *emogi_with_vertices_add(Oid function, const char *graph, const char *vertices);
 
 /* ---- access.c ---- */
 

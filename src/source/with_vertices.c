@@ -19,6 +19,7 @@
 #include "utils/rel.h"
 #include "utils/varlena.h"
 
+#include "citus/citus.h"
 #include "source/source.h"
 
 #define HINT \
@@ -123,25 +124,46 @@ write_vertices(StringInfo sql, const char *vertices)
  * the guess for the weight, inside SPI.
  */
 static char *
-select_of_graph(const char *graph, EmogiEdgeColumns *columns, const char **relation)
+select_of_graph(const EmogiGraphArgument *argument, EmogiSource *source,
+				EmogiEdgeColumns *columns, const char **relation)
 {
-	const EmogiGraphArgument argument = {.text = pstrdup(graph)};
-	EmogiSource source;
 	TupleDesc	desc;
 	char	   *query;
 
-	emogi_source_resolve(&argument, true, &source);
-	query = emogi_source_select(&source);
-	*relation = source.is_query ? NULL : get_rel_name(source.relid);
-	if (source.is_query)
+	emogi_source_resolve(argument, true, source);
+	query = emogi_source_select(source);
+	*relation = source->is_query ? NULL : get_rel_name(source->relid);
+	if (source->is_query)
 	{
 		const int	length = emogi_query_describe_edges(&query, true, &desc, columns);
 
 		return pnstrdup(query, length);
 	}
-	*columns = emogi_source_columns(&source);
-	columns->guess = source.guess;
+	*columns = emogi_source_columns(source);
+	columns->guess = source->guess;
 	return query;
+}
+
+/*
+ * Write the weight w of the rows of q(c1, c2, ...), which have a cost for each direction, and the
+ * condition that leaves out directions that are no edges. Citus may evaluate it on nodes that lack
+ * the extension's functions.
+ */
+static void
+write_directions(StringInfo sql, Oid function, const EmogiSource *source,
+				 const EmogiEdgeColumns *columns)
+{
+	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(function)));
+
+	appendStringInfoString(sql, ", LATERAL (VALUES (");
+	if (!emogi_citus_may_have_tables())
+		emogi_query_write_weight(sql, schema, source, columns);
+	else if (columns->other > 0)
+		appendStringInfo(sql, "coalesce(q.c%d::pg_catalog.float8, q.c%d)", columns->weight,
+						 columns->other);
+	else
+		appendStringInfo(sql, "q.c%d", columns->weight);
+	appendStringInfoString(sql, ")) AS w(w) WHERE w OPERATOR(pg_catalog.>=) 0 OR w IS NULL");
 }
 
 /*
@@ -150,9 +172,11 @@ select_of_graph(const char *graph, EmogiEdgeColumns *columns, const char **relat
  * one column. Raises the errors of either.
  */
 char *
-emogi_with_vertices_add(const char *graph, const char *vertices)
+emogi_with_vertices_add(Oid function, const char *graph, const char *vertices)
 {
 	MemoryContext context = CurrentMemoryContext;
+	const EmogiGraphArgument argument = {.text = pstrdup(graph)};
+	EmogiSource source;
 	EmogiEdgeColumns columns;
 	StringInfoData sql;
 	const char *relation;
@@ -161,17 +185,22 @@ emogi_with_vertices_add(const char *graph, const char *vertices)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	text = select_of_graph(graph, &columns, &relation);
+	text = select_of_graph(&argument, &source, &columns, &relation);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "SELECT c%d AS src, c%d AS dst", columns.src, columns.dst);
-	if (columns.weight > 0)
+	if (columns.both_ways)
+		appendStringInfoString(&sql, ", w AS weight");
+	else if (columns.weight > 0)
 		appendStringInfo(&sql, ", c%d AS weight", columns.weight);
 	appendStringInfo(&sql, columns.vertex > 0 ? ", c%d AS vertex" : ", NULL AS vertex",
 					 columns.vertex);
 	appendStringInfo(&sql, " FROM (%s\n) AS q(c1", text);
 	for (int i = 2; i <= columns.ncolumns; i++)
 		appendStringInfo(&sql, ", c%d", i);
-	appendStringInfo(&sql, ") UNION ALL SELECT NULL, NULL%s, v FROM ",
+	appendStringInfoChar(&sql, ')');
+	if (columns.both_ways)
+		write_directions(&sql, function, &source, &columns);
+	appendStringInfo(&sql, " UNION ALL SELECT NULL, NULL%s, v FROM ",
 					 columns.weight > 0 ? ", NULL" : "");
 	write_vertices(&sql, vertices);
 	emogi_weight_guess_remember(sql.data, graph, relation, &columns.guess);

@@ -112,6 +112,7 @@ emogi_stat_info(PG_FUNCTION_ARGS)
 	emogi_views_add(&row, Int32GetDatum(emogi_stat_max));
 	emogi_views_add(&row, Int64GetDatum(ngone));
 	emogi_views_add_time(&row, reset_at);
+	emogi_views_add(&row, BoolGetDatum(!emogi_trial_is_on));
 	emogi_views_put(&row, fcinfo);
 	return (Datum) 0;
 }

@@ -28,6 +28,7 @@
 #include "call/call.h"
 #include "prewarm/prewarm.h"
 #include "base/compat.h"
+#include "base/trial.h"
 #include "worker/activity.h"
 #include "worker/gpu_schedule.h"
 #include "worker/schedule.h"
@@ -421,6 +422,8 @@ emogi_worker_main(Datum arg)
 	/* no database; creates the pg_stat_activity entry */
 	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
 	pgstat_report_appname("emogi engine");
+	if (emogi_trial_is_on && !emogi_trial_attach_worker())
+		proc_exit(0);			/* after a crash of the server, a call was faster */
 
 	enter_shared();
 	start_threads();
@@ -437,19 +440,36 @@ emogi_worker_main(Datum arg)
 	proc_exit(server_stops ? 0 : 1);
 }
 
+/* Describe the engine worker to the postmaster. */
+static void
+describe(BackgroundWorker *worker)
+{
+	memset(worker, 0, sizeof *worker);
+	strlcpy(worker->bgw_name, "emogi engine", BGW_MAXLEN);
+	strlcpy(worker->bgw_type, "emogi engine", BGW_MAXLEN);
+	worker->bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker->bgw_start_time = BgWorkerStart_ConsistentState;
+	worker->bgw_restart_time = 1;
+	strlcpy(worker->bgw_library_name, "emogi", BGW_MAXLEN);
+	strlcpy(worker->bgw_function_name, "emogi_worker_main", BGW_MAXLEN);
+}
+
 /* Register the engine worker; called once, in the postmaster. */
 void
 emogi_worker_register(void)
 {
 	BackgroundWorker worker;
 
-	memset(&worker, 0, sizeof worker);
-	strlcpy(worker.bgw_name, "emogi engine", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, "emogi engine", BGW_MAXLEN);
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_ConsistentState;
-	worker.bgw_restart_time = 1;
-	strlcpy(worker.bgw_library_name, "emogi", BGW_MAXLEN);
-	strlcpy(worker.bgw_function_name, "emogi_worker_main", BGW_MAXLEN);
+	describe(&worker);
 	RegisterBackgroundWorker(&worker);
+}
+
+/* Register the engine worker from a running server; false if no background worker is free. */
+bool
+emogi_worker_start(void)
+{
+	BackgroundWorker worker;
+
+	describe(&worker);
+	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }

@@ -12,5 +12,6 @@
 #define EMOGI_WORKER_H
 
 extern void emogi_worker_register(void);
+extern bool emogi_worker_start(void);
 
 #endif							/* EMOGI_WORKER_H */

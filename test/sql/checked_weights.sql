@@ -133,6 +133,29 @@ SELECT near('p(src, dst, km)');
 INSERT INTO p VALUES (5000, 5001, -1, 700);
 SELECT near('p(src, dst, km)'), near('p(src, dst, km)', 'id < 500');
 
+-- Degrees with strengths: factors are finite, which pages or constraints prove.
+CREATE FUNCTION degree(edges text, condition text DEFAULT 'true') RETURNS text LANGUAGE sql VOLATILE AS
+  $$ SELECT answer('SELECT * FROM emogi_degree(%L) WHERE vertex = 1', edges, condition) $$;
+SELECT degree('e(src, dst, km)'), degree('e(src, dst, km)'), degree('e(src, dst)');
+CREATE TABLE d (src int, dst int, km float8, id int);
+INSERT INTO d SELECT 1 + i % 40, i % 39, i % 7, i FROM generate_series(1, 1000) i;
+CREATE INDEX ON d (src);
+CREATE INDEX ON d (dst);
+ANALYZE d;
+SELECT degree('d(src, dst, km)'), degree('d(src, dst, km)');
+INSERT INTO d VALUES (3, 4, 'Infinity', 5000);
+SELECT degree('d(src, dst, km)'), near('d(src, dst, km)'), degree('d(src, dst, km)', 'id < 5000'), degree('d(src, dst, km)', $q$km BETWEEN 0 AND 'Infinity'$q$),
+  degree('d(src, dst, km)', 'km BETWEEN 0 AND 10');
+DELETE FROM d WHERE id = 5000;
+VACUUM d;
+ALTER TABLE d ALTER km SET NOT NULL, ADD CHECK (km >= 0 AND km < 'Infinity');
+SELECT degree('d(src, dst, km)'), near('d(src, dst, km)');
+ALTER TABLE d ADD back float8 DEFAULT 1;
+ALTER TABLE d RENAME back TO reverse_cost;
+SELECT degree('d(src, dst, km, reverse_cost)'), degree('d(src, dst, km, reverse_cost)');
+INSERT INTO d VALUES (5, 6, 1, 6000, 'Infinity'), (5, 6, 1, 6001, '-Infinity');
+SELECT degree('d(src, dst, km, reverse_cost)'), degree('d(src, dst, km, reverse_cost)', 'id <> 6000');
+
 -- Two costs: random graphs, compared with graphs of all edges.
 CREATE TABLE r (a int, b int, cost float8, reverse_cost float8, kind int, id int);
 INSERT INTO r SELECT nullif((random() * 60)::int, 7), (random() * 60)::int, (ARRAY[-1, 0, 0.5, 1, 2, 'Infinity'])[1 + (random() * 5)::int], (ARRAY[-2, -1, 0, 1, 1, 3])[1 + (random() * 5)::int], random() * 3, i

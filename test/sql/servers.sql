@@ -127,6 +127,8 @@ CALL compare('src text, dst text, weight float8', '(''a'', ''b'', 0.1), (''b'', 
 CALL compare('src text, dst text, weight float8', '(''a'', ''b'', 0.1), (''b'', ''c'', NULL)', 'src text COLLATE "C", dst text COLLATE "C", weight float8', 'a');
 CALL compare('source bigint, target bigint, cost float8, reverse_cost float8', '(1, 2, 0.1, 3), (3, 2, -1, 5), (3, 4, 2, -1), (NULL, 4, NULL, NULL)', 'source bigint, target bigint, cost float8, reverse_cost float8', '1');
 CALL compare('source bigint, target bigint, cost float8, reverse_cost int', '(1, 2, 0.1, 3), (3, 2, -1, 5), (3, 4, 2, NULL)', 'source bigint, target bigint, cost float8, reverse_cost int', '1');
+CALL compare('source bigint, target bigint, cost numeric, reverse_cost numeric', '(1, 2, 0.1, 3), (3, 2, -1, -1e400)', 'source bigint, target bigint, cost numeric, reverse_cost numeric', '1');
+CALL compare('source bigint, target bigint, cost float8, reverse_cost numeric', '(1, 2, 0.1, 3), (3, 2, 1, -1e-400)', 'source bigint, target bigint, cost float8, reverse_cost numeric', '1');
 CALL compare('source text, target text, cost float8, reverse_cost int', '(''1'', ''2'', 0.1, 3), (''3'', ''2'', -1, 5), (''3'', ''4'', 2, -3)', 'source text COLLATE "C", target text COLLATE "C", cost float8, reverse_cost int', '1');
 
 -- ---- names, generated and dropped columns, other relations there

@@ -157,24 +157,23 @@ sub start_values
 
 my %named = (max_depth => \&integer, direction => \&direction, max_distance => \&float, damping => \&float, alpha => \&float, beta => \&float, max_iterations => \&integer, tolerance => \&float, samples => \&integer, seed => \&integer,
 	resolution => \&float, theta => \&float, max_levels => \&integer, max_cluster_size => \&integer,
-	top_k => \&integer, cutoff => \&float, pairs => \&start_values, length => \&integer, walks => \&integer, p => \&float, q => \&float, maximum => \&boolean);
-my @functions = (
-	[ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_bfs', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_sssp', [ \&graph, \&source ], qw(max_distance direction) ], [ 'emogi_sswp', [ \&graph, \&source ], 'direction' ],
-	[ 'emogi_bfs_tree', [ \&graph, \&source ], qw(max_depth direction) ], [ 'emogi_shortest_path_tree', [ \&graph, \&source ], qw(max_distance direction) ],
-	[ 'emogi_reachable', [ \&graph, \&start_values ], 'direction' ], [ 'emogi_distance_matrix', [ \&graph, \&source, \&source ], 'direction' ],
-	[ 'emogi_shortest_paths', [ \&graph, \&source, \&source ], 'direction' ], [ 'emogi_shortest_paths', [ \&graph, \&start_values ], 'direction' ],
-	[ 'emogi_k_shortest_paths', [ \&graph, \&source, \&source, \&integer ], 'direction' ],
-	[ 'emogi_all_shortest_paths', [ \&graph, \&source, \&source, \&integer ], 'direction' ], [ 'emogi_cycles', [ \&graph, \&source, \&integer, \&integer ], 'direction' ],
-	[ 'emogi_ssnsp', [ \&graph, \&source ], 'direction' ], [ 'emogi_cc', [ \&graph ] ], [ 'emogi_pagerank', [ \&graph ], qw(damping max_iterations tolerance) ], [ 'emogi_heat', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ],
-	[ 'emogi_circuit', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_neural', [ \&graph, \&start_values ], qw(max_iterations tolerance direction) ], [ 'emogi_shortest_path', [ \&graph, \&source, \&source ], 'direction' ],
-	[ 'emogi_closeness', [ \&graph ], qw(samples seed direction) ], [ 'emogi_betweenness', [ \&graph ], qw(samples seed direction) ],
-	[ 'emogi_eigenvector', [ \&graph ], qw(max_iterations tolerance direction) ], [ 'emogi_katz', [ \&graph ], qw(alpha beta max_iterations tolerance direction) ],
-	[ 'emogi_hits', [ \&graph ], qw(max_iterations tolerance direction) ],
-	[ 'emogi_louvain', [ \&graph ], qw(resolution max_levels tolerance seed) ], [ 'emogi_leiden', [ \&graph ], qw(resolution theta max_cluster_size max_levels seed) ],
-	[ 'emogi_modularity', [ \&graph, \&start_values ], 'resolution' ], [ 'emogi_spanning_forest', [ \&graph ], 'maximum' ], [ 'emogi_bridges', [ \&graph ] ], [ 'emogi_articulation_points', [ \&graph ] ],
-	[ 'emogi_biconnected', [ \&graph ] ],
-	[ 'emogi_triangle_count', [ \&graph ] ], [ 'emogi_similarity', [ \&graph ], qw(top_k cutoff pairs direction) ], [ 'emogi_random_walk', [ \&graph, \&source ], qw(length walks p q seed direction) ],
-	[ 'emogi_estimate', [ \&graph ], 'direction' ], [ 'emogi_check', [ \&graph ], 'direction' ], [ 'emogi_evict', [ \&graph ] ]);
+	top_k => \&integer, cutoff => \&float, pairs => \&start_values, length => \&integer, walks => \&integer, p => \&float, q => \&float, maximum => \&boolean,
+	k => \&integer, max_paths => \&integer, max_length => \&integer, max_cycles => \&integer, normalized => \&boolean);
+my %positions = (source => \&source, target => \&source, sources => \&source, targets => \&source, start => \&start_values, communities => \&start_values);
+
+# The functions with a graph, as the list has them: those without a default go by position, others by name.
+my (%required, %optional);
+foreach (split /\n/, qx{perl "$FindBin::RealBin/../../tools/functions" --arguments})
+{
+	my ($function, $kind, $name, $type, $default) = split / /;
+	next if $function eq 'emogi_with_vertices';
+	my $given = ($required{$function} //= [ \&graph ]);
+	next if $kind ne 'argument';
+	push @$given, $name eq 'pairs' ? \&start_values : $positions{$name} // die "$function: no values for $name" if $default eq '-' && @$given < ($function eq 'emogi_shortest_paths' ? 3 : 99);
+	push @{ $optional{$function} }, $name if $default ne '-' && $named{$name};
+}
+my @functions = map { [ $_, $required{$_}, @{ $optional{$_} // [] } ] } sort keys %required;
+push @functions, [ 'emogi_shortest_paths', [ \&graph, \&start_values ], 'direction' ], map { [ $_, [ \&graph ] ] } qw(emogi_triangle_count emogi_evict);
 
 # Make a call: the command, and what an error should name, if one value only is odd.
 sub random_call

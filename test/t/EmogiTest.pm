@@ -11,9 +11,16 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(emogi_node sqlstate wait_until postmaster_pid worker_pid status_of region_is_empty answers_small no_crash start_psql session create_look look sees hits_again);
+our @EXPORT = qw(emogi_node server_version sqlstate wait_until postmaster_pid worker_pid status_of region_is_empty answers_small no_crash start_psql session create_look look sees hits_again);
 
-# Get a running cluster that preloads emogi, with the given lines of configuration and the extension in database postgres.
+# Do clusters preload emogi? EMOGI_NO_PRELOAD=1 runs any test without, from PostgreSQL 17 on.
+our $preloads = !$ENV{EMOGI_NO_PRELOAD};
+
+# Get the major version of the server.
+sub server_version { return (`postgres --version` =~ /(\d+)/)[0] }
+
+# Get a running cluster that preloads emogi, unless $preloads is 0, with the given lines of configuration and the extension in database
+# postgres.
 sub emogi_node
 {
 	my ($name, @conf) = @_;
@@ -21,7 +28,7 @@ sub emogi_node
 
 	$node->init;
 	$node->append_conf('postgresql.conf',
-		join("\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', 'log_statement = none', @conf));
+		join("\n", ("shared_preload_libraries = 'emogi'") x !!$preloads, 'autovacuum = off', 'log_statement = none', @conf));
 	$node->start;
 	$node->safe_psql('postgres', q{
 		CREATE EXTENSION emogi;

@@ -1,5 +1,5 @@
 /*
- * test_lists.c: similarities, random walks, distance matrices and sums of levels are what their verifiers say, on all shapes, and the same bits for any number of threads; the
+ * test_lists.c: similarities, random walks, distance matrices, flows and sums of levels are what their verifiers say, on all shapes, and the same bits for any number of threads; the
  * verifiers notice changes; walks are as likely as the definition says; numbers by a counter are those that are published. Canceled runs
  * and those without memory end.
  */
@@ -80,6 +80,18 @@ check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 	CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: a change of similarity %llu was not noticed", name, (unsigned long long) i);
 }
 
+/* Change a flow and see that the verifier notices. */
+static void
+check_flow_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, uint64_t seed)
+{
+	const uint64_t i = emogi_random(seed, 5) % answer->length;
+	double	   *flow = &answer->result.columns[0].float64[i];
+	EmogiError	error = {{0}, {0}};
+
+	*flow = *flow * 1.5 + 1.0;
+	CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: a change of flow %llu was not noticed", name, (unsigned long long) i);
+}
+
 /* Ask all engines, with and without memory. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed)
@@ -102,7 +114,9 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		CHECK(other.status == EMOGI_NO_MEMORY || other.status == EMOGI_OK, "%s: status %d without memory", name, other.status);
 		forget(&other);
 	}
-	if (first.length > 0 && (query->algorithm != EMOGI_SIMILARITY || query->pairs != NULL || graph->nvertices <= ALL_LOOKED_AT))
+	if (first.length > 0 && emogi_algorithm_row(query->algorithm)->weights == EMOGI_WEIGHTS_CONDUCTANCES)
+		check_flow_noticed(name, graph, query, &first, seed);
+	else if (first.length > 0 && (query->algorithm != EMOGI_SIMILARITY || query->pairs != NULL || graph->nvertices <= ALL_LOOKED_AT))
 		check_noticed(name, graph, query, &first, seed);
 	forget(&first);
 }
@@ -215,6 +229,38 @@ check_sums(const char *name, const EmogiGraph *graph, uint64_t seed)
 	check_query(name, graph, &query, seed);
 }
 
+/* Ask for flows and cuts: between two vertices, or several. */
+static void
+check_flows(const char *name, const EmogiGraph *graph, uint64_t seed)
+{
+	static const EmogiAlgorithm algorithms[] = {EMOGI_MAX_FLOW, EMOGI_MAX_FLOW_EDGES, EMOGI_MIN_CUT};
+	uint32_t	ends[6];
+	EmogiQuery	query = {.nsources = 1 + seed % 3, .sources = ends, .ntargets = 1 + seed % 2, .targets = ends + 3};
+
+	if (graph->nvertices < 6 || graph->backward.offsets == NULL || graph->forward.nedges > MOST_DISTANCE_EDGES)
+		return;
+	for (uint64_t i = 0; i < 6; i++)
+		ends[i] = (uint32_t) (i * (graph->nvertices / 6) + emogi_random(seed + 54, i) % (graph->nvertices / 6));
+	for (int a = 0; a < 3; a++)
+	{
+		query.algorithm = algorithms[a];
+		check_query(name, graph, &query, seed);
+	}
+}
+
+/* Check that a vertex that is a source and a target is refused. */
+static void
+check_refused(const EmogiGraph *graph)
+{
+	const uint32_t ends[] = {2, 5, 3, 5};
+	const EmogiQuery query = {.algorithm = EMOGI_MIN_CUT, .nsources = 2, .sources = ends, .ntargets = 2, .targets = ends + 2};
+	Answer		answer = ask(states[1], graph, &query, 0);
+
+	CHECK(answer.status == EMOGI_BAD_INPUT && answer.result.refusal.kind == EMOGI_ENDS_MEET && answer.result.refusal.cycle[0] == 5 &&
+		  answer.error.message[0] != '\0', "a source that is a target: status %d", answer.status);
+	forget(&answer);
+}
+
 /* Ask a Graph. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
@@ -223,6 +269,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	check_walks(name, graph, seed);
 	check_distances(name, graph, seed);
 	check_sums(name, graph, seed);
+	check_flows(name, graph, seed);
 }
 
 /* Get the chance of a step of a walk that came from `before`, by the definition: the weights of the list, divided by p and q. */
@@ -324,6 +371,7 @@ check_large(void)
 	EmogiQuery	walk = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 1000, .sources = sources, .walks = 50, .length = 100, .return_parameter = 0.5,
 		.in_out_parameter = 2.0};
 	const EmogiQuery sums = {.algorithm = EMOGI_BFS_SUMS, .nsources = 1000, .sources = sources, .max_depth = -1};
+	const EmogiQuery flow = {.algorithm = EMOGI_MAX_FLOW_EDGES, .nsources = 500, .sources = sources, .ntargets = 500, .targets = sources + 500};
 	EmogiShape	shape = {.name = "large", .nedges = LARGE, .edges = malloc(LARGE * sizeof(EmogiEdge))};
 	EmogiGraph	graph;
 	Answer		answer;
@@ -342,6 +390,10 @@ check_large(void)
 	answer = ask(states[1], &graph, &sums, 0);
 	engines_check_cancel("sums of levels", &graph, &sums, answer.result);
 	forget(&answer);
+	answer = ask(states[1], &graph, &flow, 0);
+	engines_check_cancel("flows", &graph, &flow, answer.result);
+	forget(&answer);
+	check_refused(&graph);
 	answer = (Answer) {.length = emogi_query_length(&graph, &similarity)};
 	answer.result.columns[0].any = naive_alloc(answer.length, 4);
 	answer.result.columns[1].any = naive_alloc(answer.length, 8);
