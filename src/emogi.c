@@ -145,6 +145,7 @@ _PG_init(void)
 	emogi_lateral_init();
 	emogi_join_lookup_init();
 	emogi_upper_paths_init();
+	emogi_explain_option_init();
 	emogi_call_init();
 #if EMOGI_HAS_SHMEM_REQUEST_HOOK
 	previous_shmem_request_hook = shmem_request_hook;

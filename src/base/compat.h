@@ -19,6 +19,7 @@
 #include "commands/explain.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #endif
 #include "executor/executor.h"
 #include "executor/functions.h"
@@ -919,6 +920,53 @@ emogi_compat_sort_key(char *to, const char *string, size_t size, Oid collation)
 		return pg_strxfrm(to, string, size, locale);
 #endif
 	return 0;
+#endif
+}
+
+/*
+ * 18: extensions can add options to EXPLAIN; 19: a setting of auto_explain can name them. Define a
+ * Boolean option, and return the number under which its state is kept.
+ */
+static inline int
+emogi_compat_define_explain_option(const char *name,
+								   void (*handler) (ExplainState *, DefElem *, ParseState *))
+{
+#if PG_VERSION_NUM >= 190000
+	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption);
+	return GetExplainExtensionId(name);
+#elif PG_VERSION_NUM >= 180000
+	RegisterExtensionExplainOption(name, handler);
+	return GetExplainExtensionId(name);
+#else
+	(void) name;
+	(void) handler;
+	return 0;
+#endif
+}
+
+/* 18: likewise. Get the state of an option in an EXPLAIN; NULL = not given. */
+static inline void *
+emogi_compat_get_explain_state(const ExplainState *es, int id)
+{
+#if PG_VERSION_NUM >= 180000
+	return GetExplainExtensionState(unconstify(ExplainState *, es), id);
+#else
+	(void) es;
+	(void) id;
+	return NULL;
+#endif
+}
+
+/* 18: likewise. Set it. */
+static inline void
+emogi_compat_set_explain_state(ExplainState *es, int id, void *state)
+{
+#if PG_VERSION_NUM >= 180000
+	SetExplainExtensionState(es, id, state);
+#else
+	(void) es;
+	(void) id;
+	(void) state;
 #endif
 }
 
