@@ -558,18 +558,30 @@ emogi_compat_descends(const PathKey *key)
 }
 
 /*
- * 16: Vars record which outer joins may have nulled them. Add an outer join to the expressions
- * below it.
+ * 16: Vars record which outer joins may have nulled them. Mark the Vars of a join's inner relation
+ * in expressions as they are marked in the join's target. If outer joins have changed places, these
+ * are more than the join itself.
  */
 static inline List *
-emogi_compat_below_join(List *expressions, Relids nullable, const SpecialJoinInfo *join)
+emogi_compat_below_join(List *expressions, const RelOptInfo *inner, const RelOptInfo *joinrel,
+						const SpecialJoinInfo *join)
 {
 #if PG_VERSION_NUM >= 160000
-	if (join->ojrelid != 0)
-		return (List *) add_nulling_relids((Node *) expressions, nullable,
-										   bms_make_singleton(join->ojrelid));
+	Relids		nulling = join->ojrelid != 0 ? bms_make_singleton(join->ojrelid) : NULL;
+	ListCell   *cell;
+
+	foreach(cell, joinrel->reltarget->exprs)
+	{
+		const Var  *var = lfirst(cell);
+
+		if (IsA(var, Var) && bms_is_member(var->varno, inner->relids))
+			nulling = var->varnullingrels;
+	}
+	if (nulling != NULL)
+		return (List *) add_nulling_relids((Node *) expressions, inner->relids, nulling);
 #else
-	(void) nullable;
+	(void) inner;
+	(void) joinrel;
 	(void) join;
 #endif
 	return expressions;
