@@ -156,14 +156,21 @@ parse_word(const char *option, const char *text, const char *const *names, int n
 	return -1;
 }
 
-/* Read a comma list of words; get how many. */
+/* Read a comma list of at most EMOGI_BENCH_CHOICES words; return their number. */
 static int
 parse_words(const char *option, const char *text, const char *const *names, int n, int *found)
 {
 	int			count = 0;
 
-	while (text != NULL && count < EMOGI_BENCH_CHOICES)
+	while (text != NULL)
 	{
+		if (count == EMOGI_BENCH_CHOICES)
+		{
+			char		message[100];
+
+			snprintf(message, sizeof(message), "--%s takes at most %d words", option, count);
+			emogi_bench_die(message, NULL);
+		}
 		found[count++] = parse_word(option, text, names, n);
 		text = strchr(text, ',');
 		text = text != NULL ? text + 1 : NULL;

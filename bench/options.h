@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #define EMOGI_BENCH_SOURCES 1024
-#define EMOGI_BENCH_CHOICES 16
+#define EMOGI_BENCH_CHOICES 64
 
 typedef struct EmogiBenchOptions
 {

@@ -106,7 +106,7 @@ def line_of(run, question, state):
     if from_here == run.sizes[0]:
         return 'at all sizes'
     if from_here and holds[0] == from_here:
-        return f'from {edges_in_words(from_here)} on'
+        return f'at {edges_in_words(from_here)} and above'
     others = sorted({name for edges in run.sizes for name in run.fastest(edges, question, state) if name != 'emogi'})
     return f"at no size: {', '.join(others)}" if not holds else f"at {', '.join(edges_in_words(e) for e in holds)} only; otherwise {', '.join(others)}"
 
@@ -119,23 +119,31 @@ def lines(run):
 
 
 def copies(run):
-    for system in run.systems:
-        loads = [(edges, run.cells[edges, 'load', system, 'any']['p50'] / 1000) for edges in run.sizes if (edges, 'load', system, 'any') in run.cells]
-        if loads:
-            yield f"{system} {', '.join(f'{seconds:.1f} s for {edges_in_words(edges)}' for edges, seconds in loads)}"
+    """Yield the table of the seconds that the copies took, without the sizes and systems that have none."""
+    loads = {(system, edges): run.cells[edges, 'load', system, 'any']['p50'] / 1000
+             for system in run.systems for edges in run.sizes if (edges, 'load', system, 'any') in run.cells}
+    if not loads:
+        return
+    sizes = [edges for edges in run.sizes if any(size == edges for _, size in loads)]
+    yield '| system | ' + ' | '.join(f'{edges_in_words(edges)} edges' for edges in sizes) + ' |'
+    yield '|---|' + '---|' * len(sizes)
+    for system in dict.fromkeys(system for system, _ in loads):
+        yield f'| {system} | ' + ' | '.join(f'{loads[system, edges]:.1f}' if (system, edges) in loads else '' for edges in sizes) + ' |'
 
 
 def part(run):
     facts = run.facts
     words = [f"{facts['device']}; {facts['versions']}; emogi at commit {facts['commit']}, {facts['date']}. Command: `{facts['command']}`."
-             + (f" Load average when it began: {facts['load']}." if 'load' in facts else ''), '',
-             f"Milliseconds: the median, and in brackets the 95th percentile, of {run.most} to {run.most + 2} calls or of the number after the semicolon. `> {facts['limit']}`: no answer within that "
-             'time; larger tables were not tried. Empty: not supported, or not tried. `fastest` lists the systems within 10 % or 0.1 ms of the smallest median.', '']
+             + (f" The load average at the beginning was {facts['load']}." if 'load' in facts else ''), '',
+             f"Each figure is a median in milliseconds, with the 95th percentile in parentheses, of {run.most} to {run.most + 2} calls, or of the number of calls after the semicolon. "
+             f"`> {facts['limit']}` means that there was no answer within that time; larger tables were not tried. An empty cell means that the question is not supported, or was not tried. "
+             '`fastest` lists the systems whose median exceeds the smallest median by at most max(10 %, 0.1 ms).', '']
     words += table(run)
     words += ['', 'emogi is among the fastest:', ''] + list(lines(run))
     loads = list(copies(run))
     if loads:
-        words += ['', f"Copying the edges before the first question took: {'; '.join(loads)}. emogi, SQL and pgRouting read the table itself."]
+        words += ['', 'emogi, SQL and pgRouting read the table itself. The other systems read a copy of the edges. Making the copy before the first question took, in seconds:', '']
+        words += loads
     return '\n'.join(words)
 
 
