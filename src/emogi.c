@@ -184,6 +184,7 @@ _PG_init(void)
 	emogi_lateral_init();
 	emogi_join_lookup_init();
 	emogi_upper_paths_init();
+	emogi_explain_option_init();
 	emogi_call_init();
 	if (!emogi_trial_is_on)
 		preload();

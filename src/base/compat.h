@@ -19,6 +19,7 @@
 #include "commands/explain.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
+#include "commands/explain_state.h"
 #endif
 #include "executor/executor.h"
 #include "executor/functions.h"
@@ -619,18 +620,30 @@ emogi_compat_descends(const PathKey *key)
 }
 
 /*
- * 16: Vars record which outer joins may have nulled them. Add an outer join to the expressions
- * below it.
+ * 16: Vars record which outer joins may have nulled them. Mark the Vars of a join's inner relation
+ * in expressions as they are marked in the join's target. If outer joins have changed places, these
+ * are more than the join itself.
  */
 static inline List *
-emogi_compat_below_join(List *expressions, Relids nullable, const SpecialJoinInfo *join)
+emogi_compat_below_join(List *expressions, const RelOptInfo *inner, const RelOptInfo *joinrel,
+						const SpecialJoinInfo *join)
 {
 #if PG_VERSION_NUM >= 160000
-	if (join->ojrelid != 0)
-		return (List *) add_nulling_relids((Node *) expressions, nullable,
-										   bms_make_singleton(join->ojrelid));
+	Relids		nulling = join->ojrelid != 0 ? bms_make_singleton(join->ojrelid) : NULL;
+	ListCell   *cell;
+
+	foreach(cell, joinrel->reltarget->exprs)
+	{
+		const Var  *var = lfirst(cell);
+
+		if (IsA(var, Var) && bms_is_member(var->varno, inner->relids))
+			nulling = var->varnullingrels;
+	}
+	if (nulling != NULL)
+		return (List *) add_nulling_relids((Node *) expressions, inner->relids, nulling);
 #else
-	(void) nullable;
+	(void) inner;
+	(void) joinrel;
 	(void) join;
 #endif
 	return expressions;
@@ -981,6 +994,53 @@ emogi_compat_sort_key(char *to, const char *string, size_t size, Oid collation)
 		return pg_strxfrm(to, string, size, locale);
 #endif
 	return 0;
+#endif
+}
+
+/*
+ * 18: extensions can add options to EXPLAIN; 19: a setting of auto_explain can name them. Define a
+ * Boolean option, and return the number under which its state is kept.
+ */
+static inline int
+emogi_compat_define_explain_option(const char *name,
+								   void (*handler) (ExplainState *, DefElem *, ParseState *))
+{
+#if PG_VERSION_NUM >= 190000
+	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption);
+	return GetExplainExtensionId(name);
+#elif PG_VERSION_NUM >= 180000
+	RegisterExtensionExplainOption(name, handler);
+	return GetExplainExtensionId(name);
+#else
+	(void) name;
+	(void) handler;
+	return 0;
+#endif
+}
+
+/* 18: likewise. Get the state of an option in an EXPLAIN; NULL = not given. */
+static inline void *
+emogi_compat_get_explain_state(const ExplainState *es, int id)
+{
+#if PG_VERSION_NUM >= 180000
+	return GetExplainExtensionState(unconstify(ExplainState *, es), id);
+#else
+	(void) es;
+	(void) id;
+	return NULL;
+#endif
+}
+
+/* 18: likewise. Set it. */
+static inline void
+emogi_compat_set_explain_state(ExplainState *es, int id, void *state)
+{
+#if PG_VERSION_NUM >= 180000
+	SetExplainExtensionState(es, id, state);
+#else
+	(void) es;
+	(void) id;
+	(void) state;
 #endif
 }
 

@@ -10,6 +10,7 @@
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "utils/lsyscache.h"
 
 #include "citus/citus.h"
 #include "remote/remote_internal.h"

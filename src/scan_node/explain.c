@@ -359,7 +359,7 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 			ExplainPropertyText("Index Search", "not until weights are known to be valid", es);
 		if (forecast.why_private != NULL)
 			ExplainPropertyText("Cache", psprintf("bypassed (%s)", forecast.why_private), es);
-		if (es->verbose)
+		if (emogi_explain_is_detailed(es))
 			explain_answerers(scan, &forecast, es);
 	}
 }

@@ -208,7 +208,7 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 	 * there
 	 */
 	join->filter = emogi_compat_below_join(list_concat_copy(join->conditions.quals, join->filter),
-										   inner->relids, extra->sjinfo);
+										   inner, joinrel, extra->sjinfo);
 	add_lookup_path(root, joinrel, outer_path, join);
 }
 

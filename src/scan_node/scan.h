@@ -172,6 +172,7 @@ extern uint64 emogi_shared_rows_next(EmogiScan *scan);
 
 /* explain.c */
 extern void emogi_explain_scan(CustomScanState *node, List *ancestors, ExplainState *es);
+extern bool emogi_explain_is_detailed(const ExplainState *es);
 
 /* Evaluate an input in the per-row memory of a context. */
 static inline Datum

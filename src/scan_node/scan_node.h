@@ -32,7 +32,7 @@
  *   batch.c             execute a batch, with batch_call.c
  *   batch_sums.c        the same if only aggregates are needed
  *   join_lookup.c       execute a join by `vertex`, with key_map.c
- *   explain.c           EXPLAIN of all nodes
+ *   explain.c           EXPLAIN of all nodes, with explain_option.c
  *
  * plan.h is shared by the planner's files, scan.h by the executor's.
  */
@@ -119,5 +119,6 @@ extern void emogi_plan_init(void);
 extern void emogi_lateral_init(void);
 extern void emogi_join_lookup_init(void);
 extern void emogi_upper_paths_init(void);
+extern void emogi_explain_option_init(void);
 
 #endif							/* EMOGI_SCAN_NODE_H */

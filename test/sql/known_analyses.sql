@@ -130,12 +130,17 @@ SELECT twice('SELECT src, dst FROM nulls WHERE kind = NULL'), twice('SELECT src,
 RESET transform_null_equals;
 RESET array_nulls;
 SELECT twice('SELECT src, dst FROM nulls WHERE kind = NULL'), twice('SELECT src, dst FROM nulls WHERE texts = ''{a,NULL}''');
+SELECT current_setting('server_version_num')::int < 190000 AS has_nonstandard \gset
+\if :has_nonstandard
 SET standard_conforming_strings = off;
 SET escape_string_warning = off;
-SELECT twice($$SELECT src, dst FROM pay WHERE note = '\x61'$$);
+\endif
+SELECT twice(CASE WHEN :'has_nonstandard'::bool THEN $$SELECT src, dst FROM pay WHERE note = '\x61'$$ ELSE $$SELECT src, dst FROM pay WHERE note = E'\x61'$$ END);
 SET standard_conforming_strings = on;
 SELECT twice($$SELECT src, dst FROM pay WHERE note = '\x61'$$);
+\if :has_nonstandard
 RESET escape_string_warning;
+\endif
 
 -- times of the transaction: as words, and as functions
 CREATE TABLE times (src int, dst int, at timestamptz);

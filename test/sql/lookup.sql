@@ -92,6 +92,12 @@ SELECT q, regexp_replace(ways(q), '^.*, ', '') FROM unnest(ARRAY[
   'SELECT id, vertex, level FROM o LEFT JOIN emogi_bfs(''e'', 3) b ON b.vertex = o.x AND level < 4'
 ]) q;
 
+-- Outer joins change places: a lookup above a join that also makes its columns NULL.
+SELECT q, regexp_replace(ways(q), '^.*, ', '') FROM unnest(ARRAY[
+  'SELECT p.id, b.level FROM o f LEFT JOIN emogi_bfs(''e'', 3) b ON b.vertex = f.x AND b.level % 2 = 0 RIGHT JOIN few p ON f.id = p.id',
+  'SELECT p.id, b.vertex FROM o f LEFT JOIN emogi_bfs(''e'', 3) b ON b.vertex = f.x AND b.vertex IS NOT NULL FULL JOIN few p ON f.id = p.id WHERE p.id > 1'
+]) q;
+
 -- What is not: it costs more than a hash join, the clause does not tell, or rows of the call depend on the outer ones.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT id, vertex FROM o JOIN emogi_bfs(''t'', ''v3'') b ON b.vertex = o.x_text',

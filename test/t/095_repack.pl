@@ -58,6 +58,66 @@ foreach my $evicted (0, 1)
 	$old->quit;
 }
 
+# ------------------------------------------------------------------- statements that REPACK overtakes (S3, S4, S10)
+my $level = q{SELECT count(*) FROM emogi_bfs($1, 7) WHERE level = 1};
+my $wait = 'SELECT pg_advisory_lock(7), pg_advisory_unlock(7)';
+
+sub locks_waited_for
+{
+	my ($mode, $count) = @_;
+
+	return wait_until(60, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = '$mode' AND relation = 'edges'::regclass") >= $count });
+}
+
+foreach my $graph ('edges', 'edges(src, dst) WHERE weight > 0', 'SELECT src, dst FROM edges')
+{
+	my ($holder, $repacker, @callers) = map { session($node) } 1 .. 5;
+	my $expected = $node->safe_psql('postgres', 'SELECT count(DISTINCT dst) FROM edges WHERE src = 7 AND dst <> 7');
+
+	# the plan is made once, without the graph's name: each execution has a snapshot before it has a lock
+	$_->ask("SET plan_cache_mode = force_generic_plan; PREPARE waits(text) AS $level;
+		PREPARE late(text) AS WITH done AS MATERIALIZED ($wait) SELECT ($level) FROM done;
+		PREPARE second(text) AS WITH first AS MATERIALIZED (SELECT count(*) AS n FROM emogi_bfs('small', 1)), done AS MATERIALIZED (SELECT n, pg_advisory_lock(7), pg_advisory_unlock(7) FROM first)
+			SELECT ($level), n FROM done")
+	  foreach @callers;
+	is($_->ask("EXECUTE waits('$graph')"), $expected, "$graph: a call") foreach @callers;
+
+	$holder->ask('BEGIN; LOCK TABLE edges IN ACCESS SHARE MODE');
+	$repacker->tell('REPACK (CONCURRENTLY) edges');
+	ok(locks_waited_for('AccessExclusiveLock', 1), '... REPACK waits for the end of a reader');
+	$_->tell("EXECUTE waits('$graph')") foreach @callers;
+	ok(locks_waited_for('AccessShareLock', 3), '... and calls wait for REPACK');
+	$holder->ask('COMMIT');
+	is($repacker->answer, '', '... REPACK is done');
+	is($_->answer, $expected, '... a call that waited sees the new file') foreach @callers;
+
+	$holder->ask('SELECT pg_advisory_lock(7)');
+	$callers[0]->tell("EXECUTE late('$graph')");
+	$callers[1]->tell("EXECUTE second('$graph')");
+	ok(wait_until(60, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'}) == 2 }), '... statements that have not reached the table');
+	is($repacker->ask('REPACK (CONCURRENTLY) edges'), '', '... which is repacked');
+	$holder->ask('SELECT pg_advisory_unlock(7)');
+	is($callers[0]->answer, $expected, '... the first call of a statement sees the new file');
+	like($callers[1]->answer, qr/ERROR:  40001/, '... after another call it cannot, and says so');
+	is($callers[1]->ask("EXECUTE second('$graph')"), "$expected|4", '... once');
+	is($node->safe_psql('postgres', $right), 't', '... and the graph is right');
+	$_->quit foreach $holder, $repacker, @callers;
+}
+
+# ------------------------------------------------------------------------------- a partition of a graph (L1, C9)
+$node->safe_psql('postgres', q{CREATE TABLE parts (id int, src int, dst int, PRIMARY KEY (id)) PARTITION BY RANGE (id);
+	CREATE TABLE parts_low PARTITION OF parts FOR VALUES FROM (MINVALUE) TO (5000);
+	CREATE TABLE parts_high PARTITION OF parts FOR VALUES FROM (5000) TO (MAXVALUE);
+	INSERT INTO parts SELECT i, i % 200, i FROM generate_series(1, 20000) i});
+my $parts_right = q{SELECT ok FROM emogi_check('parts', 'out', true)};
+my $rescanned = q{SELECT cache || ' ' || (pages_rescanned <= pg_relation_size('parts_low') / 8192 + 1) FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1};
+
+is($node->safe_psql('postgres', $parts_right), 't', 'a partitioned table');
+$node->safe_psql('postgres', 'UPDATE parts SET dst = dst + 1 WHERE id = 7');
+is($node->safe_psql('postgres', $parts_right), 't', '... that is followed');
+$node->safe_psql('postgres', 'REPACK (CONCURRENTLY) parts_low; UPDATE parts SET dst = dst + 1 WHERE id = 8');
+is($node->safe_psql('postgres', "$parts_right; $rescanned"), "t\nmerged true", '... of one that is repacked, the pages of that one are read, and no others');
+
 # ---------------------------------------------------------------------------------------- beside a writer
 my $dir = $node->basedir;
 append_to_file("$dir/write.sql", q{\set k random(1, 1000000)
@@ -65,8 +125,9 @@ append_to_file("$dir/write.sql", q{\set k random(1, 1000000)
 INSERT INTO edges VALUES (100000 + :k, :v, :k % 30000) ON CONFLICT (id) DO UPDATE SET dst = edges.dst + 1;
 UPDATE edges SET dst = dst + 1 WHERE id = :k % 20000;
 DELETE FROM edges WHERE id = (:k * 7) % 20000;
+UPDATE parts SET dst = dst + 1 WHERE id = :k % 20000;
 });
-append_to_file("$dir/repack.sql", "SET lock_timeout = 0;\nREPACK (CONCURRENTLY) edges;\n" x $rounds);
+append_to_file("$dir/repack.sql", "REPACK (CONCURRENTLY) edges;\nSELECT pg_sleep(0.3);\nREPACK (CONCURRENTLY) edges USING INDEX edges_pkey;\nSELECT pg_sleep(0.3);\nREPACK (CONCURRENTLY) parts_low;\n" x $rounds);
 my ($out, $err) = ('', '');
 my @env = ('-h', $node->host, '-p', $node->port);
 my $writer = IPC::Run::start([ 'pgbench', @env, '-n', '-c', '2', '-t', 100000, '-R', 300, '-f', "$dir/write.sql", 'postgres' ], '>', \$out, '2>', \$err);
@@ -77,11 +138,11 @@ my ($asked, $wrong, $caches) = (0, 0, '');
 # a snapshot that is taken before the lock may be older than the file that it then reads
 while ($repack->pump_nb, $repack->pumpable)
 {
-	my @answers = split /\n/, $node->safe_psql('postgres', "$differ; $last; BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE edges IN ACCESS SHARE MODE; SELECT least(count(*), 1) FROM edges; $differ; $differ; COMMIT; $right");
+	my @answers = split /\n/, $node->safe_psql('postgres', "$differ; $last; BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE edges IN ACCESS SHARE MODE; SELECT least(count(*), 1) FROM edges; $differ; $differ; COMMIT; $right; $parts_right");
 
 	$caches .= " $answers[1]";
 	$asked++;
-	next if join(' ', @answers[ 0, 2 .. 5 ]) eq '0 1 0 0 t';
+	next if join(' ', @answers[ 0, 2 .. 6 ]) eq '0 1 0 0 t t';
 	$wrong++;
 	diag("answers: @answers");
 }
@@ -92,7 +153,7 @@ is($wrong, 0, '... each answer was right');
 note("caches:$caches");
 is($node->safe_psql('postgres', $right), 't', '... and then');
 $writer->kill_kill;
-is($node->safe_psql('postgres', $right), 't', '... and without the writer');
+is($node->safe_psql('postgres', "$right; $parts_right"), "t\nt", '... and without the writer');
 is($node->safe_psql('postgres', $differ), '0', '... for a call, too');
 
 region_is_empty($node, '... the Region is empty');

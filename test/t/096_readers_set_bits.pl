@@ -7,12 +7,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use EmogiTest;
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $last = q{SELECT cache || ', by map ' || (pages_skipped_by_map > 0)::text || ', changes ' || changes FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1};
-my $node = emogi_node('main', "emogi.max_memory = '256MB'", 'emogi.incremental_min_size = 0');
+my $node = emogi_node('main', "emogi.max_memory = '256MB'", 'emogi.incremental_min_size = 0', 'wal_level = replica', 'max_wal_senders = 4');
 my $version = $node->safe_psql('postgres', q{SELECT current_setting('server_version_num')::int / 10000});
 
 plan(skip_all => 'readers set no bits of the visibility map before PostgreSQL 19') if $version < 19;
@@ -67,6 +68,83 @@ foreach my $round (1 .. 5)
 	like(checked(''), qr/^right, merged, .*changes [1-9]\d*$/, '... a refresh sees the change');
 	like(checked(''), qr/^right, hit/, '... and then nothing more');
 }
+
+# O5: what a transaction with changes of its own keeps of the map. The other transaction is older, so that its page becomes all-visible
+# while the first one still runs.
+sub own_changes_beside_a_reader
+{
+	my ($own, $other) = (session($node), session($node));
+	my $check = q{SELECT CASE WHEN ok THEN 'right' ELSE 'WRONG ' || differs END FROM emogi_check('edges', 'out', true)};
+	my ($before) = map_of();
+
+	$other->ask('BEGIN; SELECT pg_current_xact_id()');
+	$own->ask('BEGIN; UPDATE edges SET dst = dst + 1 WHERE src = 9000');
+	my $first = $own->ask($check);
+	my ($with_own) = map_of();
+	$other->ask('UPDATE edges SET dst = dst + 1 WHERE src % 500 = 123; COMMIT');
+	my ($between) = map_of();
+	read_all();
+	my ($after) = map_of();
+	my $second = $own->ask($check);
+	$own->ask('ROLLBACK');
+	$_->quit foreach $own, $other;
+	return ($first, $second, $between < $with_own && $after > $between);
+}
+
+read_all();
+like(checked(''), qr/^right/, 'before changes of an own transaction');
+my ($first, $second, $set_again) = own_changes_beside_a_reader();
+is($first, 'right', '... a call with own changes');
+ok($set_again, '... another one changes pages, and a reader sets their bits');
+is($second, 'right', '... a second call sees the change');
+read_all();
+like(checked(''), qr/^right/, '... and others');
+
+# readers, writers and refreshes at once
+my $dir = $node->basedir;
+my @env = ('-h', $node->host, '-p', $node->port);
+append_to_file("$dir/write.sql", "\\set k random(1, 9999)\nUPDATE edges SET dst = dst + 1 WHERE src = :k;\n");
+append_to_file("$dir/read.sql", "SET enable_indexscan = off; SET max_parallel_workers_per_gather = 0;\nSELECT sum(dst) FROM edges;\n");
+my @beside = map { my ($out, $err) = ('', ''); IPC::Run::start([ 'pgbench', @env, '-n', @$_, 'postgres' ], '>', \$out, '2>', \$err) }
+  ([ '-c', 2, '-T', 600, '-R', 40, '-f', "$dir/write.sql" ], [ '-c', 1, '-T', 600, '-R', 20, '-f', "$dir/read.sql" ]);
+my $end = time() + ($ENV{EMOGI_READERS_SECONDS} || 8);
+my %seen;
+while (time() < $end)
+{
+	my $answer = checked('');
+
+	$seen{ $answer =~ /^right, (\w+), by map (\w+)/ ? "$1, by map $2" : $answer }++;
+}
+$_->kill_kill foreach @beside;
+note(join('; ', map { "$_: $seen{$_}" } sort keys %seen));
+is(join(', ', grep { !/^(?:hit|merged|built|private), by map (?:true|false)$/ } sort keys %seen), '', 'readers, writers and refreshes at once: each answer was right');
+ok((grep { /^merged/ } keys %seen), '... also of refreshes');
+read_all();
+like(checked(''), qr/^right/, '... and afterwards');
+
+# a standby, which replays the bits
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->start;
+my $standby_check = q{SELECT CASE WHEN ok THEN 'right' ELSE 'WRONG ' || differs END FROM emogi_check('edges', 'out', true)};
+foreach my $round (1 .. 3)
+{
+	change("src % 500 = 20$round");
+	my ($between) = map_of();
+	$node->wait_for_catchup($standby);
+	is($standby->safe_psql('postgres', $standby_check), 'right', "standby, round $round: a change");
+	read_all();
+	my ($after) = map_of();
+	cmp_ok($after, '>', $between, '... a reader of the primary sets bits');
+	change("src % 500 = 30$round");
+	read_all();
+	$node->wait_for_catchup($standby);
+	is($standby->safe_psql('postgres', $standby_check), 'right', '... the standby sees the next change behind them');
+}
+region_is_empty($standby, '... the Region of the standby is empty');
+$standby->stop;
+no_crash($standby);
 
 # negative control: the bits alone tell nothing
 change('src % 500 = 77');
