@@ -29,7 +29,7 @@ leave_root() {
     local root=$1 point
     stop_servers_below "$root"
     while read -r point; do umount "$point" || umount -l "$point" || return; done < <(
-        awk -v below="$root/" 'index($2, below) == 1 { print $2 }' /proc/mounts | sort -r)
+        awk -v root="$root" '$2 == root || index($2, root "/") == 1 { print $2 }' /proc/mounts | sort -r)
     [ -n "${KEEP:-}" ] || rm -rf --one-file-system "$root"
 }
 
