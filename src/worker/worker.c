@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -330,6 +331,25 @@ enter_shared(void)
 }
 
 /*
+ * Get the path of the module for GPUs: beside this library, which need not lie in the server's own
+ * folder (dynamic_library_path).
+ */
+static void
+find_module(char *path, size_t size)
+{
+	Dl_info		library;
+
+	if (dladdr((void *) find_module, &library) == 0 || strchr(library.dli_fname, '/') == NULL)
+		strlcpy(path, pkglib_path, size);
+	else
+	{
+		strlcpy(path, library.dli_fname, size);
+		get_parent_directory(path);
+	}
+	strlcat(path, "/emogi_cuda.so", size);
+}
+
+/*
  * Start the threads, and open the engines in one of them, because a driver may take seconds to
  * start.
  */
@@ -344,7 +364,7 @@ start_threads(void)
 	EmogiWork *work;
 	int			rc;
 
-	snprintf(module, sizeof module, "%s/emogi_cuda.so", pkglib_path);
+	find_module(module, sizeof module);
 	rc = emogi_threads_start(&options, module, emogi_device_set);
 	if (rc != 0)
 		ereport(FATAL,

@@ -21,7 +21,8 @@ my $calls = 8;
 my $folder = abs_path(PostgreSQL::Test::Utils::tempdir());
 my $loses = "$folder/loses";
 
-# Get a copy of the installation, as far as a server needs one of its own, with the false module in it.
+# Get a copy of the installation, as far as a server needs one of its own. The false module is beside emogi.so in a folder of its own, as in an
+# image volume (dynamic_library_path).
 sub install
 {
 	my %at = map { my $path = `pg_config --$_`; chomp $path; ($_ => $path) } qw(bindir pkglibdir sharedir);
@@ -29,14 +30,14 @@ sub install
 
 	$root = dirname($root) while index("$at{sharedir}/", "$root/") != 0 || index("$at{pkglibdir}/", "$root/") != 0;
 	my %new = map { ($_ => $folder . substr($at{$_}, length $root)) } keys %at;
-	make_path(dirname($new{bindir}), $new{pkglibdir}, dirname($new{sharedir}));
+	make_path(dirname($new{bindir}), $new{pkglibdir}, dirname($new{sharedir}), "$folder/volume");
 	system('cp', '-a', $at{bindir}, $new{bindir}) == 0 or die 'cp';	# no link: the server looks beside what it is
 	symlink($at{sharedir}, $new{sharedir}) or die "symlink: $!";
 	foreach my $file (grep { !/emogi_cuda\.so$/ } glob "$at{pkglibdir}/*")
 	{
 		symlink($file, $new{pkglibdir} . substr($file, length $at{pkglibdir})) or die "symlink: $!";
 	}
-	symlink($module, "$new{pkglibdir}/emogi_cuda.so") or die "symlink: $!";
+	symlink("$at{pkglibdir}/emogi.so", "$folder/volume/emogi.so") && symlink($module, "$folder/volume/emogi_cuda.so") or die "symlink: $!";
 	return dirname($new{bindir});
 }
 
@@ -55,7 +56,8 @@ $ENV{EMOGI_FAKE_LOSES} = $loses;
 
 my $node = PostgreSQL::Test::Cluster->new('gpus', install_path => install());
 $node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'emogi'\nautovacuum = off\nlog_statement = none\nemogi.engine = cuda");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'emogi'\nautovacuum = off\nlog_statement = none\nemogi.engine = cuda\n"
+	. "dynamic_library_path = '$folder/volume:\$libdir'");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION emogi; CREATE TABLE edges AS SELECT i AS src, i * 7 % 1000 AS dst FROM generate_series(0, 999) i');
 wait_until(30, sub { $node->safe_psql('postgres', "SELECT count(*) FROM emogi_devices WHERE state = 'starting'") == 0 }) or die 'no worker';

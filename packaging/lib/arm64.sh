@@ -1,0 +1,112 @@
+# shellcheck shell=bash
+# The kind `arm64` of packaging/check: the Debian package for arm64, cross-built; the engine's unit tests and a server of arm64 that answers with it,
+# both under qemu's emulation of a processor. Sourced by it, never run.
+#
+# The root that builds has the cross compiler, and of arm64 the libraries, headers and makefiles of the server. The root that runs is unpacked and
+# not configured, so that nothing of arm64 is executed but what is tested: programs are started by qemu one by one, and no handler of foreign
+# programs (binfmt_misc) is registered in the kernel, which is everybody's.
+
+CROSS=$WORK/cross
+EMULATED=$WORK/emulated
+ARM_DEB=postgresql-15-emogi_${VERSION:-}-1_arm64.deb
+
+# Unpack packages of arm64 over a root, by apt of the root that builds, without their scripts: further arguments are the paths to take, or all.
+unpack_arm64() {
+    local root=$1 packages=$2 deb
+    shift 2
+    mkdir -p "$CROSS/tmp/arm64" || return
+    # shellcheck disable=SC2086
+    in_root "$CROSS" sh -c 'cd /tmp/arm64 && rm -f *.deb && apt-get -q -o APT::Sandbox::User=root download "$@"' sh $packages || return
+    for deb in "$CROSS"/tmp/arm64/*.deb; do
+        if [ $# = 0 ]; then dpkg-deb -x "$deb" "$root"; else dpkg-deb --fsys-tarfile "$deb" | tar -xf - -C "$root" --wildcards "$@"; fi || return
+    done
+}
+
+# A root with the cross compiler, and arm64's headers and makefiles in the place of this machine's: pg_config.h says what the processor has.
+make_cross_root() {
+    cp -ax "$BUILD" "$CROSS" && rm -rf "${CROSS:?}/src" && mkdir "$CROSS/src" && enter_root "$CROSS" &&
+        in_root "$CROSS" dpkg --add-architecture arm64 && in_root "$CROSS" apt-get -q update &&
+        root_install "$CROSS" crossbuild-essential-arm64 libpq5:arm64 qemu-user-static &&
+        unpack_arm64 "$CROSS" postgresql-server-dev-15:arm64 './usr/include/*' &&
+        unpack_arm64 "$CROSS" postgresql-client-15:arm64 './usr/lib/postgresql/15/lib/pgxs/src/Makefile.*' &&
+        unpack_arm64 "$CROSS" libpq-dev:arm64 './usr/include/*' './usr/lib/aarch64-linux-gnu/*'
+}
+
+# The package, with the same rules. Its build cannot ask a server, and does not depend on packages that are no part of the root.
+build_arm64() {
+    cp -a "$WORK/unpacked/emogi-$VERSION" "$CROSS/src/" && in_root "$CROSS" chown -R builder:builder /src &&
+        in_root_as "$CROSS" builder sh -c 'cd "$1" && DEB_BUILD_OPTIONS="parallel=$(nproc) nocheck" dpkg-buildpackage -us -uc -b -d -aarm64 -Pcross,nocheck' \
+            sh "/src/emogi-$VERSION"
+}
+
+# The package and its library are of arm64: e_machine of the ELF header is 183.
+arm64_package_is() {
+    local folder=$WORK/arm64-package
+    rm -rf "$folder" && dpkg-deb -x "$CROSS/src/$ARM_DEB" "$folder" && dpkg-deb -f "$CROSS/src/$ARM_DEB" && ls -l "$CROSS/src/$ARM_DEB" &&
+        same "$(dpkg-deb -f "$CROSS/src/$ARM_DEB" Architecture)" arm64 &&
+        same "$(od -An -t u2 -j 18 -N 2 "$folder/usr/lib/postgresql/15/lib/emogi.so" | tr -d ' ')" 183
+}
+
+# The engine's tests of the same source, each under qemu, by the ordinary user.
+build_arm64_unit() {
+    cp -a "$WORK/unpacked/emogi-$VERSION" "$CROSS/src/unit" && in_root "$CROSS" chown -R builder:builder /src &&
+        in_root_as "$CROSS" builder make -C /src/unit -s -j"$(nproc)" NVCC= with_llvm=no CC=aarch64-linux-gnu-gcc \
+            PG_CONFIG=/usr/lib/postgresql/15/bin/pg_config unit
+}
+run_arm64_unit() {
+    in_root_as "$CROSS" builder timeout 600 qemu-aarch64-static -L /usr/aarch64-linux-gnu "/src/unit/build/unit/$1"
+}
+
+# A root with the server of arm64 and all that it needs, unpacked, and the package over it. initdb is this machine's: the files are the same.
+make_emulated_root() {
+    local packages
+    packages=$(in_root "$CROSS" apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances \
+        postgresql-15:arm64 | grep -E '^(lib[a-z0-9.+-]*|zlib1g):arm64$' | grep -vE '(-perl|-common|-bin|-modules.*|-data):' | sort -u) &&
+        mkdir -p "$EMULATED" && unpack_arm64 "$EMULATED" "postgresql-15:arm64 $packages" && dpkg-deb -x "$CROSS/src/$ARM_DEB" "$EMULATED" || return
+    # a server asks for its user, its time zones and its locale, and leaves a socket
+    mkdir -p "$EMULATED"/{etc,tmp,data,proc,dev/shm,usr/bin,run/postgresql,usr/share} && chmod 1777 "$EMULATED/tmp" "$EMULATED/run/postgresql" &&
+        cp "$CROSS/etc/passwd" "$CROSS/etc/group" "$EMULATED/etc/" && root_install "$CROSS" tzdata && cp -a "$CROSS/usr/share/zoneinfo" "$EMULATED/usr/share/" &&
+        cp -a "$CROSS/usr/lib/locale" "$EMULATED/usr/lib/" && cp "$CROSS/usr/bin/qemu-aarch64-static" "$EMULATED/usr/bin/" &&
+        mkdir -p "$EMULATED/var" && ln -sfn ../run "$EMULATED/var/run" && mknod -m 666 "$EMULATED/dev/null" c 1 3 && mknod -m 666 "$EMULATED/dev/urandom" c 1 9 &&
+        mount -t proc proc "$EMULATED/proc" && mount -t tmpfs -o mode=1777 shm "$EMULATED/dev/shm"
+}
+
+# Start the server of arm64 on a cluster that this machine's initdb makes. Both are in reach of the socket.
+start_emulated() {
+    in_root "$CROSS" install -d -o postgres /run/postgresql /data && in_root_as "$CROSS" postgres /usr/lib/postgresql/15/bin/initdb -D /data -A trust --locale=C.UTF-8 &&
+        mount --bind "$CROSS/data" "$EMULATED/data" && mount --bind "$CROSS/run/postgresql" "$EMULATED/run/postgresql" || return
+    in_root_emulated -D /data -c shared_preload_libraries=emogi -c emogi.max_memory=128MB -c "listen_addresses=" -c jit=off -c log_min_messages=info \
+        >"$WORK/emulated.log" 2>&1 &
+    for _ in $(seq 300); do
+        ! psql_in "$CROSS" -c 'SELECT 1' >/dev/null 2>&1 || { psql_in "$CROSS" -c 'SELECT version()'; return; }
+        sleep 0.2
+    done
+    cat "$WORK/emulated.log"
+    return 1
+}
+in_root_emulated() {
+    chroot --userspec="$(stat -c %u:%g "$CROSS/data")" "$EMULATED" /usr/bin/qemu-aarch64-static -E LC_ALL=C.UTF-8 \
+        /usr/lib/postgresql/15/bin/postgres "$@" 3>&-
+}
+emulated_is_arm64() { psql_in "$CROSS" -c 'SELECT version()' | grep aarch64; }
+
+# What the engines have for other processors has a way for this one.
+emulated_answers() {
+    psql_in "$CROSS" -c 'CREATE EXTENSION emogi' -c 'CREATE TABLE follows AS SELECT * FROM (VALUES (1, 2), (2, 3), (1, 4)) AS edges (src, dst)' && answers "$CROSS"
+}
+
+check_arm64() {
+    local program
+    ARM_DEB=postgresql-15-emogi_$VERSION-1_arm64.deb
+    need 'A root with a cross compiler' make_cross_root
+    need 'Cross-build the package' build_arm64
+    check 'It is of arm64' arm64_package_is
+    need 'Cross-build the unit tests' build_arm64_unit
+    for program in "$CROSS"/src/unit/build/unit/test_*; do
+        case $program in *.d) ;; *) check "qemu: ${program##*/}" run_arm64_unit "${program##*/}" ;; esac
+    done
+    need 'A root with a server of arm64' make_emulated_root
+    need 'qemu: start the server' start_emulated
+    check 'It is of arm64' emulated_is_arm64
+    check 'qemu: a call is answered' emulated_answers
+}

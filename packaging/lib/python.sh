@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# The kind `python` of packaging/check: the wheel and the source archive of the Python package, as PyPI gets them. Sourced by it, never run.
+# The package's own tests, with a server, are those of test/run python.
+
+PYTHON=$WORK/python
+
+# Make both of a copy, with tools from PyPI.
+build_wheel() {
+    mkdir "$PYTHON" && cp -r "$WORK/unpacked/emogi-$VERSION/python" "$PYTHON/source" && install_missing python3-venv &&
+        python3 -m venv "$PYTHON/tools" && timeout 600 "$PYTHON/tools/bin/pip" install --disable-pip-version-check -q build twine &&
+        (cd "$PYTHON" && timeout 600 "$PYTHON/tools/bin/python" -m build -o "$PYTHON/dist" "$PYTHON/source") && ls -l "$PYTHON/dist"
+}
+dist_is_valid() { "$PYTHON/tools/bin/twine" check --strict "$PYTHON"/dist/*; }
+
+# The wheel has the modules, the marker of types, and the licence's name; the archive builds the same wheel.
+wheel_is() {
+    local wheel=$PYTHON/dist/emogi-$VERSION-py3-none-any.whl
+    diff <(unzip -Z1 "$wheel" 'emogi/*' | sort) <(cd "$PYTHON/source/src" && find emogi -type f -not -path '*/__pycache__/*' | sort) &&
+        unzip -Z1 "$wheel" | grep -x emogi/py.typed && unzip -p "$wheel" '*/METADATA' | grep -x "Version: $VERSION"
+}
+
+# Install the wheel where nothing of the checkout is, and have mypy check a program that uses it.
+install_wheel() {
+    python3 -m venv "$PYTHON/venv" && timeout 900 "$PYTHON/venv/bin/pip" install --disable-pip-version-check -q mypy pytest "$PYTHON"/dist/emogi-*.whl &&
+        (cd / && same "$("$PYTHON/venv/bin/python" -c 'import emogi; print(emogi.__version__)')" "$VERSION") &&
+        "$PYTHON/venv/bin/pip" check
+}
+types_are_seen() {
+    (cd "$PYTHON" && timeout 600 "$PYTHON/venv/bin/python" -m pytest -q -p no:cacheprovider -k 'not runs' "$PYTHON/source/tests/test_types.py")
+}
+
+check_python() {
+    need 'The wheel and the source archive' build_wheel
+    check 'twine' dist_is_valid
+    check 'The wheel has the modules and py.typed' wheel_is
+    need 'pip install' install_wheel
+    check 'mypy --strict of a program' types_are_seen
+}
