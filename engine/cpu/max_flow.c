@@ -503,7 +503,9 @@ list_edge(Network *network, uint64_t i, uint64_t v, uint64_t e)
 {
 	const EmogiArray *columns = network->run.result->columns;
 	const double capacity = capacity_of(network, e);
-	const bool	is_full = network->query->algorithm == EMOGI_MIN_CUT || network->residual[e] == 0;
+	/* a capacity of less than a unit carries no flow */
+	const bool	is_full = network->query->algorithm == EMOGI_MIN_CUT ||
+		(network->residual[e] == 0 && network->flow[e] > 0);
 	const double flow = is_full ? capacity : from_units(network, network->flow[e]);
 
 	columns[0].float64[i] = flow;

@@ -5,6 +5,7 @@
  * the constants that these literals became: the parser gives a constant the location of its
  * literal. A literal has no such constant if the parser has used it otherwise, as the length of a
  * type or the number of a column, or if an expression of it was folded. Then it must be the same.
+ * All literals must be the same if the parser has compared expressions with each other.
  *
  * A value is made as the parser makes it: an integer of few digits is an int4, a string is read by
  * the input function of the constant's type. This is verified with the value that the parser made.
@@ -26,6 +27,7 @@ typedef struct Walk
 {
 	EmogiLiteralPlaces *literals;
 	int			offset;			/* of the given text in the one that was analyzed */
+	bool		compares;		/* the parser has compared expressions with each other */
 } Walk;
 
 /* Get the number of the literal that a constant was; -1 if it was none. */
@@ -40,6 +42,19 @@ literal_of(const Const *constant, const Walk *walk)
 	return -1;
 }
 
+/*
+ * Has the parser compared expressions of a query with each other? It looks up those of ORDER BY,
+ * GROUP BY, DISTINCT and OVER in the target list, and columns outside of aggregates in GROUP BY, so
+ * the tree and the errors depend on which constants are equal.
+ */
+static bool
+compares_expressions(const Query *query)
+{
+	return query->sortClause != NIL || query->groupClause != NIL || query->groupingSets != NIL ||
+		query->distinctClause != NIL || query->windowClause != NIL || query->hasAggs ||
+		query->havingQual != NULL || query->setOperations != NULL;
+}
+
 /* Collect the constants of literals. */
 static bool
 collect(Node *node, void *context)
@@ -50,6 +65,8 @@ collect(Node *node, void *context)
 	if (node == NULL)
 		return false;
 	CHECK_FOR_INTERRUPTS();
+	if (IsA(node, Query) && compares_expressions((Query *) node))
+		return walk->compares = true;
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, collect, context, 0);
 	if (IsA(node, Const) && (i = literal_of((Const *) node, walk)) >= 0)
@@ -147,8 +164,8 @@ emogi_literal_values_find(const char *text, int offset, List *trees, List *folde
 						  EmogiLiteralPlaces *literals)
 {
 	EmogiLiteralPlaces gone;
-	Walk		walk = {literals, offset};
-	Walk		gone_walk = {&gone, offset};
+	Walk		walk = {literals, offset, false};
+	Walk		gone_walk = {&gone, offset, false};
 	ListCell   *cell;
 
 	memset(literals, 0, sizeof *literals);
@@ -161,7 +178,7 @@ emogi_literal_values_find(const char *text, int offset, List *trees, List *folde
 		(void) collect(((EmogiFolded *) lfirst(cell))->node, &gone_walk);
 	for (int i = 0; i < literals->texts.count; i++)
 	{
-		if (gone.places[i] != NIL ||
+		if (walk.compares || gone_walk.compares || gone.places[i] != NIL ||
 			!is_replaceable(text, &literals->texts.found[i], literals->places[i]))
 			literals->places[i] = NIL;
 		literals->can_differ |= literals->places[i] != NIL;

@@ -318,9 +318,9 @@ start_up(int fd, Size bytes)
 	PG_END_TRY();
 }
 
-/* Become a holder of the file. Caller has locked the control block. */
+/* Map the file and become one of its holders. Caller has locked the control block. */
 static void
-hold_file(void)
+attach_file(void)
 {
 	const Library library = find_library();
 	Size		bytes;
@@ -341,10 +341,31 @@ hold_file(void)
 	map_file(fd, bytes);
 	start_up(fd, bytes);
 	file = fd;
-	ReserveExternalFD();
+	before_shmem_exit(leave, (Datum) 0);
 	control->holders[control->nholders].pid = MyProcPid;
 	control->holders[control->nholders++].fd = fd;
-	before_shmem_exit(leave, (Datum) 0);
+}
+
+/*
+ * Become a holder of the file. Caller has locked the control block; an error unlocks it, because a
+ * process without a transaction exits then, and unmaps the control block before its locks are
+ * released.
+ */
+static void
+hold_file(void)
+{
+	ReserveExternalFD();
+	PG_TRY();
+	{
+		attach_file();
+	}
+	PG_CATCH();
+	{
+		ReleaseExternalFD();
+		LWLockReleaseAll();
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 }
 
 /* ---- attaching ---- */
@@ -411,7 +432,10 @@ attach(void)
 	notify();
 }
 
-/* Attach the engine worker; return false if there is another one. */
+/*
+ * Attach the engine worker; return false if there is another one, or if it cannot attach. Then the
+ * error is in the log, and the next call registers another worker.
+ */
 bool
 emogi_trial_attach_worker(void)
 {
@@ -421,7 +445,18 @@ emogi_trial_attach_worker(void)
 	is_first = control->worker_pid == 0;
 	if (is_first)
 	{
-		hold_file();
+		control->has_worker = false;
+		PG_TRY();
+		{
+			hold_file();
+		}
+		PG_CATCH();
+		{
+			HOLD_INTERRUPTS();
+			EmitErrorReport();
+			proc_exit(0);
+		}
+		PG_END_TRY();
 		control->has_worker = true;
 		control->worker_pid = MyProcPid;
 	}

@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "keys/keys.h"
 
 /* Initialize a coder for keys of a type. */

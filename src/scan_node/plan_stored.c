@@ -59,7 +59,7 @@ emogi_plan_stored_replace(RelOptInfo *rel, const RangeTblEntry *rte)
 	path->path.pathtype = T_CustomScan;
 	path->path.parallel_aware = path->path.parallel_safe = false;
 	path->path.pathkeys = NIL;
-	path->flags = emogi_compat_projects();
+	path->flags = emogi_compat_projects() | CUSTOMPATH_SUPPORT_BACKWARD_SCAN;
 	path->methods = &path_methods;
 	rel->pathlist = NIL;
 	add_path(rel, (Path *) path);

@@ -19,6 +19,7 @@ typedef struct StoredScan
 	EmogiScan	scan;
 	SetExprState *call;
 	MemoryContext arguments;	/* of the call's arguments */
+	bool		is_backward;	/* rows may be fetched backward */
 	Tuplestorestate *rows;		/* NULL = not executed yet */
 	TupleTableSlot *row;		/* the current row, as stored */
 } StoredScan;
@@ -31,11 +32,13 @@ begin_stored_scan(CustomScanState *node, EState *estate, int eflags)
 	EmogiScan  *scan = &stored->scan;
 	const CustomScan *plan = (const CustomScan *) node->ss.ps.plan;
 
+	emogi_shared_require();		/* EXPLAIN looks up the graph without a call */
 	scan->call_expr = linitial_node(FuncExpr, plan->custom_exprs);
 	scan->function = emogi_call_expr_stored(scan->call_expr, &scan->collects);
 	if (scan->function == NULL)
 		elog(ERROR, "function %u is not one of emogi's", scan->call_expr->funcid);
 	scan->is_stored = true;
+	stored->is_backward = (eflags & EXEC_FLAG_BACKWARD) != 0;
 	scan->joined = -1;
 	emogi_inputs_init(scan);
 	stored->call = ExecInitTableFunctionResult((Expr *) scan->call_expr,
@@ -55,7 +58,8 @@ execute(StoredScan *stored)
 	stored->scan.nruns++;
 	return ExecMakeTableFunctionResult(stored->call, node->ss.ps.ps_ExprContext,
 									   stored->arguments,
-									   node->ss.ss_ScanTupleSlot->tts_tupleDescriptor, false);
+									   node->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+									   stored->is_backward);
 }
 
 /*
@@ -82,6 +86,7 @@ execute_recorded(StoredScan *stored)
 	PG_END_TRY();
 	if (ended->function == scan->call_expr->funcid)
 		emogi_scan_add_to_total(scan, ended);
+	pfree(ended);
 	return rows;
 }
 
@@ -97,7 +102,9 @@ next_row(ScanState *state)
 	if (stored->rows == NULL)
 		stored->rows = state->ps.state->es_instrument != 0 ? execute_recorded(stored) :
 			execute(stored);
-	if (!tuplestore_gettupleslot(stored->rows, true, false, stored->row))
+	if (!tuplestore_gettupleslot(stored->rows,
+								 ScanDirectionIsForward(state->ps.state->es_direction), false,
+								 stored->row))
 		return slot;
 	slot_getallattrs(stored->row);
 	memcpy(slot->tts_values, stored->row->tts_values, natts * sizeof *slot->tts_values);

@@ -102,6 +102,26 @@ SELECT values_of('kind = ''%s''', 0, 5), edges_of('kind = ''x''');
 -- what is no literal is not taken for one
 SELECT values_of('kind = %s', 0, 5), error_of('kind = 1) OR (true'), error_of('kind = 1 OR (true'), error_of('kind = 1; SELECT 2'), edges_of('kind = 1 OR true'), edges_of('kind = ''1'' OR true');
 SELECT values_of('note = ''n%s''', 0, 7), edges_of('note = ''n1'' OR true OR note = '''''), error_of('note = ''n1'' OR'), edges_of('note = ''n''''1''');
+-- the parser compares expressions of ORDER BY, GROUP BY, DISTINCT and OVER with others, so that their constants depend on each other
+CREATE TABLE pairs AS SELECT 0 AS a, g AS b FROM generate_series(1, 60) g;
+CREATE FUNCTION first_of(divisor int, known int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  query text := format('SELECT a, b %% %s FROM pairs WHERE b < 42 AND a = 0 ORDER BY b %% %s LIMIT 5', divisor, known);
+  found text;
+  expected text;
+BEGIN
+  EXECUTE format('SELECT string_agg(vertex::text, '' '' ORDER BY vertex) FROM emogi_bfs(%L, 0) WHERE level > 0', query) INTO found;
+  EXECUTE format('SELECT string_agg(DISTINCT d::text, '' '' ORDER BY d::text) FROM (%s) s(a, d) WHERE d <> 0', query) INTO expected;
+  RETURN CASE WHEN found IS NOT DISTINCT FROM expected THEN 'right' ELSE format('WRONG: %s, not %s', found, expected) END;
+END $$;
+SELECT first_of(7, 7), first_of(8, 8), first_of(9, 9), first_of(8, 7), first_of(7, 8);
+CREATE FUNCTION grouped(summand int, known int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('SELECT count(*) FROM emogi_bfs(''SELECT a, b + %s FROM pairs GROUP BY a, b + %s'', 0)', summand, known);
+  RETURN 'none';
+EXCEPTION WHEN OTHERS THEN RETURN sqlstate;
+END $$;
+SELECT grouped(1, 1), grouped(2, 2), grouped(3, 2), grouped(4, 1);
 -- settings and other users
 SELECT values_of('day > ''01-02-20%s''', 25, 27);
 SET datestyle = 'ISO, DMY';

@@ -96,6 +96,15 @@ FETCH 2 FROM steps;
 FETCH BACKWARD 1 FROM steps;
 FETCH 3 FROM steps;
 COMMIT;
+-- as of a FunctionScan, without SCROLL
+BEGIN;
+DECLARE steps CURSOR FOR SELECT cycle_id, seq, vertex FROM emogi_cycles('ring', 3, 4);
+FETCH 2 FROM steps;
+FETCH BACKWARD 1 FROM steps;
+FETCH 3 FROM steps;
+MOVE BACKWARD ALL FROM steps;
+FETCH 1 FROM steps;
+COMMIT;
 
 -- the privilege to execute is that of a FunctionScan
 CREATE ROLE emogi_no_cycles;

@@ -39,6 +39,12 @@ is(engines(), '1', '... and has started the engine');
 like($err, qr/NOTICE/, 'the next session is told, too');
 (undef, undef, $err) = $node->psql('postgres', q{SET emogi.notice_trial = off; SELECT count(*) FROM emogi_bfs('small', 1)});
 is($err, '', '... unless emogi.notice_trial is off');
+foreach my $call (q{emogi_cycles('small', 1)}, q{emogi_reachable('small', 'VALUES (1, 2)')}, q{emogi_k_shortest_paths('small', 1, 3, 2)},
+	q{emogi_all_shortest_paths('small', 1, 3)}, q{emogi_triangle_count('small')})
+{
+	($rc) = $node->psql('postgres', "LOAD 'emogi'; EXPLAIN (VERBOSE) SELECT * FROM $call");
+	is($rc, 0, "EXPLAIN of $call as the first that a session does with emogi");
+}
 is(ask('SELECT preloaded FROM emogi_stat_info'), 'f', 'emogi_stat_info says that it was not preloaded');
 like((sqlstate($node, q{SELECT count(*) FROM emogi_devices; SET emogi.max_memory = '1GB'}))[0], qr/55P02/, 'a session cannot change the size of the arena');
 $node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'128MB'");
