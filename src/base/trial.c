@@ -61,6 +61,7 @@ typedef struct Control
 	int			tranche;		/* of all locks */
 	bool		has_worker;		/* the engine worker is registered; the postmaster restarts it */
 	int			worker_pid;		/* 0 = it is not running */
+	uint32		nfailures;		/* workers that could not attach */
 
 	/* the file, if anyone holds it */
 	Library		library;
@@ -418,14 +419,44 @@ notify(void)
 }
 
 /*
- * Attach this process to the shared state; the first one creates it and starts the engine worker.
- * Raises an error if that is not possible; the next call tries again.
+ * Wait until the engine worker holds the file, if nobody does. The worker creates the file, because
+ * it has the settings of the configuration files; those of a session may be its own. Caller has
+ * locked the control block.
+ */
+static void
+await_file(void)
+{
+	const double end_ms = emogi_shared_clock_ms() + EMOGI_START_MS;
+	const uint32 nfailures = control->nfailures;
+
+	while (control->nholders == 0)
+	{
+		const bool	has_failed = control->nfailures != nfailures;
+
+		LWLockRelease(&control->lock);
+		if (has_failed || emogi_shared_clock_ms() > end_ms)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("the engine of emogi could not be started"),
+					 errhint("The server's log has the reason.")));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 2,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		lock_control();
+	}
+}
+
+/*
+ * Attach this process to the shared state, which the engine worker creates; start the worker if
+ * necessary. Raises an error if that is not possible; the next call tries again.
  */
 static void
 attach(void)
 {
 	lock_control();
 	require_worker();
+	await_file();
 	hold_file();
 	LWLockRelease(&control->lock);
 	await_worker();
@@ -452,6 +483,7 @@ emogi_trial_attach_worker(void)
 		}
 		PG_CATCH();
 		{
+			control->nfailures++;
 			HOLD_INTERRUPTS();
 			EmitErrorReport();
 			proc_exit(0);

@@ -26,6 +26,10 @@ add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uin
 		sum += column.float64[v];
 	if (isnan(sum))
 		PG_RETURN_NULL();
+	if (isinf(sum))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the result is out of range for type double precision")));
 	PG_RETURN_FLOAT8(sum);
 }
 
