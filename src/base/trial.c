@@ -36,6 +36,7 @@
 
 #include "base/compat.h"
 #include "base/extents.h"
+#include "base/machine.h"
 #include "base/settings.h"
 #include "base/trial.h"
 
@@ -221,6 +222,8 @@ create_file(void)
 
 	control->state_bytes =
 		TYPEALIGN(EMOGI_EXTENT_BYTES, hooks.state_bytes() + EMOGI_EXTENT_BYTES / 2);
+	if (control->state_bytes > emogi_machine_bytes() / 16)
+		report_file("could not create the shared memory of emogi", ENOMEM);
 	fd = emogi_extents_make_file(control->state_bytes);
 	if (fd >= 0 && fallocate(fd, 0, 0, (off_t) control->state_bytes) != 0)
 	{

@@ -184,7 +184,7 @@ emogi_call_expr_stored(const FuncExpr *call, EmogiIndexSearchKind *collects)
 
 	*collects = EMOGI_SEARCHES;
 	if (member != NULL && member->algorithm != NULL)
-		return member->algorithm->shape == EMOGI_SHAPE_SCALAR ? member->algorithm : NULL;
+		return emogi_shape_is_number(member->algorithm->shape) ? member->algorithm : NULL;
 	if (stored == NULL)
 		return NULL;
 	if (stored->of_pairs != NULL &&

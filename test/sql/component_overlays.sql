@@ -5,6 +5,7 @@ CREATE SCHEMA test_component_overlays;
 SET search_path = test_component_overlays, public;
 SET emogi.incremental_min_size = 0;
 SET emogi.enable_index_search = off;
+SET emogi.engine = cpu;
 \pset format unaligned
 \pset tuples_only on
 CREATE TABLE e (src int, dst int);

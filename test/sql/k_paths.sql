@@ -126,7 +126,9 @@ SET statement_timeout = '200ms';
 SELECT count(*) FROM emogi_k_shortest_paths('grid(a, b)', 0, 1212, 2000000000, 'both');
 SELECT count(*) FROM emogi_cycles('grid(a, b)', 0, 100, 2000000000, 'both');
 RESET statement_timeout;
+SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_k_shortest_paths('net', 1, 2, 3);
+RESET emogi.engine;
 
 -- Paths of the same distance come in the order of their vertices, whatever had to be looked into first.
 CREATE TABLE ties (source int, target int, cost int);

@@ -95,7 +95,11 @@ SELECT edge, capacity FROM emogi_min_cut('SELECT ''e'' || id AS id, ''v'' || src
 SELECT * FROM emogi_max_flow_edges('pipes((src, src), (dst, dst), capacity, id)', '(1,1)', '(4,4)') ORDER BY edge::int;
 
 -- Scans: conditions, sums, joins; names that are not used are not looked up.
+SET emogi.engine = auto;
+EXPLAIN (COSTS OFF) SELECT * FROM emogi_max_flow('pipes(src, dst, capacity)', 1, 4);
 EXPLAIN (COSTS OFF) SELECT src, dst, flow FROM emogi_max_flow_edges('pipes(src, dst, capacity)', 1, 4) WHERE src = 2 AND flow > 3;
+RESET emogi.engine;
+SELECT emogi_max_flow('VALUES (1, 2, 1e308::float8), (1, 2, 1e308), (2, 3, 1e308), (2, 3, 1e308)', 1, 3);
 SELECT src, dst, flow FROM emogi_max_flow_edges('pipes(src, dst, capacity)', 1, 4) WHERE src = 2 AND flow > 3;
 SELECT count(*), sum(flow), min(residual) FROM emogi_max_flow_edges('pipes(src, dst, capacity)', 1, 4);
 SELECT f.edge, p.capacity FROM emogi_max_flow_edges('pipes(src, dst, capacity, id)', 1, 4) f JOIN pipes p ON p.id = f.edge ORDER BY f.edge;
