@@ -13,7 +13,7 @@ INSERT INTO e SELECT v, v + 1 FROM generate_series(1, 40000) v WHERE v % 4 <> 0;
 CREATE INDEX ON e (src);
 VACUUM ANALYZE e;
 CREATE FUNCTION last() RETURNS text LANGUAGE sql AS
-  $$ SELECT cache || ' by ' || engine || ', ' || split_part(reason, ':', 1) FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
+  $$ SELECT cache || ' by ' || engine || ', ' || coalesce(split_part(reason, ':', 1), 'no reason') FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 SELECT count(*) FROM emogi_bfs('e', 1, direction => 'both');
 INSERT INTO e VALUES (3, 5), (90000, 1);
 SELECT component FROM emogi_cc('e') WHERE vertex = 90000;
