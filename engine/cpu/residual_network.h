@@ -137,7 +137,7 @@ arc_push(Network *network, const Arc *arc, int64_t amount)
 
 /* ---- units ---- */
 
-/* Sum the capacities of the edges that leave sources, times 2^-scale. */
+/* Sum the capacities of the edges that lead from sources to other vertices, times 2^-scale. */
 static inline double
 sum_from_sources(const Network *network, int scale)
 {
@@ -149,7 +149,8 @@ sum_from_sources(const Network *network, int scale)
 		const uint32_t v = query->sources[i];
 
 		for (uint64_t e = network->out->offsets[v]; e < network->out->offsets[v + 1]; e++)
-			sum += ldexp(capacity_of(network, e), -scale);
+			if (network->label[network->out->targets[e]] != network->label[v])
+				sum += ldexp(capacity_of(network, e), -scale);
 	}
 	return sum;
 }

@@ -100,6 +100,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM emogi_max_flow('pipes(src, dst, capacity)', 1,
 EXPLAIN (COSTS OFF) SELECT src, dst, flow FROM emogi_max_flow_edges('pipes(src, dst, capacity)', 1, 4) WHERE src = 2 AND flow > 3;
 RESET emogi.engine;
 SELECT emogi_max_flow('VALUES (1, 2, 1e308::float8), (1, 2, 1e308), (2, 3, 1e308), (2, 3, 1e308)', 1, 3);
+-- edges between sources do not make the unit larger
+SELECT emogi_max_flow('VALUES (1, 1, 1e25::float8), (1, 2, 1)', 1, 2), emogi_max_flow('VALUES (1, 3, 1e25::float8), (3, 2, 1), (1, 2, 1)', ARRAY[1, 3], ARRAY[2]);
 SELECT src, dst, flow FROM emogi_max_flow_edges('pipes(src, dst, capacity)', 1, 4) WHERE src = 2 AND flow > 3;
 SELECT count(*), sum(flow), min(residual) FROM emogi_max_flow_edges('pipes(src, dst, capacity)', 1, 4);
 SELECT f.edge, p.capacity FROM emogi_max_flow_edges('pipes(src, dst, capacity, id)', 1, 4) f JOIN pipes p ON p.id = f.edge ORDER BY f.edge;
