@@ -1,9 +1,6 @@
 """Every method: its signature is that of the catalogue, and its rows are those that plain SQL returns."""
 
-import importlib.util
-import inspect
 import uuid
-from pathlib import Path
 
 import numpy as np
 import pandas
@@ -13,8 +10,6 @@ import pytest
 
 import emogi
 from emogi._functions import FUNCTIONS, Functions
-
-GENERATOR = Path(__file__).parents[1] / "tools" / "generate.py"
 
 # Calls of functions: positional arguments, arguments by name, and the same in SQL.
 CALLS = {
@@ -106,13 +101,6 @@ def test_types_are_those_of_sql(edges, name):
         types = edges.execute("SELECT array_agg(format_type(t, NULL)::text ORDER BY at) FROM unnest(%s::oid[]) WITH ORDINALITY AS u(t, at)",
                               [[column.type_code for column in cursor.description]]).fetchone()[0]
         assert types == ["bigint" if type_ == "key" else type_ for _, type_ in form[1]]
-
-
-def test_methods_are_those_of_the_catalogue(db):
-    spec = importlib.util.spec_from_file_location("generate", GENERATOR)
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    assert inspect.getsource(inspect.getmodule(Functions)) == generate.write()
 
 
 def test_keys_that_are_text(db):
