@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 
 import emogi
-from emogi._functions import FUNCTIONS, Functions
+from emogi._functions import FUNCTIONS
 
 # Calls of functions: positional arguments, arguments by name, and the same in SQL.
 CALLS = {
