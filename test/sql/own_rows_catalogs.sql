@@ -69,7 +69,6 @@ INSERT INTO chart VALUES (3, 5001);
 SELECT * FROM emogi_reachable('chart', 'VALUES (3, 5001)');
 INSERT INTO chart VALUES (3, 5002);
 SELECT * FROM emogi_reachable('chart', 'VALUES (3, 5002)');
-SELECT rescans();
 SELECT * FROM emogi_reachable('chart', 'SELECT * FROM pairs(3, 6001)');
 SELECT * FROM emogi_reachable('chart', 'VALUES (3, 6001), (3, 6002), (3, 15), (1, 5001)');
 INSERT INTO chart VALUES (6002, 6003);
