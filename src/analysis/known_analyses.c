@@ -378,6 +378,7 @@ emogi_known_analyses_find(const EmogiSource *source, const char *text, EmogiAnal
 		return NULL;
 	emogi_environment_count(&counts);
 	known = find(source, text, &counts);
+	/* a reused analysis with folded values gave an empty graph on 18, after RESET of a setting */
 	if (known == NULL || known->folded != NIL || !lock_relations(known) || !has_privileges(known))
 		return NULL;
 	return use_folded(known, source, purpose);
