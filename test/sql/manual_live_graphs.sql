@@ -64,7 +64,3 @@ SELECT vertex FROM emogi_cc('flights') WHERE component = 1;
 
 SELECT source, edges, tracker_bytes > 0 AS follows_its_table
 FROM emogi_graphs WHERE source = 'follows' AND state = 'ready' ORDER BY built_at DESC LIMIT 1;
-
-SET emogi.engine = cpu;
-INSERT INTO follows VALUES (2, 5);
-EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('follows', 1);
