@@ -32,10 +32,6 @@ EXPLAIN (COSTS OFF) SELECT * FROM emogi_sssp('transfer(src, dst, fee) WHERE at >
 
 SELECT cache, vertices, edges FROM emogi_prewarm('follows', direction => 'both');
 
-SELECT count(*) FROM emogi_bfs('follows', 5, direction => 'both');
-
-SELECT function, cache FROM emogi_runs ORDER BY id DESC LIMIT 1;
-
 SELECT cache, kept FROM emogi_prewarm('follows', keep => true);
 
 INSERT INTO follows VALUES (2, 5);
