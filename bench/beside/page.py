@@ -125,7 +125,7 @@ def part(run):
     words += table(run)
     loads = list(copies(run))
     if loads:
-        words += ['', 'AGE and DuckDB read a copy of the edges. Making it took, in seconds:', '']
+        words += ['', 'emogi, SQL and pgRouting read the table. The others read a copy, made in (seconds):', '']
         words += loads
     return '\n'.join(words)
 
