@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_live_graphs;
 SET search_path = test_manual_live_graphs, public;
+SET emogi.engine = auto;
 \pset footer off
 
 SET emogi.engine = auto;

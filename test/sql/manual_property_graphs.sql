@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_property_graphs;
 SET search_path = test_manual_property_graphs, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE person (id bigint PRIMARY KEY, name text);
@@ -59,3 +60,14 @@ SELECT string_agg(name, ', ' ORDER BY name) AS critical
 
 SELECT seq, name, edge AS cable
   FROM emogi_shortest_path('connected', 5, 6, direction => 'both') p JOIN device d ON d.id = p.vertex ORDER BY seq;
+
+CREATE TABLE entity (id int PRIMARY KEY, name text);
+CREATE TABLE fact (src int REFERENCES entity, kind text, dst int REFERENCES entity);
+INSERT INTO entity VALUES (1, 'lithium'), (2, 'alkali metal'), (3, 'metal'), (4, 'battery'), (5, 'sodium'), (6, 'salt');
+INSERT INTO fact VALUES (1, 'is_a', 2), (2, 'is_a', 3), (5, 'is_a', 2), (4, 'contains', 1), (6, 'contains', 5);
+SELECT name, level
+  FROM emogi_bfs('fact(src, dst) WHERE kind = ''is_a''', 3, direction => 'in') r JOIN entity e ON e.id = r.vertex
+ WHERE level > 0 ORDER BY level, name;
+
+SELECT string_agg(name, ' - ' ORDER BY seq) AS connection
+  FROM emogi_shortest_path('fact(src, dst)', 4, 6, direction => 'both') p JOIN entity e ON e.id = p.vertex;
