@@ -237,7 +237,7 @@ extern EmogiOverlay *emogi_logged_overlay(const EmogiChangeTracker *tracker, con
 										  uint64 nlogged);
 
 extern void emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids,
-								  int nleaves, const EmogiTransactionSnapshot *xids,
+								  int nleaves, const EmogiTransactionSnapshot *xids, bool has_own,
 								  EmogiWeights weights, EmogiChangeTracker *tracker,
 								  EmogiRefresh *refresh);
 extern uint64 emogi_tracker_refresh_pages(const Oid *relids, int nleaves);
