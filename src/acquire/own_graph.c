@@ -121,8 +121,8 @@ emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCache
 		return false;
 	}
 	emogi_call_pin(call, index, own->nskipped);
-	view->graph = overlay->growing.graph;
-	view->overlay = &overlay->growing.overlay;
+	view->graph = overlay->growing->graph;
+	view->overlay = &overlay->growing->overlay;
 	view->origin = call->record.origin = EMOGI_GRAPH_OVERLAID;
 	call->record.nchanges = Max(call->record.nchanges, own->changes.count);
 	return true;

@@ -50,10 +50,16 @@ has_user(const EmogiOwnChanges *own)
 void
 emogi_own_changes_drop(EmogiOwnChanges *own)
 {
+	const bool	is_used = has_user(own);
+
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] == own)
 			kept[i] = NULL;
-	if (!has_user(own))
+	own->is_dropped = is_used;
+	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS && is_used; i++)
+		if (own->overlays[i].context != NULL)
+			MemoryContextSetParent(own->overlays[i].context, own->context);
+	if (!is_used)
 		MemoryContextDelete(own->context);
 }
 
@@ -72,10 +78,14 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 			emogi_own_changes_drop(kept[i]);
 }
 
-/* Forget changes whose memory ends with the transaction. */
+/* Forget changes whose memory is freed, and return the overlays that they have borrowed. */
 static void
 forget(void *arg)
 {
+	EmogiOwnChanges *own = arg;
+
+	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS && !own->is_dropped; i++)
+		emogi_logged_overlay_return(&own->overlays[i]);
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] == arg)
 			kept[i] = NULL;

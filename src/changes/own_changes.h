@@ -52,6 +52,7 @@ struct EmogiOwnChanges
 {
 	MemoryContext context;
 	bool		broken;			/* an update is incomplete */
+	bool		is_dropped;		/* a call still searches an overlay, all of which end with context */
 	bool		is_following;	/* conditions are being evaluated, in its memory */
 	bool		is_all_seen;	/* the last call has seen all changes of the own transaction */
 	EmogiGraphKey key;			/* of the tracker */
