@@ -15,6 +15,7 @@
  * own_pages.c          finds the pages with such changes that must be rescanned
  * own_rows.c           reads the rows that the transaction has inserted since its last call
  * own_keys.c           gets the codes of their keys
+ * carried_changes.c    keeps them for the next transaction of the session
  * kept_overlay.c       overlays that are kept and grow: own_overlay.c of own changes,
  *                      logged_overlay.c of a tracker's log
  *
@@ -211,6 +212,7 @@ typedef struct EmogiRefresh
 } EmogiRefresh;
 
 /* own_changes.c, own_overlay.c */
+extern void emogi_own_changes_init(void);
 extern void emogi_own_changes_use_map_copy(const EmogiOwnChanges *own, EmogiChangedPages *changed,
 										   int table);
 extern EmogiOwnChanges *emogi_own_changes_find(const EmogiChangeTracker *tracker,

@@ -7,8 +7,8 @@
  * change tracker's edges. A later call rescans only pages whose visible content may have changed:
  * see own_pages.c.
  *
- * The kept changes are backend-local. They end with the transaction, on rollback of a
- * subtransaction, when something is stored in the tracker, and when a call finds the tracker in
+ * The kept changes are backend-local. They end with the transaction unless it commits (see
+ * carried_changes.c), on rollback of a subtransaction, when something is stored in the tracker, and when a call finds the tracker in
  * another form. Without kept changes, a call rescans all pages that differ. Rules O1 to O5:
  * docs/design/incremental-graphs.md, "Own changes".
  */
@@ -56,8 +56,12 @@ emogi_own_changes_drop(EmogiOwnChanges *own)
 		if (kept[i] == own)
 			kept[i] = NULL;
 	own->is_dropped = is_used;
-	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS && is_used; i++)
-		if (own->overlays[i].context != NULL)
+	if (is_used)
+		MemoryContextSetParent(own->context, TopTransactionContext);
+	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)
+		if (!is_used)
+			emogi_logged_overlay_return(&own->overlays[i]);
+		else if (own->overlays[i].context != NULL)
 			MemoryContextSetParent(own->overlays[i].context, own->context);
 	if (!is_used)
 		MemoryContextDelete(own->context);
@@ -78,17 +82,27 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 			emogi_own_changes_drop(kept[i]);
 }
 
-/* Forget changes whose memory is freed, and return the overlays that they have borrowed. */
+/* Drop all at the end of the transaction, or carry them to the next. */
 static void
-forget(void *arg)
+at_end_of_transaction(XactEvent event, void *arg)
 {
-	EmogiOwnChanges *own = arg;
-
-	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS && !own->is_dropped; i++)
-		emogi_logged_overlay_return(&own->overlays[i]);
+	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE &&
+		event != XACT_EVENT_ABORT)
+		return;
 	for (int i = 0; i < MAX_KEPT; i++)
-		if (kept[i] == arg)
-			kept[i] = NULL;
+		if (kept[i] != NULL && (event != XACT_EVENT_PRE_COMMIT || has_user(kept[i]) ||
+								!emogi_carried_changes_keep(kept[i])))
+			emogi_own_changes_drop(kept[i]);
+}
+
+/*
+ * Register the transaction callback; called once, before other callbacks are registered. It runs
+ * after those, which may write.
+ */
+void
+emogi_own_changes_init(void)
+{
+	RegisterXactCallback(at_end_of_transaction, NULL);
 }
 
 /* Drop the changes of a source that are relative to an earlier tracker; new ones replace them. */
@@ -125,14 +139,11 @@ begin(const EmogiChangeTracker *tracker, int nleaves)
 	MemoryContext context = AllocSetContextCreate(TopTransactionContext, "emogi own changes",
 												  ALLOCSET_DEFAULT_SIZES);
 	EmogiOwnChanges *own = MemoryContextAllocZero(context, sizeof *own);
-	MemoryContextCallback *callback = MemoryContextAlloc(context, sizeof *callback);
 
 	drop_earlier(&tracker->key);
 	if (!is_registered)
 		RegisterSubXactCallback(at_end_of_subtransaction, NULL);
 	is_registered = true;
-	*callback = (MemoryContextCallback) {.func = forget,.arg = own};
-	MemoryContextRegisterResetCallback(context, callback);
 	own->context = context;
 	own->state_id = tracker->id;
 	own->key = tracker->key;
@@ -146,6 +157,7 @@ begin(const EmogiChangeTracker *tracker, int nleaves)
 	own->misfits = tracker->misfits;
 	own->nedges = tracker->nedges;
 	own->broken = true;
+	MemoryContextSetParent(context, TopMemoryContext);
 	kept[find_free()] = own;
 	return own;
 }
@@ -182,6 +194,8 @@ emogi_own_changes_note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnap
 	own->xids = *xids;
 	own->xids.running = running;
 	own->command = GetActiveSnapshot()->curcid;
+	own->is_first = false;
+	own->ncarried = 0;
 }
 
 /*
@@ -204,7 +218,7 @@ emogi_own_changes_find(const EmogiChangeTracker *tracker, const EmogiTransaction
 		*older = own->is_following;	/* by a call whose condition makes this one */
 		if (*older)
 			return NULL;
-		if (own->broken || own->version != tracker->version)
+		if (own->broken || own->is_carried || own->version != tracker->version)
 		{
 			emogi_own_changes_drop(own);
 			return NULL;
@@ -235,7 +249,8 @@ emogi_own_changes_of(const EmogiGraphKey *key, const EmogiTransactionSnapshot *x
 
 		if (own == NULL || !emogi_change_tracker_has_key(&own->key, key))
 			continue;
-		if (own->broken || own->is_following || is_older(own, xids))
+		if (own->broken || own->is_following || is_older(own, xids) ||
+			!emogi_carried_changes_are_seen(own, xids))
 			return NULL;
 		*same_others = same_visibility(&own->xids, xids);
 		own->used = ++nuses;

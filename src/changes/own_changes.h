@@ -12,6 +12,9 @@
 /* Maximum number of overlays of one tracker's changes: one per graph and direction. */
 #define EMOGI_MAX_OWN_OVERLAYS 4
 
+/* Maximum number of transactions that may end between two calls that use the same changes. */
+#define EMOGI_MAX_CARRIED_XIDS 16
+
 /* A page that differs or may differ from the tracker's. */
 typedef struct EmogiOwnPage
 {
@@ -54,6 +57,12 @@ struct EmogiOwnChanges
 	bool		broken;			/* an update is incomplete */
 	bool		is_dropped;		/* a call still searches an overlay, all of which end with context */
 	bool		is_following;	/* conditions are being evaluated, in its memory */
+	bool		is_carried;		/* from an earlier transaction, see carried_changes.c */
+	bool		is_first;		/* ... and no call of the current transaction has used them */
+	uint64		carried[EMOGI_MAX_CARRIED_XIDS];	/* [ncarried], ascending: the transactions of this
+													 * session that have committed since the last
+													 * call and changed the tables */
+	int			ncarried;
 	bool		is_all_seen;	/* the last call has seen all changes of the own transaction */
 	EmogiGraphKey key;			/* of the tracker */
 	uint64		catalogs;		/* emogi_analysis_count_changes() at the last call */
@@ -108,6 +117,12 @@ extern void emogi_own_changes_note_snapshot(EmogiOwnChanges *own,
 extern EmogiOwnPage *emogi_own_changes_open_page(EmogiOwnChanges *own, EmogiOwnLeaf *table,
 												 int *at, BlockNumber block, bool *is_new);
 extern void emogi_own_changes_sum_up(EmogiOwnChanges *own, uint64 first);
+
+/* ---- carried_changes.c ---- */
+
+extern bool emogi_carried_changes_keep(EmogiOwnChanges *own);
+extern bool emogi_carried_changes_are_seen(const EmogiOwnChanges *own,
+										   const EmogiTransactionSnapshot *xids);
 
 /* ---- own_keys.c ---- */
 
