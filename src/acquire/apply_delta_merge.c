@@ -25,6 +25,14 @@
 #define MIN_OVERLAYS 16
 
 /*
+ * ... and while these calls have taken less time for refreshes than a merge. They read the headers
+ * of all pages that the visibility map does not prove unchanged.
+ */
+#define FEW_OVERLAYS 4			/* whose time does not count */
+#define MERGE_MIN_MS 1.0
+#define MERGE_EDGES_PER_MS 500000.0
+
+/*
  * While another call is merging, allow overlays of more changes. Otherwise all concurrent calls
  * would merge beside it, each for its own snapshot. The duration of the merge is a conservative
  * estimate; if it ends sooner, its graph is found.
@@ -158,6 +166,15 @@ keeps_own(const EmogiDeltaCall *delta)
 	return delta->refresh.own_changes != NULL && !delta->lookup->key.by_labels;
 }
 
+/* Get the time that a merge takes: that of the last one, or an estimate. */
+static double
+merge_ms(const EmogiChangeTracker *tracker, uint64 nedges)
+{
+	const double ms = tracker->merge_ms > 0 ? tracker->merge_ms : nedges / MERGE_EDGES_PER_MS;
+
+	return Max(ms, MERGE_MIN_MS);
+}
+
 /*
  * Check whether the call may use the slot's base graph with an overlay of so many changes. Adds the
  * cost to npatched.
@@ -189,7 +206,9 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesS
 	if (since->nown > 0)
 		return true;
 	tracker->noverlays += cost;
-	return tracker->noverlays - cost <= nedges / unit + MIN_OVERLAYS;
+	tracker->overlays_ms += delta->call->phase_ms[EMOGI_PHASE_REFRESH];
+	return tracker->noverlays - cost <= nedges / unit + MIN_OVERLAYS &&
+		(tracker->noverlays <= FEW_OVERLAYS || tracker->overlays_ms <= merge_ms(tracker, nedges));
 }
 
 /*
@@ -426,7 +445,8 @@ emogi_apply_delta_merge(EmogiDeltaCall *delta, const EmogiCached *base)
 	emogi_change_tracker_release(slot);
 	emogi_call_phase(delta->call, EMOGI_PHASE_MERGE);
 	graph = merge_graph(delta, base, &changes, misfits, shared);
-	emogi_change_tracker_end_merge(tracker_id);
+	emogi_change_tracker_end_merge(tracker_id,
+								   delta->call->phase_ms[EMOGI_PHASE_MERGE]);
 	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{
