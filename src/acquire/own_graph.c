@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
+#include "base/fault.h"
 #include "changes/own_changes.h"
 
 /* Return true if others have changed no table of a lookup since the last call (O6). */
@@ -97,7 +98,7 @@ get(EmogiOwnChanges *own, bool same_others, EmogiCall *call, const EmogiSource *
 		return false;
 	if (!same_others)
 	{
-		if (!are_left_alone(own, lookup))
+		if (!are_left_alone(own, lookup) && !emogi_faults.tracker[EMOGI_TRACKER_CARRIED])
 			return false;
 		own->others++;
 	}

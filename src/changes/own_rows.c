@@ -407,7 +407,7 @@ follow_table(EmogiOwnChanges *own, EmogiOwnLeaf *table, const EmogiSource *sourc
 static bool
 may_follow(const EmogiOwnChanges *own, const Oid *relids, const Oid *relfilenumbers, int nleaves)
 {
-	static const bool no_faults[EMOGI_TRACKER_RULES] = {false};
+	static const bool no_faults[EMOGI_TRACKER_CARRIED] = {false};
 	static const bool no_analysis_faults[EMOGI_ANALYSIS_RULES] = {false};
 
 	if (!own->is_all_seen || own->catalogs != emogi_analysis_count_changes() ||

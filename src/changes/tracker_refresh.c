@@ -381,7 +381,8 @@ store_others(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *chan
 	EmogiRefreshOutcome outcome;
 
 	PushCopiedSnapshot(GetActiveSnapshot());
-	GetActiveSnapshot()->curcid = FirstCommandId;
+	if (!emogi_faults.tracker[EMOGI_TRACKER_STORED_OTHERS])
+		GetActiveSnapshot()->curcid = FirstCommandId;
 	(void) rescan(call, source, others, nleaves, *count, weights, tracker->dictionary);
 	PopActiveSnapshot();
 	if (!emogi_analysis_filter_is_current(source))
