@@ -51,7 +51,6 @@ typedef enum EmogiTrackerRule
 	EMOGI_TRACKER_OWN_OTHERS,	/* ... nor used if another transaction on a page has ended */
 	EMOGI_TRACKER_CARRIED,		/* changes of an ended transaction are used only if nobody else has
 								 * written */
-	EMOGI_TRACKER_STORED_OTHERS,	/* what is stored first for others has no own changes */
 	EMOGI_TRACKER_RULES
 } EmogiTrackerRule;
 

@@ -45,8 +45,8 @@ carry_table(EmogiOwnLeaf *table)
  * Keep the changes beyond the current transaction, which is about to commit. Return false if they
  * must be dropped.
  */
-bool
-emogi_carried_changes_keep(EmogiOwnChanges *own)
+static bool
+keep(EmogiOwnChanges *own)
 {
 	const FullTransactionId xid = GetTopFullTransactionIdIfAny();
 	bool		has_written = false;
@@ -70,12 +70,21 @@ emogi_carried_changes_keep(EmogiOwnChanges *own)
 	return true;
 }
 
-/* Check whether a snapshot sees the carried transactions as ended. */
-bool
-emogi_carried_changes_are_seen(const EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids)
+/* Keep changes at the end of a transaction that commits; drop all others. */
+static void
+at_end_of_transaction(XactEvent event, void *arg)
 {
-	for (int i = 0; i < own->ncarried; i++)
-		if (emogi_transaction_snapshot_running(xids, own->carried[i]))
-			return false;
-	return true;
+	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE ||
+		event == XACT_EVENT_ABORT)
+		emogi_own_changes_end(event == XACT_EVENT_PRE_COMMIT ? keep : NULL);
+}
+
+/*
+ * Register the transaction callback; called once, before other callbacks are registered. It runs
+ * after those, which may write.
+ */
+void
+emogi_carried_changes_init(void)
+{
+	RegisterXactCallback(at_end_of_transaction, NULL);
 }

@@ -211,8 +211,8 @@ typedef struct EmogiRefresh
 	EmogiOwnChanges *own_changes;	/* PRIVATE: where the changes are kept; NULL = not kept */
 } EmogiRefresh;
 
-/* own_changes.c, own_overlay.c */
-extern void emogi_own_changes_init(void);
+/* own_changes.c, own_overlay.c, carried_changes.c */
+extern void emogi_carried_changes_init(void);
 extern void emogi_own_changes_use_map_copy(const EmogiOwnChanges *own, EmogiChangedPages *changed,
 										   int table);
 extern EmogiOwnChanges *emogi_own_changes_find(const EmogiChangeTracker *tracker,

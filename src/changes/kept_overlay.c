@@ -135,7 +135,10 @@ note_lent(EmogiKeptOverlay *overlay, const EmogiEdgeChange *changes, uint64 ncha
 	overlay->nlent = count;
 }
 
-/* Add changes of the current transaction to an overlay that was lent, as emogi_kept_overlay_grow. */
+/*
+ * Add changes of the current transaction to an overlay that was lent, as emogi_kept_overlay_grow
+ * does.
+ */
 bool
 emogi_kept_overlay_grow_lent(EmogiKeptOverlay *overlay, const EmogiEdgeChange *changes,
 							 uint64 nchanges)

@@ -6,8 +6,8 @@
  * same for all calls.
  *
  * A transaction that has changed the tables itself borrows such an overlay, adds its own changes
- * (own_overlay.c), and returns it at its end. They are undone when the overlay is used next, because
- * nothing may fail at the end of a transaction.
+ * (own_overlay.c), and returns it at its end. The changes are undone when the overlay is used next,
+ * because nothing may fail at the end of a transaction.
  */
 #include "postgres.h"
 
@@ -16,7 +16,10 @@
 
 #define LOGGED_OVERLAYS 4
 
-/* An overlay is not kept if to undo changes costs more than to make it: above nlogged + MIN_KEPT. */
+/*
+ * A returned overlay is freed if undoing its changes costs more than making it again, that is, if
+ * there are more than nlogged + MIN_KEPT, or if it is large.
+ */
 #define MIN_KEPT 256
 #define MAX_KEPT_CHANGES 16384
 

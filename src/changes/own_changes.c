@@ -8,9 +8,9 @@
  * see own_pages.c.
  *
  * The kept changes are backend-local. They end with the transaction unless it commits (see
- * carried_changes.c), on rollback of a subtransaction, when something is stored in the tracker, and when a call finds the tracker in
- * another form. Without kept changes, a call rescans all pages that differ. Rules O1 to O5:
- * docs/design/incremental-graphs.md, "Own changes".
+ * carried_changes.c), on rollback of a subtransaction, when something is stored in the tracker, and
+ * when a call finds the tracker in another form. Without kept changes, a call rescans all pages
+ * that differ. Rules O1 to O5: docs/design/incremental-graphs.md, "Own changes".
  */
 #include "postgres.h"
 
@@ -82,27 +82,16 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 			emogi_own_changes_drop(kept[i]);
 }
 
-/* Drop all at the end of the transaction, or carry them to the next. */
-static void
-at_end_of_transaction(XactEvent event, void *arg)
-{
-	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE &&
-		event != XACT_EVENT_ABORT)
-		return;
-	for (int i = 0; i < MAX_KEPT; i++)
-		if (kept[i] != NULL && (event != XACT_EVENT_PRE_COMMIT || has_user(kept[i]) ||
-								!emogi_carried_changes_keep(kept[i])))
-			emogi_own_changes_drop(kept[i]);
-}
-
 /*
- * Register the transaction callback; called once, before other callbacks are registered. It runs
- * after those, which may write.
+ * Drop all kept changes at the end of a transaction, but those that no call searches and that a
+ * function keeps; NULL = none.
  */
 void
-emogi_own_changes_init(void)
+emogi_own_changes_end(bool (*keep) (EmogiOwnChanges *own))
 {
-	RegisterXactCallback(at_end_of_transaction, NULL);
+	for (int i = 0; i < MAX_KEPT; i++)
+		if (kept[i] != NULL && (keep == NULL || has_user(kept[i]) || !keep(kept[i])))
+			emogi_own_changes_drop(kept[i]);
 }
 
 /* Drop the changes of a source that are relative to an earlier tracker; new ones replace them. */
@@ -173,10 +162,16 @@ same_visibility(const EmogiTransactionSnapshot *a, const EmogiTransactionSnapsho
 		memcmp(a->running, b->running, a->nrunning * sizeof(uint64)) == 0;
 }
 
-/* Return true if a snapshot is older than that of the last call (O2). */
+/*
+ * Return true if a snapshot is older than that of the last call (O2), or sees a transaction as
+ * running that has committed since (O11).
+ */
 static bool
 is_older(const EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids)
 {
+	for (int i = 0; i < own->ncarried; i++)
+		if (emogi_transaction_snapshot_running(xids, own->carried[i]))
+			return true;
 	return (GetActiveSnapshot()->curcid < own->command &&
 			!emogi_faults.tracker[EMOGI_TRACKER_OWN_COMMAND]) ||
 		!emogi_transaction_snapshot_contain(xids, &own->xids);
@@ -249,8 +244,7 @@ emogi_own_changes_of(const EmogiGraphKey *key, const EmogiTransactionSnapshot *x
 
 		if (own == NULL || !emogi_change_tracker_has_key(&own->key, key))
 			continue;
-		if (own->broken || own->is_following || is_older(own, xids) ||
-			!emogi_carried_changes_are_seen(own, xids))
+		if (own->broken || own->is_following || is_older(own, xids))
 			return NULL;
 		*same_others = same_visibility(&own->xids, xids);
 		own->used = ++nuses;

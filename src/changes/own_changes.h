@@ -55,13 +55,13 @@ struct EmogiOwnChanges
 {
 	MemoryContext context;
 	bool		broken;			/* an update is incomplete */
-	bool		is_dropped;		/* a call still searches an overlay, all of which end with context */
+	bool		is_dropped;		/* a call still searches an overlay; all end with context */
 	bool		is_following;	/* conditions are being evaluated, in its memory */
 	bool		is_carried;		/* from an earlier transaction, see carried_changes.c */
 	bool		is_first;		/* ... and no call of the current transaction has used them */
-	uint64		carried[EMOGI_MAX_CARRIED_XIDS];	/* [ncarried], ascending: the transactions of this
-													 * session that have committed since the last
-													 * call and changed the tables */
+	/* [ncarried], ascending: transactions of this session that have changed the tables and
+	 * committed since the last call */
+	uint64		carried[EMOGI_MAX_CARRIED_XIDS];
 	int			ncarried;
 	bool		is_all_seen;	/* the last call has seen all changes of the own transaction */
 	EmogiGraphKey key;			/* of the tracker */
@@ -108,6 +108,7 @@ typedef struct EmogiOwnKeys
 /* ---- own_changes.c ---- */
 
 extern void emogi_own_changes_drop(EmogiOwnChanges *own);
+extern void emogi_own_changes_end(bool (*keep) (EmogiOwnChanges *own));
 extern EmogiOwnChanges *emogi_own_changes_of(const EmogiGraphKey *key,
 											 const EmogiTransactionSnapshot *xids,
 											 bool *same_others);
@@ -117,12 +118,6 @@ extern void emogi_own_changes_note_snapshot(EmogiOwnChanges *own,
 extern EmogiOwnPage *emogi_own_changes_open_page(EmogiOwnChanges *own, EmogiOwnLeaf *table,
 												 int *at, BlockNumber block, bool *is_new);
 extern void emogi_own_changes_sum_up(EmogiOwnChanges *own, uint64 first);
-
-/* ---- carried_changes.c ---- */
-
-extern bool emogi_carried_changes_keep(EmogiOwnChanges *own);
-extern bool emogi_carried_changes_are_seen(const EmogiOwnChanges *own,
-										   const EmogiTransactionSnapshot *xids);
 
 /* ---- own_keys.c ---- */
 

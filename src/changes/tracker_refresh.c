@@ -381,8 +381,7 @@ store_others(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *chan
 	EmogiRefreshOutcome outcome;
 
 	PushCopiedSnapshot(GetActiveSnapshot());
-	if (!emogi_faults.tracker[EMOGI_TRACKER_STORED_OTHERS])
-		GetActiveSnapshot()->curcid = FirstCommandId;
+	GetActiveSnapshot()->curcid = FirstCommandId;
 	(void) rescan(call, source, others, nleaves, *count, weights, tracker->dictionary);
 	PopActiveSnapshot();
 	if (!emogi_analysis_filter_is_current(source))
