@@ -29,6 +29,7 @@
  * of all pages that the visibility map does not prove unchanged.
  */
 #define FEW_OVERLAYS 4			/* whose time does not count */
+#define MIN_TIMED_EDGES 262144	/* smaller graphs are merged soon anyway */
 #define MERGE_MIN_MS 1.0
 #define MERGE_EDGES_PER_MS 500000.0
 
@@ -208,7 +209,8 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesS
 	tracker->noverlays += cost;
 	tracker->overlays_ms += delta->call->phase_ms[EMOGI_PHASE_REFRESH];
 	return tracker->noverlays - cost <= nedges / unit + MIN_OVERLAYS &&
-		(tracker->noverlays <= FEW_OVERLAYS || tracker->overlays_ms <= merge_ms(tracker, nedges));
+		(tracker->noverlays <= FEW_OVERLAYS || nedges < MIN_TIMED_EDGES ||
+		 tracker->overlays_ms <= merge_ms(tracker, nedges));
 }
 
 /*
