@@ -174,6 +174,7 @@ _PG_init(void)
 	emogi_prewarm_define();
 	emogi_fault_define();
 	emogi_compat_reserve_prefix("emogi");
+	emogi_carried_changes_init();
 	emogi_recent_writers_init();
 	emogi_vacuums_init();
 	emogi_cache_init();

@@ -41,6 +41,10 @@ typedef struct EmogiGrowingOverlay
 	uint64_t	nlosers;		/* noted behind overlay.losers, in any order */
 	uint32_t   *noted;			/* [noted_room], scratch memory of their merge */
 	uint64_t	noted_room;
+	uint64_t	marked_new;		/* overlay.nnew at the mark */
+	uint64_t	nmarked;		/* overlay.nlosers at the mark */
+	uint32_t   *marked;			/* [marked_room], copy of overlay.losers at the mark */
+	uint64_t	marked_room;
 	EmogiResize resize;
 	void	   *arg;
 } EmogiGrowingOverlay;
@@ -58,5 +62,15 @@ extern void emogi_overlay_grow_begin(EmogiGrowingOverlay *growing, const EmogiGr
  */
 extern bool emogi_overlay_grow(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes,
 							   uint64_t nchanges);
+
+/* Mark the overlay's present state. It can be restored as long as changes can be undone. */
+extern void emogi_overlay_grow_mark(EmogiGrowingOverlay *growing);
+
+/*
+ * Restore the marked state. changes: all that were added since the mark, in that order. Returns
+ * false if an edge is not there; then the overlay must not be used.
+ */
+extern bool emogi_overlay_grow_undo(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes,
+									uint64_t nchanges);
 
 #endif							/* EMOGI_OVERLAY_GROW_H */

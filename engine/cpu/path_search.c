@@ -545,6 +545,18 @@ emogi_path_search(const EmogiGraph *graph, const EmogiOverlay *overlay, uint32_t
 									control, error);
 }
 
+/*
+ * Check whether no edge leaves the source or none leads to the target. A check for cycles before an
+ * insert mostly ends here.
+ */
+static bool
+is_cut_off(const Search *search, uint32_t source)
+{
+	return source != search->target &&
+		(emogi_lists_degree(&search->forward.lists, source) == 0 ||
+		 emogi_lists_degree(&search->backward.lists, search->target) == 0);
+}
+
 EmogiStatus
 emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *overlay, uint32_t source,
 						 uint32_t target, uint64_t max_edges, uint64_t max_vertices,
@@ -563,7 +575,7 @@ emogi_path_search_within(const EmogiGraph *graph, const EmogiOverlay *overlay, u
 	*answer = (EmogiPathAnswer) {.outcome = EMOGI_PATH_NONE};
 	error->message[0] = error->detail[0] = '\0';
 	emogi_job_phase(&search.job, EMOGI_PHASE_RUN, 0);
-	if (enter_ends(&search, source))
+	if (!is_cut_off(&search, source) && enter_ends(&search, source))
 		run(&search);
 	if (search.gave_up)
 		answer->outcome = EMOGI_PATH_GAVE_UP;

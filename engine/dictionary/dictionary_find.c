@@ -200,29 +200,60 @@ emogi_dictionary_find_many(const EmogiDictionary *dictionary, const EmogiKeyByte
 
 /* ---- by a comparison ---- */
 
+/*
+ * Compare a key with one of the build, and narrow the range [*low, *high) of keys of the build that
+ * it is among; return true, with its code, if it is that key.
+ */
+static bool
+narrow(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare, void *arg,
+	   uint64_t number, uint64_t *low, uint64_t *high, EmogiKeyPlace *place)
+{
+	const int	order = compare(arg, key, emogi_dictionary_built_key(dictionary, number));
+
+	if (order == 0)
+		place->code = emogi_dictionary_built_code(dictionary, number);
+	else if (order > 0)
+		*low = number + 1;
+	else
+		*high = number;
+	return order == 0;
+}
+
+/*
+ * If the last two keys that were added lie between the same keys of the build, set *number to the
+ * second of those, where the next key often belongs, too: keys tend to come in order.
+ */
+static bool
+guess(const EmogiDictionary *dictionary, uint64_t *number)
+{
+	const EmogiDictionaryRoom *room = emogi_dictionary_get_room(dictionary);
+	const uint64_t nadded = emogi_dictionary_nadded(dictionary);
+	int64_t		last;
+
+	if (nadded < 2)
+		return false;
+	last = room->entries[nadded - 1].code >> dictionary->shift;
+	*number = last < 0 ? 0 : (uint64_t) last < dictionary->nkeys ? (uint64_t) last :
+		dictionary->nkeys;
+	return last == room->entries[nadded - 2].code >> dictionary->shift;
+}
+
 /* Find the position of a key among the keys of the build. */
 static void
 place_among_built(const EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCompare compare,
 				  void *arg, EmogiKeyPlace *place)
 {
 	uint64_t	low = 0,
-				high = dictionary->nkeys;
+				high = dictionary->nkeys,
+				guessed;
 
+	if (guess(dictionary, &guessed) &&
+		((guessed > 0 && narrow(dictionary, key, compare, arg, guessed - 1, &low, &high, place)) ||
+		 (guessed < high && narrow(dictionary, key, compare, arg, guessed, &low, &high, place))))
+		return;
 	while (low < high)
-	{
-		const uint64_t middle = low + (high - low) / 2;
-		const int	order = compare(arg, key, emogi_dictionary_built_key(dictionary, middle));
-
-		if (order == 0)
-		{
-			place->code = emogi_dictionary_built_code(dictionary, middle);
+		if (narrow(dictionary, key, compare, arg, low + (high - low) / 2, &low, &high, place))
 			return;
-		}
-		if (order > 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low > 0)
 		place->before = emogi_dictionary_built_code(dictionary, low - 1);
 	if (low < dictionary->nkeys)

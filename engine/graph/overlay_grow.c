@@ -419,3 +419,53 @@ emogi_overlay_grow(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes,
 		growing->overlay.backward = growing->overlay.forward;
 	return true;
 }
+
+void
+emogi_overlay_grow_mark(EmogiGrowingOverlay *growing)
+{
+	const EmogiOverlay *overlay = &growing->overlay;
+
+	growing->marked_new = overlay->nnew;
+	growing->nmarked = overlay->nlosers;
+	growing->marked = reserve(growing, growing->marked, &growing->marked_room, overlay->nlosers,
+							  sizeof(*growing->marked));
+	if (overlay->nlosers > 0)
+		memcpy(growing->marked, overlay->losers, overlay->nlosers * sizeof(*growing->marked));
+}
+
+/* Remove the vertices that are newer than the mark. Their lists, which are empty, remain. */
+static void
+remove_new(EmogiGrowingOverlay *growing)
+{
+	EmogiOverlay *overlay = &growing->overlay;
+	uint64_t	count = 0;
+
+	for (uint64_t i = 0; i < overlay->nnew && overlay->nnew > growing->marked_new; i++)
+		if (overlay->new_order[i] < growing->marked_new)
+			overlay->new_order[count++] = overlay->new_order[i];
+	overlay->nnew = growing->marked_new;
+}
+
+bool
+emogi_overlay_grow_undo(EmogiGrowingOverlay *growing, const EmogiEdgeChange *changes,
+						uint64_t nchanges)
+{
+	EmogiOverlay *overlay = &growing->overlay;
+
+	for (uint64_t i = nchanges; i > 0; i--)
+	{
+		EmogiEdgeChange back = changes[i - 1];
+
+		back.times = -back.times;
+		if (!change_edge(growing, &back))
+			return false;
+	}
+	growing->nlosers = 0;
+	overlay->nlosers = growing->nmarked;
+	if (growing->nmarked > 0)
+		memcpy(overlay->losers, growing->marked, growing->nmarked * sizeof(*overlay->losers));
+	remove_new(growing);
+	if (growing->direction == EMOGI_BOTH)
+		overlay->backward = overlay->forward;
+	return true;
+}

@@ -122,8 +122,8 @@ refresh_and_use(EmogiDeltaCall *delta)
 	emogi_dictionaries_attach(delta->slot, delta->tracker->dictionary);
 	emogi_call_phase(delta->call, EMOGI_PHASE_REFRESH);
 	emogi_tracker_refresh(delta->call, delta->source, lookup->relids, lookup->nleaves,
-						  &lookup->xids,
-						  lookup->key.weights, delta->tracker, &delta->refresh);
+						  &lookup->xids, lookup->own, lookup->key.weights, delta->tracker,
+						  &delta->refresh);
 	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
 	delta->call->record.why_built = delta->refresh.why_rebuild;
 	return delta->refresh.outcome != EMOGI_REFRESH_REBUILD && use_tracker(delta);

@@ -25,6 +25,15 @@
 #define MIN_OVERLAYS 16
 
 /*
+ * ... and while these calls have taken less time for refreshes than a merge. They read the headers
+ * of all pages that the visibility map does not prove unchanged.
+ */
+#define FEW_OVERLAYS 4			/* whose time does not count */
+#define MIN_TIMED_EDGES 262144	/* smaller graphs are merged soon anyway */
+#define MERGE_MIN_MS 1.0
+#define MERGE_EDGES_PER_MS 500000.0
+
+/*
  * While another call is merging, allow overlays of more changes. Otherwise all concurrent calls
  * would merge beside it, each for its own snapshot. The duration of the merge is a conservative
  * estimate; if it ends sooner, its graph is found.
@@ -43,6 +52,14 @@
 #define OWN_MIN 16384
 #define OWN_SHARE 32
 #define OWN_MAX 131072
+
+/*
+ * Before its changes are applied, the changes of others since the base graph are merged if there
+ * are more than max(BASE_MIN, min(edges / BASE_SHARE, BASE_MAX)).
+ */
+#define BASE_MIN 512
+#define BASE_SHARE 1024
+#define BASE_MAX 8192
 
 #define LABELS_BYTES (32 * 1024 * 1024)	/* maximum size of an overlay for components */
 
@@ -150,6 +167,15 @@ keeps_own(const EmogiDeltaCall *delta)
 	return delta->refresh.own_changes != NULL && !delta->lookup->key.by_labels;
 }
 
+/* Get the time that a merge takes: that of the last one, or an estimate. */
+static double
+merge_ms(const EmogiChangeTracker *tracker, uint64 nedges)
+{
+	const double ms = tracker->merge_ms > 0 ? tracker->merge_ms : nedges / MERGE_EDGES_PER_MS;
+
+	return Max(ms, MERGE_MIN_MS);
+}
+
 /*
  * Check whether the call may use the slot's base graph with an overlay of so many changes. Adds the
  * cost to npatched.
@@ -181,7 +207,10 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesS
 	if (since->nown > 0)
 		return true;
 	tracker->noverlays += cost;
-	return tracker->noverlays - cost <= nedges / unit + MIN_OVERLAYS;
+	tracker->overlays_ms += delta->call->phase_ms[EMOGI_PHASE_REFRESH];
+	return tracker->noverlays - cost <= nedges / unit + MIN_OVERLAYS &&
+		(tracker->noverlays <= FEW_OVERLAYS || nedges < MIN_TIMED_EDGES ||
+		 tracker->overlays_ms <= merge_ms(tracker, nedges));
 }
 
 /*
@@ -331,6 +360,47 @@ merge_graph(const EmogiDeltaCall *delta, const EmogiCached *base, const EmogiCha
 }
 
 /*
+ * In a transaction that has changed the tables, merge the logged changes into the slot's base graph
+ * before the log loses them, and publish the result as the new base graph: no call of such a
+ * transaction publishes a graph of its own. The tracker remains held. Return the base graph.
+ */
+static const EmogiCached *
+merge_base(EmogiDeltaCall *delta, const EmogiCached *base)
+{
+	EmogiSlot  *slot = delta->slot;
+	EmogiChangeTracker *tracker = delta->tracker;
+	const EmogiCacheLookup *lookup = delta->lookup;
+	ChangesSince since = find_changes(delta, base);
+	EmogiGraphKey key = base->key;
+	EmogiChanges changes;
+	EmogiGraph	graph;
+	EmogiGraph	shown;
+	EmogiOverlay *overlay;
+	uint32		misfits = emogi_misfits_of(&tracker->misfits);
+
+	since.nown = 0;
+	key.weights = lookup->key.weights;
+	if (!lookup->own || !keeps_own(delta) ||
+		since.nlogged <= Max(BASE_MIN, Min(base->graph.forward.nedges / BASE_SHARE, BASE_MAX)) ||
+		!emogi_cache_lookup_reserve_of_tracker(slot, lookup, &key, tracker->id, tracker->position,
+											   false))
+		return base;
+	overlay = make_label_overlay(delta, base, &since, &shown);
+	changes = share_changes(delta, &since);
+	emogi_call_phase(delta->call, EMOGI_PHASE_MERGE);
+	graph = merge_graph(delta, base, &changes, misfits, true);
+	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
+	emogi_cache_lookup_publish(delta->call, &graph, misfits, tracker->nskipped,
+							   &emogi_cache_shared->counters.merges);
+	if (overlay != NULL)
+		carry_labels(slot, &shown, overlay);
+	emogi_cache_lookup_release_base(slot);
+	slot->base_graph = slot->graph;
+	slot->graph = -1;
+	return &emogi_cache_shared->graphs[slot->base_graph];
+}
+
+/*
  * Make the graph from the slot's base graph: for all calls, or for this call if only its snapshot
  * sees these rows.
  */
@@ -341,9 +411,9 @@ emogi_apply_delta_merge(EmogiDeltaCall *delta, const EmogiCached *base)
 	const EmogiCacheLookup *lookup = delta->lookup;
 	EmogiChangeTracker *tracker = delta->tracker;
 	const uint64 tracker_id = tracker->id;
-	EmogiGraphKey key = base->key;
-	EmogiDirection direction = base->key.direction;
-	ChangesSince		since = find_changes(delta, base);
+	EmogiGraphKey key;
+	EmogiDirection direction;
+	ChangesSince		since;
 	EmogiChanges changes;
 	uint64		nskipped = delta->refresh.nskipped;
 	uint32		misfits = delta->refresh.weight_misfits;
@@ -353,6 +423,10 @@ emogi_apply_delta_merge(EmogiDeltaCall *delta, const EmogiCached *base)
 	EmogiGraph	shown;
 	EmogiOverlay *overlay;
 
+	base = merge_base(delta, base);
+	key = base->key;
+	direction = base->key.direction;
+	since = find_changes(delta, base);
 	if (overlay_graph(delta, base, &since))
 	{
 		emogi_change_tracker_release(slot);
@@ -373,7 +447,8 @@ emogi_apply_delta_merge(EmogiDeltaCall *delta, const EmogiCached *base)
 	emogi_change_tracker_release(slot);
 	emogi_call_phase(delta->call, EMOGI_PHASE_MERGE);
 	graph = merge_graph(delta, base, &changes, misfits, shared);
-	emogi_change_tracker_end_merge(tracker_id);
+	emogi_change_tracker_end_merge(tracker_id,
+								   delta->call->phase_ms[EMOGI_PHASE_MERGE]);
 	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
 	if (shared)
 	{

@@ -100,7 +100,8 @@ is_exact(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 		if (emogi_tables_relid(leaf->table) != lookup->relids[i] ||
 			leaf->relfilenumber != lookup->relfilenumbers[i] ||
 			!emogi_recent_writers_allow_snapshot(leaf->table, &lookup->xids) ||
-			!emogi_recent_writers_see_same_rows(leaf->table, &cached->xids, &lookup->xids))
+			!emogi_recent_writers_see_same_rows(leaf->table, &cached->xids, &lookup->xids,
+												NULL, 0))
 			return false;
 	}
 	return true;

@@ -34,7 +34,7 @@ serves_all_of(const EmogiCached *cached, const EmogiCached *other)
 		if (cached->leaves[i].table != other->leaves[i].table ||
 			cached->leaves[i].relfilenumber != other->leaves[i].relfilenumber ||
 			!emogi_recent_writers_see_same_rows(cached->leaves[i].table, &other->xids,
-												&cached->xids))
+												&cached->xids, NULL, 0))
 			return false;
 	return true;
 }

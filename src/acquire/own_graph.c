@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "acquire/cache_lookup.h"
+#include "base/fault.h"
 #include "changes/own_changes.h"
 
 /* Return true if others have changed no table of a lookup since the last call (O6). */
@@ -18,7 +19,8 @@ are_left_alone(const EmogiOwnChanges *own, const EmogiCacheLookup *lookup)
 
 	emogi_cache_lock();
 	for (int i = 0; i < lookup->nleaves && alone; i++)
-		alone = emogi_recent_writers_left_alone(lookup->relids[i], &own->xids, &lookup->xids);
+		alone = emogi_recent_writers_left_alone(lookup->relids[i], &own->xids, &lookup->xids,
+												own->carried, own->ncarried);
 	emogi_cache_unlock();
 	return alone;
 }
@@ -54,13 +56,13 @@ unpin(EmogiCall *call, int index)
 	emogi_cache_unpin(index);
 }
 
-/* Return true if a call may use kept changes, which it has itself. */
+/* Return true if a call may use kept changes. */
 static bool
 may_use(const EmogiCacheLookup *lookup, const EmogiGraphRequest *request)
 {
 	const EmogiGraphKey *key = &lookup->key;
 
-	return lookup->own && lookup->can_track && request->accepts_overlay && !request->is_verified &&
+	return lookup->can_track && request->accepts_overlay && !request->is_verified &&
 		!key->shared_only && !key->by_labels;
 }
 
@@ -81,29 +83,22 @@ follow(EmogiOwnChanges *own, EmogiCall *call, int graph, const EmogiSource *sour
 }
 
 /*
- * Get the graph of a call as the last call of its transaction has got it, with an overlay of all
- * changes of the transaction; return false if that is impossible. source: of the rows, perhaps a
- * filtered table.
+ * Get the graph that kept changes are applied to, with their overlay, brought to the lookup's
+ * snapshot; return false if that is impossible.
  */
-bool
-emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,
-					const EmogiGraphRequest *request, EmogiGraphView *view)
+static bool
+get(EmogiOwnChanges *own, bool same_others, EmogiCall *call, const EmogiSource *source,
+	const EmogiCacheLookup *lookup, EmogiGraphView *view)
 {
-	EmogiOwnChanges *own;
-	EmogiKeptOverlay *overlay;
+	EmogiKeptOverlay *overlay = emogi_own_overlay_find(own, call, &lookup->key);
 	const bool	has_memory = call->slot != NULL || call->held_result >= 0;
-	bool		same_others;
 	int			index;
 
-	if (!may_use(lookup, request))
-		return false;
-	own = emogi_own_changes_of(&lookup->key, &lookup->xids, &same_others);
-	overlay = own != NULL ? emogi_own_overlay_find(own, call, &lookup->key) : NULL;
 	if (overlay == NULL)
 		return false;
 	if (!same_others)
 	{
-		if (!are_left_alone(own, lookup))
+		if (!are_left_alone(own, lookup) && !emogi_faults.tracker[EMOGI_TRACKER_CARRIED])
 			return false;
 		own->others++;
 	}
@@ -121,9 +116,35 @@ emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCache
 		return false;
 	}
 	emogi_call_pin(call, index, own->nskipped);
-	view->graph = overlay->growing.graph;
-	view->overlay = &overlay->growing.overlay;
+	view->graph = overlay->growing->graph;
+	view->overlay = &overlay->growing->overlay;
 	view->origin = call->record.origin = EMOGI_GRAPH_OVERLAID;
 	call->record.nchanges = Max(call->record.nchanges, own->changes.count);
 	return true;
+}
+
+/*
+ * Get the graph of a call as the last call of its transaction, or of the session if the changes
+ * were carried, has got it, with an overlay of all changes; return false if that is impossible.
+ * source: of the rows, perhaps a filtered table.
+ */
+bool
+emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,
+					const EmogiGraphRequest *request, EmogiGraphView *view)
+{
+	EmogiOwnChanges *own;
+	bool		same_others;
+	bool		is_carried;
+
+	if (!may_use(lookup, request))
+		return false;
+	own = emogi_own_changes_of(&lookup->key, &lookup->xids, &same_others);
+	if (own == NULL)
+		return false;
+	is_carried = own->is_carried;
+	if ((lookup->own || is_carried) && get(own, same_others, call, source, lookup, view))
+		return true;
+	if (is_carried && emogi_own_changes_of(&lookup->key, &lookup->xids, &same_others) == own)
+		emogi_own_changes_drop(own);
+	return false;
 }

@@ -82,7 +82,8 @@ static const char *const tracker_rules[EMOGI_TRACKER_RULES] = {
 	[EMOGI_TRACKER_DISTRUST] = "tracker_distrust",
 	[EMOGI_TRACKER_OWN_ROLLBACK] = "tracker_own_rollback",
 	[EMOGI_TRACKER_OWN_COMMAND] = "tracker_own_command",
-	[EMOGI_TRACKER_OWN_OTHERS] = "tracker_own_others"
+	[EMOGI_TRACKER_OWN_OTHERS] = "tracker_own_others",
+	[EMOGI_TRACKER_CARRIED] = "tracker_carried"
 };
 
 static const char *const analysis_rules[EMOGI_ANALYSIS_RULES] = {

@@ -49,6 +49,8 @@ typedef enum EmogiTrackerRule
 	EMOGI_TRACKER_OWN_COMMAND,	/* ... not used by older commands, nor by newer ones that may see
 								 * more of a page, ... */
 	EMOGI_TRACKER_OWN_OTHERS,	/* ... nor used if another transaction on a page has ended */
+	EMOGI_TRACKER_CARRIED,		/* changes of an ended transaction are used only if nobody else has
+								 * written */
 	EMOGI_TRACKER_RULES
 } EmogiTrackerRule;
 

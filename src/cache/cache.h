@@ -76,9 +76,11 @@ extern void emogi_recent_writers_register(const int *tables, const Oid *relids, 
 										  const EmogiTransactionSnapshot *xids);
 extern bool emogi_recent_writers_allow_snapshot(int table, const EmogiTransactionSnapshot *xids);
 extern bool emogi_recent_writers_left_alone(Oid relid, const EmogiTransactionSnapshot *a,
-											const EmogiTransactionSnapshot *b);
+											const EmogiTransactionSnapshot *b,
+											const uint64 *except, int nexcept);
 extern bool emogi_recent_writers_see_same_rows(int table, const EmogiTransactionSnapshot *a,
-											   const EmogiTransactionSnapshot *b);
+											   const EmogiTransactionSnapshot *b,
+											   const uint64 *except, int nexcept);
 extern bool emogi_recent_writers_outdated(int table, const EmogiTransactionSnapshot *xids,
 										  TransactionId oldest_xid);
 extern bool emogi_recent_writers_are_superseded(int table, const EmogiTransactionSnapshot *xids,

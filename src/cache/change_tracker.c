@@ -135,6 +135,7 @@ emogi_change_tracker_reset(EmogiChangeTracker *tracker)
 	memset(&tracker->coo, 0, sizeof tracker->coo);
 	tracker->log_start = tracker->position = tracker->log_room = tracker->nedges =
 		tracker->nskipped = tracker->noverlays = 0;
+		tracker->overlays_ms = tracker->merge_ms = 0;
 }
 
 /*
@@ -384,14 +385,17 @@ emogi_change_tracker_exists(const EmogiGraphKey *key)
 
 /* Record that the merge announced in the tracker with this id, if it still exists, has ended. */
 void
-emogi_change_tracker_end_merge(uint64 id)
+emogi_change_tracker_end_merge(uint64 id, double merge_ms)
 {
 	EmogiChangeTracker *tracker;
 
 	emogi_cache_lock();
 	tracker = find_id(id);
 	if (tracker != NULL)
+	{
 		tracker->merge_until = 0;
+		tracker->merge_ms = merge_ms;
+	}
 	emogi_cache_unlock();
 }
 

@@ -115,6 +115,8 @@ typedef struct EmogiChangeTracker
 	uint64		log_room;
 	EmogiEdgeChange *log;		/* [log_room] */
 	uint64		noverlays;		/* calls that used an overlay instead of a merge at this position */
+	double		overlays_ms;	/* time that they took to find that nothing has changed since */
+	double		merge_ms;		/* duration of the last merge; 0 = none yet */
 	/*
 	 * a merge is in progress until then, unless the content has changed; also written by the
 	 * process that merged
@@ -145,7 +147,7 @@ extern EmogiChangeTracker *emogi_change_tracker_hold(EmogiSlot *slot, const Emog
 extern EmogiChangeTracker *emogi_change_tracker_try_hold(EmogiSlot *slot,
 														 const EmogiGraphKey *key);
 extern bool emogi_change_tracker_exists(const EmogiGraphKey *key);
-extern void emogi_change_tracker_end_merge(uint64 id);
+extern void emogi_change_tracker_end_merge(uint64 id, double merge_ms);
 /* Find the tracker of a source; NULL if there is none. Caller holds cache_lock. */
 extern bool emogi_change_tracker_has_key(const EmogiGraphKey *tracked, const EmogiGraphKey *key);
 extern EmogiChangeTracker *emogi_change_tracker_find(const EmogiGraphKey *key);

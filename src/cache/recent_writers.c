@@ -316,12 +316,13 @@ emogi_recent_writers_allow_snapshot(int index, const EmogiTransactionSnapshot *x
 }
 
 /*
- * Check whether both snapshots see the same rows of a table. b must be usable, and a must have been
- * usable when it was published.
+ * Check whether both snapshots see the same rows of a table, but for those of some transactions,
+ * ascending. b must be usable, and a must have been usable when it was published.
  */
 bool
 emogi_recent_writers_see_same_rows(int index, const EmogiTransactionSnapshot *a,
-								   const EmogiTransactionSnapshot *b)
+								   const EmogiTransactionSnapshot *b, const uint64 *except,
+								   int nexcept)
 {
 	const EmogiTable *table = &emogi_tables->tables[index];
 
@@ -335,26 +336,28 @@ emogi_recent_writers_see_same_rows(int index, const EmogiTransactionSnapshot *a,
 
 		if (emogi_transaction_snapshot_running(a, xid) !=
 			emogi_transaction_snapshot_running(b, xid) &&
-			emogi_transaction_snapshot_committed(xid))
+			bsearch(&xid, except, nexcept, sizeof xid, emogi_transaction_snapshot_compare) ==
+			NULL && emogi_transaction_snapshot_committed(xid))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Check whether two snapshots of this transaction see the same rows of a table, but for those that
- * the transaction has written; false if that is unknown.
+ * Check whether two snapshots of this session see the same rows of a table, but for those that the
+ * current transaction and some others, ascending, have written; false if that is unknown.
  */
 bool
 emogi_recent_writers_left_alone(Oid relid, const EmogiTransactionSnapshot *a,
-								const EmogiTransactionSnapshot *b)
+								const EmogiTransactionSnapshot *b, const uint64 *except,
+								int nexcept)
 {
 	const EmogiTable *table = emogi_tables_find(MyDatabaseId, relid);
 	const int	index = table != NULL ? (int) (table - emogi_tables->tables) : -1;
 
 	return table != NULL && emogi_recent_writers_allow_snapshot(index, a) &&
 		emogi_recent_writers_allow_snapshot(index, b) &&
-		emogi_recent_writers_see_same_rows(index, a, b);
+		emogi_recent_writers_see_same_rows(index, a, b, except, nexcept);
 }
 
 /*

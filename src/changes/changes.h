@@ -15,6 +15,7 @@
  * own_pages.c          finds the pages with such changes that must be rescanned
  * own_rows.c           reads the rows that the transaction has inserted since its last call
  * own_keys.c           gets the codes of their keys
+ * carried_changes.c    keeps them for the next transaction of the session
  * kept_overlay.c       overlays that are kept and grow: own_overlay.c of own changes,
  *                      logged_overlay.c of a tracker's log
  *
@@ -210,7 +211,8 @@ typedef struct EmogiRefresh
 	EmogiOwnChanges *own_changes;	/* PRIVATE: where the changes are kept; NULL = not kept */
 } EmogiRefresh;
 
-/* own_changes.c, own_overlay.c */
+/* own_changes.c, own_overlay.c, carried_changes.c */
+extern void emogi_carried_changes_init(void);
 extern void emogi_own_changes_use_map_copy(const EmogiOwnChanges *own, EmogiChangedPages *changed,
 										   int table);
 extern EmogiOwnChanges *emogi_own_changes_find(const EmogiChangeTracker *tracker,
@@ -237,7 +239,7 @@ extern EmogiOverlay *emogi_logged_overlay(const EmogiChangeTracker *tracker, con
 										  uint64 nlogged);
 
 extern void emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids,
-								  int nleaves, const EmogiTransactionSnapshot *xids,
+								  int nleaves, const EmogiTransactionSnapshot *xids, bool has_own,
 								  EmogiWeights weights, EmogiChangeTracker *tracker,
 								  EmogiRefresh *refresh);
 extern uint64 emogi_tracker_refresh_pages(const Oid *relids, int nleaves);

@@ -9,6 +9,7 @@
 #include "changes/kept_overlay.h"
 
 #define CHANGES_PER_CHECK UINT64CONST(4096)
+#define MIN_LENT 64
 
 static uint64 nuses;
 
@@ -71,22 +72,32 @@ emogi_kept_overlay_find(EmogiKeptOverlay *overlays, int count, const EmogiCall *
 	return place;
 }
 
+/* Free an overlay. */
+void
+emogi_kept_overlay_free(EmogiKeptOverlay *overlay)
+{
+	const MemoryContext context = overlay->context;
+
+	*overlay = (EmogiKeptOverlay) {.used = overlay->used};
+	if (context != NULL)
+		MemoryContextDelete(context);
+}
+
 /* Replace an overlay by one without changes, which is broken until it has grown. */
 void
-emogi_kept_overlay_begin(EmogiKeptOverlay *overlay, MemoryContext parent, uint64 graph,
-						 const EmogiGraph *shown, EmogiDirection direction)
+emogi_kept_overlay_begin(EmogiKeptOverlay *overlay, uint64 graph, const EmogiGraph *shown,
+						 EmogiDirection direction)
 {
-	const MemoryContext old = overlay->context;
-
-	*overlay = (EmogiKeptOverlay) {.broken = true,.used = overlay->used};
-	if (old != NULL)
-		MemoryContextDelete(old);
-	overlay->context = AllocSetContextCreate(parent, "emogi overlay", ALLOCSET_DEFAULT_SIZES);
+	emogi_kept_overlay_free(overlay);
+	overlay->broken = true;
+	overlay->context = AllocSetContextCreate(TopMemoryContext, "emogi overlay",
+											 ALLOCSET_DEFAULT_SIZES);
+	overlay->growing = MemoryContextAlloc(overlay->context, sizeof *overlay->growing);
 	overlay->graph = graph;
 	overlay->targets = shown->forward.targets;
 	overlay->weight_type = shown->weight_type;
 	overlay->direction = direction;
-	emogi_overlay_grow_begin(&overlay->growing, shown, direction, resize, overlay->context);
+	emogi_overlay_grow_begin(overlay->growing, shown, direction, resize, overlay->context);
 }
 
 /*
@@ -100,10 +111,57 @@ emogi_kept_overlay_grow(EmogiKeptOverlay *overlay, const EmogiEdgeChange *change
 	for (uint64 i = 0; i < nchanges; i += CHANGES_PER_CHECK)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!emogi_overlay_grow(&overlay->growing, changes + i,
+		if (!emogi_overlay_grow(overlay->growing, changes + i,
 								Min(nchanges - i, CHANGES_PER_CHECK)))
 			return false;
 	}
 	overlay->broken = false;
 	return true;
+}
+
+/* Remember changes, to undo them. */
+static void
+note_lent(EmogiKeptOverlay *overlay, const EmogiEdgeChange *changes, uint64 nchanges)
+{
+	const uint64 count = overlay->nlent + nchanges;
+
+	if (count > overlay->lent_room)
+	{
+		overlay->lent_room = Max(Max(2 * overlay->lent_room, count), MIN_LENT);
+		overlay->lent = resize(overlay->context, overlay->lent,
+							   overlay->lent_room * sizeof *overlay->lent);
+	}
+	memcpy(overlay->lent + overlay->nlent, changes, nchanges * sizeof *changes);
+	overlay->nlent = count;
+}
+
+/*
+ * Add changes of the current transaction to an overlay that was lent, as emogi_kept_overlay_grow
+ * does.
+ */
+bool
+emogi_kept_overlay_grow_lent(EmogiKeptOverlay *overlay, const EmogiEdgeChange *changes,
+							 uint64 nchanges)
+{
+	overlay->broken = true;
+	if (nchanges > 0)
+		note_lent(overlay, changes, nchanges);
+	return emogi_kept_overlay_grow(overlay, changes, nchanges);
+}
+
+/*
+ * Undo the changes that were added to an overlay while it was lent. Its graph must be pinned.
+ * Return false if that is impossible; the overlay is broken then.
+ */
+bool
+emogi_kept_overlay_undo_lent(EmogiKeptOverlay *overlay)
+{
+	const uint64 count = overlay->nlent;
+
+	if (count == 0)
+		return true;
+	overlay->broken = true;
+	overlay->nlent = 0;
+	overlay->broken = !emogi_overlay_grow_undo(overlay->growing, overlay->lent, count);
+	return !overlay->broken;
 }

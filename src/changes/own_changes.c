@@ -7,10 +7,10 @@
  * change tracker's edges. A later call rescans only pages whose visible content may have changed:
  * see own_pages.c.
  *
- * The kept changes are backend-local. They end with the transaction, on rollback of a
- * subtransaction, when something is stored in the tracker, and when a call finds the tracker in
- * another form. Without kept changes, a call rescans all pages that differ. Rules O1 to O5:
- * docs/design/incremental-graphs.md, "Own changes".
+ * The kept changes are backend-local. They end with the transaction unless it commits (see
+ * carried_changes.c), on rollback of a subtransaction, when something is stored in the tracker, and
+ * when a call finds the tracker in another form. Without kept changes, a call rescans all pages
+ * that differ. Rules O1 to O5: docs/design/incremental-graphs.md, "Own changes".
  */
 #include "postgres.h"
 
@@ -50,10 +50,20 @@ has_user(const EmogiOwnChanges *own)
 void
 emogi_own_changes_drop(EmogiOwnChanges *own)
 {
+	const bool	is_used = has_user(own);
+
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] == own)
 			kept[i] = NULL;
-	if (!has_user(own))
+	own->is_dropped = is_used;
+	if (is_used)
+		MemoryContextSetParent(own->context, TopTransactionContext);
+	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)
+		if (!is_used)
+			emogi_logged_overlay_return(&own->overlays[i]);
+		else if (own->overlays[i].context != NULL)
+			MemoryContextSetParent(own->overlays[i].context, own->context);
+	if (!is_used)
 		MemoryContextDelete(own->context);
 }
 
@@ -72,13 +82,16 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 			emogi_own_changes_drop(kept[i]);
 }
 
-/* Forget changes whose memory ends with the transaction. */
-static void
-forget(void *arg)
+/*
+ * Drop all kept changes at the end of a transaction, but those that no call searches and that a
+ * function keeps; NULL = none.
+ */
+void
+emogi_own_changes_end(bool (*keep) (EmogiOwnChanges *own))
 {
 	for (int i = 0; i < MAX_KEPT; i++)
-		if (kept[i] == arg)
-			kept[i] = NULL;
+		if (kept[i] != NULL && (keep == NULL || has_user(kept[i]) || !keep(kept[i])))
+			emogi_own_changes_drop(kept[i]);
 }
 
 /* Drop the changes of a source that are relative to an earlier tracker; new ones replace them. */
@@ -115,14 +128,11 @@ begin(const EmogiChangeTracker *tracker, int nleaves)
 	MemoryContext context = AllocSetContextCreate(TopTransactionContext, "emogi own changes",
 												  ALLOCSET_DEFAULT_SIZES);
 	EmogiOwnChanges *own = MemoryContextAllocZero(context, sizeof *own);
-	MemoryContextCallback *callback = MemoryContextAlloc(context, sizeof *callback);
 
 	drop_earlier(&tracker->key);
 	if (!is_registered)
 		RegisterSubXactCallback(at_end_of_subtransaction, NULL);
 	is_registered = true;
-	*callback = (MemoryContextCallback) {.func = forget,.arg = own};
-	MemoryContextRegisterResetCallback(context, callback);
 	own->context = context;
 	own->state_id = tracker->id;
 	own->key = tracker->key;
@@ -136,6 +146,7 @@ begin(const EmogiChangeTracker *tracker, int nleaves)
 	own->misfits = tracker->misfits;
 	own->nedges = tracker->nedges;
 	own->broken = true;
+	MemoryContextSetParent(context, TopMemoryContext);
 	kept[find_free()] = own;
 	return own;
 }
@@ -151,10 +162,16 @@ same_visibility(const EmogiTransactionSnapshot *a, const EmogiTransactionSnapsho
 		memcmp(a->running, b->running, a->nrunning * sizeof(uint64)) == 0;
 }
 
-/* Return true if a snapshot is older than that of the last call (O2). */
+/*
+ * Return true if a snapshot is older than that of the last call (O2), or sees a transaction as
+ * running that has committed since (O11).
+ */
 static bool
 is_older(const EmogiOwnChanges *own, const EmogiTransactionSnapshot *xids)
 {
+	for (int i = 0; i < own->ncarried; i++)
+		if (emogi_transaction_snapshot_running(xids, own->carried[i]))
+			return true;
 	return (GetActiveSnapshot()->curcid < own->command &&
 			!emogi_faults.tracker[EMOGI_TRACKER_OWN_COMMAND]) ||
 		!emogi_transaction_snapshot_contain(xids, &own->xids);
@@ -172,6 +189,8 @@ emogi_own_changes_note_snapshot(EmogiOwnChanges *own, const EmogiTransactionSnap
 	own->xids = *xids;
 	own->xids.running = running;
 	own->command = GetActiveSnapshot()->curcid;
+	own->is_first = false;
+	own->ncarried = 0;
 }
 
 /*
@@ -194,7 +213,7 @@ emogi_own_changes_find(const EmogiChangeTracker *tracker, const EmogiTransaction
 		*older = own->is_following;	/* by a call whose condition makes this one */
 		if (*older)
 			return NULL;
-		if (own->broken || own->version != tracker->version)
+		if (own->broken || own->is_carried || own->version != tracker->version)
 		{
 			emogi_own_changes_drop(own);
 			return NULL;

@@ -12,6 +12,9 @@
 /* Maximum number of overlays of one tracker's changes: one per graph and direction. */
 #define EMOGI_MAX_OWN_OVERLAYS 4
 
+/* Maximum number of transactions that may end between two calls that use the same changes. */
+#define EMOGI_MAX_CARRIED_XIDS 16
+
 /* A page that differs or may differ from the tracker's. */
 typedef struct EmogiOwnPage
 {
@@ -52,7 +55,14 @@ struct EmogiOwnChanges
 {
 	MemoryContext context;
 	bool		broken;			/* an update is incomplete */
+	bool		is_dropped;		/* a call still searches an overlay; all end with context */
 	bool		is_following;	/* conditions are being evaluated, in its memory */
+	bool		is_carried;		/* from an earlier transaction, see carried_changes.c */
+	bool		is_first;		/* ... and no call of the current transaction has used them */
+	/* [ncarried], ascending: transactions of this session that have changed the tables and
+	 * committed since the last call */
+	uint64		carried[EMOGI_MAX_CARRIED_XIDS];
+	int			ncarried;
 	bool		is_all_seen;	/* the last call has seen all changes of the own transaction */
 	EmogiGraphKey key;			/* of the tracker */
 	uint64		catalogs;		/* emogi_analysis_count_changes() at the last call */
@@ -98,6 +108,7 @@ typedef struct EmogiOwnKeys
 /* ---- own_changes.c ---- */
 
 extern void emogi_own_changes_drop(EmogiOwnChanges *own);
+extern void emogi_own_changes_end(bool (*keep) (EmogiOwnChanges *own));
 extern EmogiOwnChanges *emogi_own_changes_of(const EmogiGraphKey *key,
 											 const EmogiTransactionSnapshot *xids,
 											 bool *same_others);

@@ -1,5 +1,6 @@
 /*
- * own_overlay.c: growing overlays that apply the current transaction's changes to graphs
+ * own_overlay.c: growing overlays that apply the current transaction's changes to graphs. They are
+ * borrowed from logged_overlay.c.
  */
 #include "postgres.h"
 
@@ -17,21 +18,24 @@ emogi_own_overlay(EmogiOwnChanges *own, const EmogiCall *call, uint64 graph,
 {
 	EmogiKeptOverlay *overlay = emogi_kept_overlay_find(own->overlays, EMOGI_MAX_OWN_OVERLAYS, call,
 														graph, shown, direction);
-	bool		grown = true;
+	bool		grown;
 
 	if (overlay == NULL)
 		return NULL;
 	if (!emogi_kept_overlay_matches(overlay, graph, shown, direction))
 	{
-		emogi_kept_overlay_begin(overlay, own->context, graph, shown, direction);
-		grown = emogi_kept_overlay_grow(overlay, logged, nlogged);
+		emogi_logged_overlay_return(overlay);
+		if (!emogi_logged_overlay_lend(own->state_id, call, graph, shown, direction, logged,
+									   nlogged, overlay))
+			return NULL;
 	}
-	grown = grown && emogi_kept_overlay_grow(overlay, own->changes.changes + overlay->nchanges,
-											 own->changes.count - overlay->nchanges);
+	emogi_kept_overlay_use(overlay);
+	grown = emogi_kept_overlay_grow_lent(overlay, own->changes.changes + overlay->nchanges,
+										 own->changes.count - overlay->nchanges);
 	overlay->nchanges = own->changes.count;
 	overlay->user = grown ? call : NULL;
 	overlay->wanted = *wanted;
-	return grown ? &overlay->growing.overlay : NULL;
+	return grown ? &overlay->growing->overlay : NULL;
 }
 
 /* Return true if calls that request these graphs get the same graph of one source. */
@@ -69,8 +73,8 @@ emogi_own_overlay_follow(EmogiOwnChanges *own, const EmogiCall *call, EmogiKeptO
 	const uint64 first = overlay->nchanges;
 
 	overlay->nchanges = own->changes.count;
-	if (!emogi_kept_overlay_grow(overlay, own->changes.changes + first,
-								 own->changes.count - first))
+	if (!emogi_kept_overlay_grow_lent(overlay, own->changes.changes + first,
+									  own->changes.count - first))
 		return false;
 	overlay->user = call;
 	emogi_kept_overlay_use(overlay);

@@ -116,6 +116,7 @@ find_rows(NewRows *new, Buffer buffer, BlockNumber block, OffsetNumber first,
 	{
 		ItemId		item = PageGetItemId(page, line);
 		bool		is_own;
+		bool		is_visible;
 
 		if (!ItemIdIsNormal(item))
 			continue;
@@ -124,7 +125,10 @@ find_rows(NewRows *new, Buffer buffer, BlockNumber block, OffsetNumber first,
 		ItemPointerSet(&tuple.t_self, block, line);
 		is_own = !HeapTupleHeaderXminInvalid(tuple.t_data) &&
 			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple.t_data));
-		is_expected = HeapTupleSatisfiesVisibility(&tuple, new->snapshot, buffer) == is_own;
+		is_visible = HeapTupleSatisfiesVisibility(&tuple, new->snapshot, buffer);
+		/* others have not changed the table: it is a row of a carried transaction */
+		is_own |= is_visible && new->own->is_first;
+		is_expected = is_visible == is_own;
 		if (!is_own || !is_expected)
 			continue;
 		is_expected = (uint64) *nrows < new->missing;
@@ -252,6 +256,9 @@ read_rows(NewRows *new)
 		InvalidBlockNumber;
 	BlockNumber nblocks;
 
+	/* without a lock since the last transaction, pages may have been truncated */
+	if (new->own->is_first && RelationGetNumberOfBlocks(new->rel) < table->nblocks)
+		return false;
 	if (last != InvalidBlockNumber && !read_kept_page(new, last))
 		return false;
 	if (new->missing == 0)
@@ -400,7 +407,7 @@ follow_table(EmogiOwnChanges *own, EmogiOwnLeaf *table, const EmogiSource *sourc
 static bool
 may_follow(const EmogiOwnChanges *own, const Oid *relids, const Oid *relfilenumbers, int nleaves)
 {
-	static const bool no_faults[EMOGI_TRACKER_RULES] = {false};
+	static const bool no_faults[EMOGI_TRACKER_CARRIED] = {false};
 	static const bool no_analysis_faults[EMOGI_ANALYSIS_RULES] = {false};
 
 	if (!own->is_all_seen || own->catalogs != emogi_analysis_count_changes() ||

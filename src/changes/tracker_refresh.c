@@ -307,6 +307,99 @@ compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *tra
 		EMOGI_REFRESH_PRIVATE : EMOGI_REFRESH_UNCHANGED;
 }
 
+/* ---- changes of others, in a transaction that has changed the tables ---- */
+
+/*
+ * Check whether to store the changes of other transactions first (L13). Not if there can be none
+ * since the base. Not with weights: others may see a weight that the scan rejects and the
+ * transaction has corrected.
+ */
+static bool
+may_store_others(const EmogiChangeTracker *tracker, const EmogiTransactionSnapshot *xids)
+{
+	return tracker->coo.weight_type == EMOGI_WEIGHT_NONE &&
+		!emogi_transaction_snapshot_equal(xids, &tracker->base);
+}
+
+/* Copy the lists of pages to be rescanned; everything else is shared. */
+static EmogiChangedPages *
+copy_lists(const EmogiChangedPages *changed_pages, int nleaves)
+{
+	EmogiChangedPages *copies = palloc(nleaves * sizeof(EmogiChangedPages));
+
+	memcpy(copies, changed_pages, nleaves * sizeof(EmogiChangedPages));
+	for (int i = 0; i < nleaves; i++)
+	{
+		EmogiPageRescan *list = &copies[i].scans;
+
+		list->blocks = palloc_extended(Max(list->count, 1) * sizeof(BlockNumber),
+									   MCXT_ALLOC_HUGE);
+		memcpy(list->blocks, changed_pages[i].scans.blocks, list->count * sizeof(BlockNumber));
+	}
+	return copies;
+}
+
+/*
+ * Keep, of the lists of pages, those with changes of the current transaction, which the scans of
+ * the same pages tell; return their number.
+ */
+static uint64
+keep_own_pages(const EmogiChangeTracker *tracker, const EmogiChangedPages *scanned,
+			   EmogiChangedPages *changed_pages, int nleaves)
+{
+	uint64		total = 0;
+
+	for (int i = 0; i < nleaves; i++)
+	{
+		EmogiPageRescan *list = &changed_pages[i].scans;
+		uint64		count = 0;
+
+		for (uint64 k = 0; k < list->count; k++)
+			if (scanned[i].scans.scans[k].own)
+				list->blocks[count++] = list->blocks[k];
+		list->count = count;
+		total += count;
+		/* the tracker may have moved its tables */
+		changed_pages[i].known = find_table(&tracker->pages, &changed_pages[i], i);
+	}
+	return total;
+}
+
+/*
+ * Store what other transactions have changed, as a snapshot from before the first command of the
+ * current transaction sees it, and reduce the lists of pages to those that the current transaction
+ * has changed (L13). Return false, and change nothing, if that is impossible. *count: number of
+ * pages in the lists. Raises 53200.
+ */
+static bool
+store_others(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *changed_pages,
+			 int nleaves, const EmogiTransactionSnapshot *xids, EmogiWeights weights,
+			 EmogiChangeTracker *tracker, EmogiRefresh *refresh, uint64 *count)
+{
+	EmogiChangedPages *others = copy_lists(changed_pages, nleaves);
+	EmogiRefresh stored = *refresh;
+	EmogiRefreshOutcome outcome;
+
+	PushCopiedSnapshot(GetActiveSnapshot());
+	GetActiveSnapshot()->curcid = FirstCommandId;
+	(void) rescan(call, source, others, nleaves, *count, weights, tracker->dictionary);
+	PopActiveSnapshot();
+	if (!emogi_analysis_filter_is_current(source))
+		return false;
+	outcome = compare(call, tracker, others, nleaves, xids, true, false, &stored);
+	if (stored.changes.changes != NULL)
+		emogi_arena_free(stored.changes.changes,
+						 stored.changes.room * sizeof(EmogiEdgeChange));
+	if (outcome == EMOGI_REFRESH_REBUILD)
+		return false;
+	count_scans(call, others, nleaves);
+	for (int i = 0; i < nleaves; i++)
+		changed_pages[i].nskipped_by_map = changed_pages[i].nskipped_by_lsn = 0;
+	refresh->old_position = tracker->position;	/* older graphs need the log */
+	*count = keep_own_pages(tracker, others, changed_pages, nleaves);
+	return true;
+}
+
 /* Get why a tracker cannot be refreshed, whatever its pages are; NONE = it may be. */
 static EmogiCacheMiss
 find_obstacle(const EmogiChangeTracker *tracker, const EmogiSource *source,
@@ -324,14 +417,14 @@ find_obstacle(const EmogiChangeTracker *tracker, const EmogiSource *source,
 /*
  * Find what the active snapshot, which is `xids`, sees differently from the tracker's base. Store
  * it in the tracker if the snapshot contains the base (L7) and sees no change of the current
- * transaction (L10).
+ * transaction (L10). has_own: the current transaction has changed the tables.
  *
  * The caller holds the tracker and locks on the tables, whose changes can be tracked. Raises the
  * errors of a scan.
  */
 void
 emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *relids, int nleaves,
-					  const EmogiTransactionSnapshot *xids, EmogiWeights weights,
+					  const EmogiTransactionSnapshot *xids, bool has_own, EmogiWeights weights,
 					  EmogiChangeTracker *tracker, EmogiRefresh *refresh)
 {
 	bool		contains = emogi_transaction_snapshot_contain(xids, &tracker->base) ||
@@ -361,6 +454,10 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 		refresh->why_rebuild = EMOGI_MISS_MANY_PAGES;
 		return;
 	}
+	if (own == NULL && has_own && contains && !older && count > 0 &&
+		may_store_others(tracker, xids))
+		(void) store_others(call, source, changed_pages, nleaves, xids, weights, tracker, refresh,
+							&count);
 	if (emogi_faults.tracker[EMOGI_TRACKER_SNAPSHOT])
 		PushActiveSnapshot(GetLatestSnapshot());
 	refresh->own = rescan(call, source, changed_pages, nleaves, count, weights,

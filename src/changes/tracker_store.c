@@ -425,7 +425,7 @@ append_log(EmogiTrackerStore *store, const EmogiChanges *changes)
 	}
 	tracker->position += changes->count;
 	if (changes->count > 0)
-		tracker->noverlays = 0;
+		tracker->noverlays = tracker->overlays_ms = 0;
 	if (changes->count > tracker->log_room)
 	{
 		tracker->log_start = tracker->position;

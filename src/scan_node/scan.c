@@ -361,8 +361,13 @@ keep_rows(EmogiScan *scan)
 {
 	const bool	are_local = scan->call->rows_are_local;
 	const bool	has_dictionary = scan->graph.dictionary != NULL;
+	/* nothing is left to do for a path without steps */
+	const bool	is_done = are_local && scan->graph.nvertices == 0 && !scan->looks_up &&
+		scan->kind != NULL && scan->function->shape == EMOGI_SHAPE_STEPS;
 
-	scan->is_copied = !has_dictionary &&
+	if (is_done)
+		scan->graph.dictionary = NULL;
+	scan->is_copied = (!has_dictionary || is_done) &&
 		(are_local || (!scan->is_shared && copy_rows(scan, true) <= EMOGI_COPIED_BYTES));
 	if (scan->is_copied)
 	{

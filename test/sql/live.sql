@@ -748,7 +748,8 @@ CREATE FUNCTION grow(n int) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
 END $$;
 SELECT grow(6);
 SELECT grow(7);
-SELECT look('tiny');
+-- the last call may have stored the row of the one before it
+SELECT regexp_replace(look('tiny'), '[12] changes', 'changes');
 
 -- A partition that was away may come back with its columns at other places: not a page has changed, but what the rows mean.
 CREATE TABLE swapped (src int, dst int) PARTITION BY LIST (src);

@@ -20,6 +20,7 @@ static uint64_t npatched,
 			nunpatched,
 			njoined,
 			ngrown,
+			nundone,
 			ncycles,
 			nranked;
 
@@ -426,6 +427,38 @@ order_changes(const History *history, EmogiEdgeChange *ordered, bool *held)
 	return count;
 }
 
+/* Changes that are undone leave nothing behind: those that come next anyway, and edges between keys of which some are new. */
+static void
+check_undo(EmogiGrowingOverlay *growing, const EmogiEdgeChange *next, uint64_t nnext, const char *what)
+{
+	const EmogiOverlay before = growing->overlay;
+	EmogiEdgeChange *changes = malloc((nnext + 6) * sizeof(*changes));
+	uint32_t   *losers = malloc((before.nlosers + 1) * sizeof(*losers));
+	uint64_t	count = nnext;
+
+	memcpy(changes, next, nnext * sizeof(*changes));
+	memcpy(losers, before.losers, before.nlosers * sizeof(*losers));
+	for (int i = 0; i < 3; i++)
+	{
+		const EmogiEdgeChange added = {(int64_t) draw(300) - 100, (int64_t) 1000000 * (int64_t) draw(3) + (int64_t) draw(300), 1.0, 2};
+
+		changes[count++] = added;
+		changes[count] = added;
+		changes[count++].times = -1;
+	}
+	emogi_overlay_grow_mark(growing);
+	CHECK(emogi_overlay_grow(growing, changes, count), "%s: changes to be undone", what);
+	CHECK(emogi_overlay_grow_undo(growing, changes, count), "%s: changes are not undone", what);
+	CHECK(growing->overlay.nnew == before.nnew && growing->overlay.nlosers == before.nlosers &&
+		  memcmp(growing->overlay.losers, losers, before.nlosers * sizeof(*losers)) == 0, "%s: what is left of undone changes", what);
+	for (uint64_t i = 1; i < growing->overlay.nnew; i++)
+		CHECK(growing->overlay.new_keys[growing->overlay.new_order[i - 1]] < growing->overlay.new_keys[growing->overlay.new_order[i]],
+			  "%s: order of new keys", what);
+	nundone++;
+	free(changes);
+	free(losers);
+}
+
 /* A overlay that grows by the changes, some at a time, leads where the new Graph does. */
 static void
 check_growing(const History *history, const EmogiGraph *new, const char *what)
@@ -441,6 +474,8 @@ check_growing(const History *history, const EmogiGraph *new, const char *what)
 	for (uint64_t i = 0; grown && i < count; i = end)
 	{
 		end = i + 1 + draw(count - i < 20 ? count - i : 20);
+		if (held && draw(3) == 0)
+			check_undo(&growing, &changes[i], end - i, what);
 		grown = emogi_overlay_grow(&growing, &changes[i], end - i);
 	}
 	CHECK(grown || !held, "%s: a overlay does not grow", what);
@@ -537,6 +572,7 @@ main(int argc, char **argv)
 		  (unsigned long long) nunpatched);
 	CHECK(njoined * 100 > npatched, "%llu of %llu patches have no losers", (unsigned long long) njoined, (unsigned long long) npatched);
 	CHECK(ngrown * 10 > npatched * 9, "%llu of %llu patches have grown", (unsigned long long) ngrown, (unsigned long long) npatched);
+	CHECK(nundone > 1000, "%llu changes were undone", (unsigned long long) nundone);
 	CHECK(ncycles > npatched / 2 && nranked > npatched / 2, "%llu cycles and %llu ranked paths of %llu patches", (unsigned long long) ncycles,
 		  (unsigned long long) nranked, (unsigned long long) npatched);
 	close_history(&history);
