@@ -101,12 +101,12 @@ has_literals(const EmogiKnownAnalysis *known)
 		known->transaction == GetCurrentTransactionStartTimestamp();
 }
 
-/* Is an analysis, if any, valid for a source, except for its text? */
+/* Is an analysis valid for a source, except for its text? */
 static bool
 is_valid(const EmogiKnownAnalysis *known, const EmogiSource *source,
 		 const EmogiAnalysisCounts *counts)
 {
-	return known != NULL && memcmp(&known->counts, counts, sizeof *counts) == 0 &&
+	return memcmp(&known->counts, counts, sizeof *counts) == 0 &&
 		is_of_source(known, source) && has_literals(known) &&
 		emogi_environment_is(&known->environment);
 }
@@ -339,8 +339,9 @@ find_alike(const EmogiSource *source, const char *text, const EmogiAnalysisCount
 	{
 		EmogiKnownAnalysis *known = known_analyses[i];
 
-		if (!is_valid(known, source, counts) ||
-			!emogi_literal_values_differ(text, &texts, known->text, &known->literals))
+		if (known == NULL ||
+			!emogi_literal_values_differ(text, &texts, known->text, &known->literals) ||
+			!is_valid(known, source, counts))
 			continue;
 		nalike++;
 		if (known->npins == 0 && (found == NULL || known->last_used < found->last_used))
@@ -357,8 +358,8 @@ static EmogiKnownAnalysis *
 find(const EmogiSource *source, const char *text, const EmogiAnalysisCounts *counts)
 {
 	for (int i = 0; i < KNOWN_ANALYSES; i++)
-		if (is_valid(known_analyses[i], source, counts) &&
-			strcmp(known_analyses[i]->text, text) == 0)
+		if (known_analyses[i] != NULL && strcmp(known_analyses[i]->text, text) == 0 &&
+			is_valid(known_analyses[i], source, counts))
 			return known_analyses[i];
 	return find_alike(source, text, counts);
 }
