@@ -75,10 +75,11 @@ extern void emogi_analysis_close(EmogiQueryAnalysis *analysis);
 extern bool emogi_analysis_filter_is_current(const EmogiSource *source);
 extern uint64 emogi_analysis_count_changes(void);
 
-/* ---- known_analyses.c ---- */
+/* ---- known_costs.c ---- */
 
-extern bool emogi_known_analyses_cost(const EmogiQueryAnalysis *analysis, double *nrows,
-									  double *cost);
+extern bool emogi_known_costs_get(const EmogiQueryAnalysis *analysis, double *nrows, double *cost);
+extern bool emogi_known_costs_guess(const EmogiQueryAnalysis *analysis, double *nrows,
+									double *cost);
 
 /* ---- cacheability.c ---- */
 

@@ -59,9 +59,7 @@ typedef struct EmogiKnownAnalysis
 	List	   *folded;			/* EmogiFolded * */
 	List	   *places;			/* List * of Const *, for each of `folded` */
 	EmogiSeenBy seen_by;
-	bool		has_cost;		/* the planner's estimates of its rows: */
-	double		nrows;
-	double		cost;
+	EmogiKnownCosts costs;
 	TimestampTz folded_at;		/* start of the transaction whose values the trees have; 0 = none */
 	EmogiLiteralPlaces literals;
 	int			offset;			/* of the text in analysis.text */
@@ -316,7 +314,7 @@ set_literals(EmogiKnownAnalysis *known, const char *text, const EmogiTextLiteral
 	known->text = strcpy(repalloc(before, strlen(text) + 1), text);
 	known->literals.texts = *texts;
 	known->literals.can_differ = known->is_varying = true;
-	known->has_cost = false;
+	emogi_known_costs_outdate(&known->costs);
 }
 
 /*
@@ -570,28 +568,9 @@ emogi_known_analyses_note_seen(const EmogiQueryAnalysis *analysis)
 
 /* ---- estimates ---- */
 
-/* Get the planner's estimates for an analysis; false if they were not made, or it is not kept. */
-bool
-emogi_known_analyses_cost(const EmogiQueryAnalysis *analysis, double *nrows, double *cost)
+/* Get the planner's estimates that are kept with an analysis; NULL if it is not kept. */
+EmogiKnownCosts *
+emogi_known_analyses_costs(const EmogiQueryAnalysis *analysis)
 {
-	const EmogiKnownAnalysis *known = analysis->known;
-
-	if (known == NULL || !known->has_cost)
-		return false;
-	*nrows = known->nrows;
-	*cost = known->cost;
-	return true;
-}
-
-/* Keep the planner's estimates. */
-void
-emogi_known_analyses_set_cost(const EmogiQueryAnalysis *analysis, double nrows, double cost)
-{
-	EmogiKnownAnalysis *known = analysis->known;
-
-	if (known == NULL)
-		return;
-	known->has_cost = true;
-	known->nrows = nrows;
-	known->cost = cost;
+	return analysis->known != NULL ? &analysis->known->costs : NULL;
 }
