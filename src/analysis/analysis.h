@@ -9,6 +9,7 @@
  * known_analyses.c         keeps analyses for later calls of the session, with literals.c and
  *                          environment.c
  * literal_values.c         puts other values of literals into them
+ * known_costs.c            keeps the planner's estimates for them
  * argument_defaults.c      fills in omitted arguments
  * constant_folding.c       replaces expressions that have one value per call by that value
  * cacheability.c           decides whether the graph may be shared and says why not,
