@@ -289,6 +289,20 @@ use_folded(EmogiKnownAnalysis *known, const EmogiSource *source, EmogiAnalysisPu
 	return NULL;
 }
 
+/* Get the analyzed text of an analysis with another given text. */
+static char *
+replace_text(const EmogiKnownAnalysis *known, const char *text)
+{
+	const char *behind = known->analysis.text + known->offset + strlen(known->text);
+	const Size	length = strlen(text);
+	char	   *whole = palloc(known->offset + length + strlen(behind) + 1);
+
+	memcpy(whole, known->analysis.text, known->offset);
+	memcpy(whole + known->offset, text, length);
+	strcpy(whole + known->offset + length, behind);
+	return whole;
+}
+
 /*
  * Put the literals of a text into an analysis that no call uses. Raises their errors. If memory
  * runs out, the analysis is not found again.
@@ -297,10 +311,8 @@ static void
 set_literals(EmogiKnownAnalysis *known, const char *text, const EmogiTextLiterals *texts)
 {
 	const Const **values = emogi_literal_values_read(text, texts, &known->literals);
-	const int	behind = known->offset + (int) strlen(known->text);
 	MemoryContext old = MemoryContextSwitchTo(known->context);
-	char	   *whole = psprintf("%.*s%s%s", known->offset, known->analysis.text, text,
-								 known->analysis.text + behind);
+	char	   *whole = replace_text(known, text);
 	char	   *before = known->text;
 
 	known->text = pstrdup("");
