@@ -50,9 +50,15 @@ emogi_sha256_add_block(const uint8_t *block, uint32_t *hash)
 		0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2
 	};
 	uint32_t	w[64];
-	uint32_t	h[8];
+	uint32_t	a = hash[0];
+	uint32_t	b = hash[1];
+	uint32_t	c = hash[2];
+	uint32_t	d = hash[3];
+	uint32_t	e = hash[4];
+	uint32_t	f = hash[5];
+	uint32_t	g = hash[6];
+	uint32_t	h = hash[7];
 
-	memcpy(h, hash, sizeof h);
 	for (int i = 0; i < 16; i++)
 		w[i] = emogi_sha256_word(block + 4 * i);
 	for (int i = 16; i < 64; i++)
@@ -63,19 +69,28 @@ emogi_sha256_add_block(const uint8_t *block, uint32_t *hash)
 			 w[i - 2] >> 10);
 	for (int i = 0; i < 64; i++)
 	{
-		const uint32_t e = h[4];
-		const uint32_t a = h[0];
-		const uint32_t one = h[7] + constants[i] + w[i] + ((e & h[5]) ^ (~e & h[6])) +
+		const uint32_t one = h + constants[i] + w[i] + ((e & f) ^ (~e & g)) +
 			(emogi_sha256_rotate(e, 6) ^ emogi_sha256_rotate(e, 11) ^ emogi_sha256_rotate(e, 25));
-		const uint32_t two = ((a & h[1]) ^ (a & h[2]) ^ (h[1] & h[2])) +
+		const uint32_t two = ((a & b) ^ (a & c) ^ (b & c)) +
 			(emogi_sha256_rotate(a, 2) ^ emogi_sha256_rotate(a, 13) ^ emogi_sha256_rotate(a, 22));
 
-		memmove(h + 1, h, 7 * sizeof *h);
-		h[4] += one;
-		h[0] = one + two;
+		h = g;
+		g = f;
+		f = e;
+		e = d + one;
+		d = c;
+		c = b;
+		b = a;
+		a = one + two;
 	}
-	for (int i = 0; i < 8; i++)
-		hash[i] += h[i];
+	hash[0] += a;
+	hash[1] += b;
+	hash[2] += c;
+	hash[3] += d;
+	hash[4] += e;
+	hash[5] += f;
+	hash[6] += g;
+	hash[7] += h;
 }
 
 /* Get the SHA-256 of some bytes. digest: [EMOGI_SHA256_BYTES]. */
