@@ -13,7 +13,7 @@
 
 #define MIN_PLANNED 5
 #define MAX_SPREAD 1.1
-#define MAX_UNPLANNED 32
+#define MAX_UNPLANNED 8
 
 /* Get the estimates for an analysis; false if they were not made, or it is not kept. */
 bool
