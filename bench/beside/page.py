@@ -119,8 +119,9 @@ def part(run):
     facts = run.facts
     words = ['emogi is among the fastest (within max(10 %, 0.1 ms) of the smallest median) in these cases:', ''] + list(lines(run))
     words += ['', textwrap.fill(
-        f"Medians of {run.most} to {run.most + 2} calls in milliseconds, or of fewer slow calls ({facts['device']}; {facts['versions']}; emogi at commit "
-        f"{facts['commit']}, {facts['date']}; `{facts['command']}`). `> {facts['limit']}` means no answer within that time; larger tables were not tried. "
+        f"Medians in milliseconds of {run.most} to {run.most + 2} calls (fewer if calls are slow), measured with `{facts['command']}` on {facts['date']}. "
+        f"Machine: {facts['device']}. Versions: {facts['versions']}; emogi at commit {facts['commit']}. "
+        f"`> {facts['limit']}` means no answer within that time; larger tables were not tried. "
         'An empty cell means that the question is not supported, or was not tried.', 120), '']
     words += table(run)
     loads = list(copies(run))
