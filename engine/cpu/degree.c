@@ -28,25 +28,38 @@ add_weights(const EmogiGraph *graph, uint64_t first, uint64_t end)
 	return sum;
 }
 
+/*
+ * Fill the columns for the vertices [begin, end). All that the loop needs is in variables whose
+ * address is not taken, because the columns might alias anything else.
+ */
+static void
+fill(const EmogiGraph *graph, int64_t *degree, double *strength, uint64_t begin, uint64_t end)
+{
+	const uint64_t *offsets = graph->forward.offsets;
+
+	for (uint64_t v = begin; v < end; v++)
+	{
+		const int64_t count = (int64_t) (offsets[v + 1] - offsets[v]);
+
+		degree[v] = count;
+		strength[v] = (double) count;
+	}
+	if (graph->weight_type != EMOGI_WEIGHT_NONE)
+		for (uint64_t v = begin; v < end; v++)
+			strength[v] = add_weights(graph, offsets[v], offsets[v + 1]);
+}
+
 /* Fill both columns. */
 static void
 fill_columns(void *arg, int thread, int nthreads)
 {
 	Degrees    *degrees = arg;
-	const EmogiGraph *graph = degrees->graph;
 	const EmogiArray *columns = degrees->run.result->columns;
+	uint64_t	begin;
+	uint64_t	end;
 
-	for (uint64_t v, end;
-		 emogi_cpu_run_take(&degrees->run, VERTEX_CHUNK, graph->nvertices, &v, &end);)
-		for (; v < end; v++)
-		{
-			const uint64_t first = graph->forward.offsets[v];
-			const uint64_t last = graph->forward.offsets[v + 1];
-
-			columns[0].int64[v] = (int64_t) (last - first);
-			columns[1].float64[v] = graph->weight_type == EMOGI_WEIGHT_NONE
-				? (double) (last - first) : add_weights(graph, first, last);
-		}
+	while (emogi_cpu_run_take(&degrees->run, VERTEX_CHUNK, degrees->graph->nvertices, &begin, &end))
+		fill(degrees->graph, columns[0].int64, columns[1].float64, begin, end);
 }
 
 EmogiStatus

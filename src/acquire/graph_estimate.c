@@ -75,6 +75,28 @@ listed_range(HeapTuple statistics, int kind, int length, int64 *min_key, int64 *
 	return slot.nvalues > 0;
 }
 
+/* Get the number of distinct values of a column with so many rows. */
+static double
+count_distinct(const FormData_pg_statistic *statistics, double rows)
+{
+	return statistics->stadistinct >= 0 ? statistics->stadistinct : -statistics->stadistinct * rows;
+}
+
+/* Get the number of distinct values of a column; 0 = there are no statistics of it. */
+static double
+estimate_distinct(Oid relid, AttrNumber attnum, bool of_children, double rows)
+{
+	HeapTuple	tuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid),
+										Int16GetDatum(attnum), BoolGetDatum(of_children));
+	double		count;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	count = count_distinct((Form_pg_statistic) GETSTRUCT(tuple), rows);
+	ReleaseSysCache(tuple);
+	return count;
+}
+
 /* Add the statistics of one key column; return false if there are none. */
 static bool
 add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, EmogiKeyClass class,
@@ -90,8 +112,7 @@ add_key_column(Oid relid, AttrNumber attnum, bool of_children, double rows, Emog
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	statistics = (Form_pg_statistic) GETSTRUCT(tuple);
-	statistics_of_keys->nvertices += statistics->stadistinct >= 0 ? statistics->stadistinct :
-		-statistics->stadistinct * rows;
+	statistics_of_keys->nvertices += count_distinct(statistics, rows);
 	statistics_of_keys->null_share = Max(statistics_of_keys->null_share, statistics->stanullfrac);
 	statistics_of_keys->width = Max(statistics_of_keys->width, statistics->stawidth);
 	listed = class != EMOGI_KEY_INTEGER ||
@@ -158,7 +179,7 @@ bool
 emogi_graph_estimate_size(const EmogiSource *source, double *nvertices, double *nedges)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(source->relid));
-	KeyStatistics	statistics_of_keys = {0};
+	double		count = 0;
 	bool		known = false;
 
 	if (!HeapTupleIsValid(tuple))
@@ -169,14 +190,11 @@ emogi_graph_estimate_size(const EmogiSource *source, double *nvertices, double *
 		return false;
 	for (int of_children = 0; of_children < 2 && !known; of_children++)
 	{
-		statistics_of_keys.nvertices = 0;
-		(void) add_key_column(source->relid, source->src, of_children, *nedges, source->key.class,
-							  &statistics_of_keys);
-		known = statistics_of_keys.nvertices > 0;
-		(void) add_key_column(source->relid, source->dst, of_children, *nedges, source->key.class,
-							  &statistics_of_keys);
+		count = estimate_distinct(source->relid, source->src, of_children, *nedges);
+		known = count > 0;
+		count += estimate_distinct(source->relid, source->dst, of_children, *nedges);
 	}
-	*nvertices = known ? Max(statistics_of_keys.nvertices / 2, 1) : *nedges;
+	*nvertices = known ? Max(count / 2, 1) : *nedges;
 	return true;
 }
 

@@ -57,7 +57,8 @@ estimate_filtered(const EmogiSource *filtered, EmogiQuerySize *size)
 	if (!emogi_graph_estimate_size(filtered, &nvertices, &nedges))
 		return false;
 	size->collect_us = emogi_index_search_cost_collect_us(filtered, nedges);
-	size->cost = emogi_table_filter_cost(filtered, &size->nedges);
+	if (!emogi_known_costs_guess(filtered->filter->analysis, &size->nedges, &size->cost))
+		size->cost = emogi_table_filter_cost(filtered, &size->nedges);
 	size->nvertices = Max(Min(nvertices, size->nedges), 1);
 	return true;
 }
@@ -113,7 +114,8 @@ size_from_known(const EmogiSource *source, EmogiQuerySize *size)
 
 	if (analysis == NULL)
 		return false;
-	found = emogi_known_analyses_cost(analysis, &nrows, &cost) && size_of_analysis(analysis, size);
+	found = emogi_known_costs_guess(analysis, &nrows, &cost) &&
+		size_of_analysis(analysis, size);
 	emogi_analysis_close(analysis);
 	return found;
 }

@@ -9,6 +9,7 @@
  * known_analyses.c         keeps analyses for later calls of the session, with literals.c and
  *                          environment.c
  * literal_values.c         puts other values of literals into them
+ * known_costs.c            keeps the planner's estimates for them
  * argument_defaults.c      fills in omitted arguments
  * constant_folding.c       replaces expressions that have one value per call by that value
  * cacheability.c           decides whether the graph may be shared and says why not,
@@ -75,10 +76,11 @@ extern void emogi_analysis_close(EmogiQueryAnalysis *analysis);
 extern bool emogi_analysis_filter_is_current(const EmogiSource *source);
 extern uint64 emogi_analysis_count_changes(void);
 
-/* ---- known_analyses.c ---- */
+/* ---- known_costs.c ---- */
 
-extern bool emogi_known_analyses_cost(const EmogiQueryAnalysis *analysis, double *nrows,
-									  double *cost);
+extern bool emogi_known_costs_get(const EmogiQueryAnalysis *analysis, double *nrows, double *cost);
+extern bool emogi_known_costs_guess(const EmogiQueryAnalysis *analysis, double *nrows,
+									double *cost);
 
 /* ---- cacheability.c ---- */
 

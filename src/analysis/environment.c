@@ -94,7 +94,7 @@ get_strings(const char **strings)
 	strings[1] = locale_time;
 	strings[2] = locale_numeric;
 	strings[3] = locale_monetary;
-	strings[4] = GetConfigOption("timezone_abbreviations", true, false);
+	strings[4] = emogi_compat_zone_abbreviations();
 	for (int i = 0; i < EMOGI_ENVIRONMENT_STRINGS; i++)
 		if (strings[i] == NULL)
 			strings[i] = "";

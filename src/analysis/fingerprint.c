@@ -21,6 +21,8 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "contract/sha256.h"
+
 #include "base/compat.h"
 #include "base/fault.h"
 #include "analysis/analysis_internal.h"
@@ -199,24 +201,25 @@ add_form(pg_cryptohash_ctx *hash, const char *text)
 	}
 }
 
-/* Add the value of a constant. */
+/* Append the value of a constant. */
 static void
-add_value(pg_cryptohash_ctx *hash, const Const *constant)
+append_value(StringInfo bytes, const Const *constant)
 {
 	const bool	is_null = constant->constisnull;
 	Size		length;
 
-	add_bytes(hash, &is_null, sizeof is_null);
+	appendBinaryStringInfo(bytes, (const char *) &is_null, sizeof is_null);
 	if (is_null)
 		return;
 	if (constant->constbyval)
 	{
-		add_bytes(hash, &constant->constvalue, sizeof constant->constvalue);
+		appendBinaryStringInfo(bytes, (const char *) &constant->constvalue,
+							   sizeof constant->constvalue);
 		return;
 	}
 	length = datumGetSize(constant->constvalue, false, constant->constlen);
-	add_bytes(hash, &length, sizeof length);
-	add_bytes(hash, DatumGetPointer(constant->constvalue), length);
+	appendBinaryStringInfo(bytes, (const char *) &length, sizeof length);
+	appendBinaryStringInfo(bytes, DatumGetPointer(constant->constvalue), (int) length);
 }
 
 /* ---- the fingerprint ---- */
@@ -225,13 +228,15 @@ add_value(pg_cryptohash_ctx *hash, const Const *constant)
 void
 emogi_fingerprint_update(EmogiQueryAnalysis *analysis)
 {
-	pg_cryptohash_ctx *hash = begin_hash();
+	StringInfoData bytes;
 	ListCell   *cell;
 
-	add_bytes(hash, analysis->digest, sizeof analysis->digest);
+	initStringInfo(&bytes);
+	appendBinaryStringInfo(&bytes, (const char *) analysis->digest, sizeof analysis->digest);
 	foreach(cell, analysis->constants)
-		add_value(hash, lfirst(cell));
-	end_hash(hash, analysis->fingerprint);
+		append_value(&bytes, lfirst(cell));
+	emogi_sha256(bytes.data, bytes.len, analysis->fingerprint);
+	pfree(bytes.data);
 }
 
 /* Note the digest of an analysis. */

@@ -59,9 +59,7 @@ typedef struct EmogiKnownAnalysis
 	List	   *folded;			/* EmogiFolded * */
 	List	   *places;			/* List * of Const *, for each of `folded` */
 	EmogiSeenBy seen_by;
-	bool		has_cost;		/* the planner's estimates of its rows: */
-	double		nrows;
-	double		cost;
+	EmogiKnownCosts costs;
 	TimestampTz folded_at;		/* start of the transaction whose values the trees have; 0 = none */
 	EmogiLiteralPlaces literals;
 	int			offset;			/* of the text in analysis.text */
@@ -101,12 +99,12 @@ has_literals(const EmogiKnownAnalysis *known)
 		known->transaction == GetCurrentTransactionStartTimestamp();
 }
 
-/* Is an analysis, if any, valid for a source, except for its text? */
+/* Is an analysis valid for a source, except for its text? */
 static bool
 is_valid(const EmogiKnownAnalysis *known, const EmogiSource *source,
 		 const EmogiAnalysisCounts *counts)
 {
-	return known != NULL && memcmp(&known->counts, counts, sizeof *counts) == 0 &&
+	return memcmp(&known->counts, counts, sizeof *counts) == 0 &&
 		is_of_source(known, source) && has_literals(known) &&
 		emogi_environment_is(&known->environment);
 }
@@ -291,6 +289,20 @@ use_folded(EmogiKnownAnalysis *known, const EmogiSource *source, EmogiAnalysisPu
 	return NULL;
 }
 
+/* Get the analyzed text of an analysis with another given text. */
+static char *
+replace_text(const EmogiKnownAnalysis *known, const char *text)
+{
+	const char *behind = known->analysis.text + known->offset + strlen(known->text);
+	const Size	length = strlen(text);
+	char	   *whole = palloc(known->offset + length + strlen(behind) + 1);
+
+	memcpy(whole, known->analysis.text, known->offset);
+	memcpy(whole + known->offset, text, length);
+	strcpy(whole + known->offset + length, behind);
+	return whole;
+}
+
 /*
  * Put the literals of a text into an analysis that no call uses. Raises their errors. If memory
  * runs out, the analysis is not found again.
@@ -299,10 +311,8 @@ static void
 set_literals(EmogiKnownAnalysis *known, const char *text, const EmogiTextLiterals *texts)
 {
 	const Const **values = emogi_literal_values_read(text, texts, &known->literals);
-	const int	behind = known->offset + (int) strlen(known->text);
 	MemoryContext old = MemoryContextSwitchTo(known->context);
-	char	   *whole = psprintf("%.*s%s%s", known->offset, known->analysis.text, text,
-								 known->analysis.text + behind);
+	char	   *whole = replace_text(known, text);
 	char	   *before = known->text;
 
 	known->text = pstrdup("");
@@ -316,7 +326,7 @@ set_literals(EmogiKnownAnalysis *known, const char *text, const EmogiTextLiteral
 	known->text = strcpy(repalloc(before, strlen(text) + 1), text);
 	known->literals.texts = *texts;
 	known->literals.can_differ = known->is_varying = true;
-	known->has_cost = false;
+	emogi_known_costs_outdate(&known->costs);
 }
 
 /*
@@ -337,8 +347,9 @@ find_alike(const EmogiSource *source, const char *text, const EmogiAnalysisCount
 	{
 		EmogiKnownAnalysis *known = known_analyses[i];
 
-		if (!is_valid(known, source, counts) ||
-			!emogi_literal_values_differ(text, &texts, known->text, &known->literals))
+		if (known == NULL ||
+			!emogi_literal_values_differ(text, &texts, known->text, &known->literals) ||
+			!is_valid(known, source, counts))
 			continue;
 		nalike++;
 		if (known->npins == 0 && (found == NULL || known->last_used < found->last_used))
@@ -355,8 +366,8 @@ static EmogiKnownAnalysis *
 find(const EmogiSource *source, const char *text, const EmogiAnalysisCounts *counts)
 {
 	for (int i = 0; i < KNOWN_ANALYSES; i++)
-		if (is_valid(known_analyses[i], source, counts) &&
-			strcmp(known_analyses[i]->text, text) == 0)
+		if (known_analyses[i] != NULL && strcmp(known_analyses[i]->text, text) == 0 &&
+			is_valid(known_analyses[i], source, counts))
 			return known_analyses[i];
 	return find_alike(source, text, counts);
 }
@@ -569,28 +580,9 @@ emogi_known_analyses_note_seen(const EmogiQueryAnalysis *analysis)
 
 /* ---- estimates ---- */
 
-/* Get the planner's estimates for an analysis; false if they were not made, or it is not kept. */
-bool
-emogi_known_analyses_cost(const EmogiQueryAnalysis *analysis, double *nrows, double *cost)
+/* Get the planner's estimates that are kept with an analysis; NULL if it is not kept. */
+EmogiKnownCosts *
+emogi_known_analyses_costs(const EmogiQueryAnalysis *analysis)
 {
-	const EmogiKnownAnalysis *known = analysis->known;
-
-	if (known == NULL || !known->has_cost)
-		return false;
-	*nrows = known->nrows;
-	*cost = known->cost;
-	return true;
-}
-
-/* Keep the planner's estimates. */
-void
-emogi_known_analyses_set_cost(const EmogiQueryAnalysis *analysis, double nrows, double cost)
-{
-	EmogiKnownAnalysis *known = analysis->known;
-
-	if (known == NULL)
-		return;
-	known->has_cost = true;
-	known->nrows = nrows;
-	known->cost = cost;
+	return analysis->known != NULL ? &analysis->known->costs : NULL;
 }

@@ -14,8 +14,24 @@ extern EmogiQueryAnalysis *emogi_known_analyses_keep(EmogiAnalysisState *state);
 extern bool emogi_known_analyses_are_seen(const EmogiQueryAnalysis *analysis);
 extern void emogi_known_analyses_note_seen(const EmogiQueryAnalysis *analysis);
 
-extern void emogi_known_analyses_set_cost(const EmogiQueryAnalysis *analysis, double nrows,
-										  double cost);
+/* The planner's estimates for an analysis, and for texts of one form (known_costs.c). */
+typedef struct EmogiKnownCosts
+{
+	bool		is_current;		/* they are those of the present literals: */
+	double		nrows;
+	double		cost;
+	int			nplanned;		/* texts whose estimates are alike; */
+	double		first_nrows;	/* ... of the first of them */
+	double		first_cost;
+	int			nunplanned;		/* texts since the last of them */
+} EmogiKnownCosts;
+
+extern EmogiKnownCosts *emogi_known_analyses_costs(const EmogiQueryAnalysis *analysis);
+
+/* ---- known_costs.c ---- */
+
+extern void emogi_known_costs_set(const EmogiQueryAnalysis *analysis, double nrows, double cost);
+extern void emogi_known_costs_outdate(EmogiKnownCosts *costs);
 
 /* ---- environment.c ---- */
 

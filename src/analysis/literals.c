@@ -25,21 +25,22 @@ typedef struct Literals
 } Literals;
 
 /* Does a text begin with a word that stands for a time? An escape may hide one. */
-static bool
+static inline bool
 is_word_of_time(const char *text)
 {
 	switch (*text)
 	{
 		case 'n':
 		case 'N':
-			return pg_strncasecmp(text, "now", 3) == 0;
+			return (text[1] == 'o' || text[1] == 'O') && pg_strncasecmp(text, "now", 3) == 0;
 		case 't':
 		case 'T':
-			return pg_strncasecmp(text, "today", 5) == 0 ||
-				pg_strncasecmp(text, "tomorrow", 8) == 0;
+			return (text[1] == 'o' || text[1] == 'O') &&
+				(pg_strncasecmp(text, "today", 5) == 0 ||
+				 pg_strncasecmp(text, "tomorrow", 8) == 0);
 		case 'y':
 		case 'Y':
-			return pg_strncasecmp(text, "yesterday", 9) == 0;
+			return (text[1] == 'e' || text[1] == 'E') && pg_strncasecmp(text, "yesterday", 9) == 0;
 		default:
 			return *text == '\\';
 	}

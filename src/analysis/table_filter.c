@@ -315,10 +315,10 @@ emogi_table_filter_cost(const EmogiSource *source, double *nrows)
 	const Plan *plan;
 	double		cost;
 
-	if (emogi_known_analyses_cost(analysis, nrows, &cost))
+	if (emogi_known_costs_get(analysis, nrows, &cost))
 		return cost;
 	plan = emogi_compat_plan(copyObject(analysis->query), analysis->text)->planTree;
 	*nrows = plan->plan_rows;
-	emogi_known_analyses_set_cost(analysis, plan->plan_rows, plan->total_cost);
+	emogi_known_costs_set(analysis, plan->plan_rows, plan->total_cost);
 	return plan->total_cost;
 }

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -45,6 +46,37 @@ make_ready(const List *conditions)
 	return quals;
 }
 
+/* Is an operand a column that is not boolean, or a constant that is not NULL? */
+static bool
+is_plain_operand(const Node *operand, bool *is_column)
+{
+	if (IsA(operand, RelabelType))
+		operand = (const Node *) ((const RelabelType *) operand)->arg;
+	else if (IsA(operand, Const))
+		return !((const Const *) operand)->constisnull;
+	*is_column = true;
+	return IsA(operand, Var) && ((const Var *) operand)->vartype != BOOLOID;
+}
+
+/* Are conditions ready as they are: comparisons of columns, in which no constant can be folded? */
+static bool
+are_ready(const List *conditions)
+{
+	ListCell   *cell;
+
+	foreach(cell, conditions)
+	{
+		const OpExpr *operation = lfirst(cell);
+		bool		has_column = false;
+
+		if (!IsA(operation, OpExpr) || list_length(operation->args) != 2 ||
+			!is_plain_operand(linitial(operation->args), &has_column) ||
+			!is_plain_operand(lsecond(operation->args), &has_column) || !has_column)
+			return false;
+	}
+	return true;
+}
+
 /*
  * Get the condition that selects the edges among a source's rows, with constants folded. Raises the
  * errors of the folded expressions, as planning the query does.
@@ -59,6 +91,11 @@ emogi_row_filter_plan(const EmogiSource *source)
 	if (source->filter == NULL)
 		return plan;
 	ready = source->filter->ready;
+	if (!ready->are_made && are_ready(source->filter->quals))
+	{
+		ready->quals = source->filter->quals;
+		ready->are_made = true;
+	}
 	if (!ready->are_made)
 	{
 		old = MemoryContextSwitchTo(GetMemoryChunkContext(ready));
@@ -132,12 +169,14 @@ map_columns(Node *node, void *context)
 	return (Node *) var;
 }
 
-/* Get the conditions in terms of the columns of a leaf. */
+/* Get the conditions in terms of the columns of a leaf, which must not be modified. */
 List *
 emogi_row_filter_quals(const EmogiRowFilterPlan *plan, Relation leaf)
 {
 	Mapping		mapping = {plan->relid, RelationGetRelid(leaf)};
 
+	if (mapping.relid == mapping.leaf)
+		return plan->quals;
 	return castNode(List, map_columns((Node *) plan->quals, &mapping));
 }
 

@@ -18,7 +18,9 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "contract/parameters.h"
 #include "function/function.h"
@@ -309,6 +311,37 @@ emogi_arguments_sources_and_targets(FunctionCallInfo fcinfo, EmogiTask *task)
 	task->with_backward = true; /* a contraction hierarchy needs both directions */
 }
 
+/* A function without a source, and the type of its column `vertex`. */
+typedef struct VertexColumn
+{
+	Oid			function;		/* InvalidOid = none */
+	bool		has_block;
+	Oid			type;
+} VertexColumn;
+
+/* Functions hashed by the last bits of their OIDs; their result types take a catalog row each. */
+static VertexColumn vertex_columns[64];
+static uint64 nchanges = 0;		/* of functions */
+
+/* Invalidate the types after a change of a function. */
+static void
+forget_vertex_columns(Datum arg, int cache, uint32 hash)
+{
+	memset(vertex_columns, 0, sizeof vertex_columns);
+	nchanges++;
+}
+
+/* Watch for changes of functions; must precede the first lookup. */
+static void
+watch_functions(void)
+{
+	static bool is_watching = false;
+
+	if (!is_watching)
+		CacheRegisterSyscacheCallback(PROCOID, forget_vertex_columns, (Datum) 0);
+	is_watching = true;
+}
+
 /*
  * Note the type of the column `vertex` of a function without a source: the first column, or the
  * second if the first is a block.
@@ -318,11 +351,23 @@ note_result_type(FunctionCallInfo fcinfo, EmogiTask *task)
 {
 	const bool	has_block =
 		emogi_algorithm_row(task->query.algorithm)->shape == EMOGI_SHAPE_BLOCKS;
+	const Oid	function = fcinfo->flinfo->fn_oid;
+	VertexColumn *known = &vertex_columns[function % lengthof(vertex_columns)];
+	uint64		nchanges_before;
 	TupleDesc	desc;
 
+	watch_functions();
+	if (OidIsValid(function) && known->function == function && known->has_block == has_block)
+	{
+		task->vertex_type = known->type;
+		return;
+	}
+	nchanges_before = nchanges;
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	task->vertex_type = TupleDescAttr(desc, has_block ? 1 : 0)->atttypid;
+	if (nchanges == nchanges_before)
+		*known = (VertexColumn) {function, has_block, task->vertex_type};
 }
 
 /* Read the query of the pairs whose paths are wanted; raises 22004 if NULL. */

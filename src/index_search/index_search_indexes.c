@@ -36,16 +36,6 @@
 #include "edges/row_filter.h"
 #include "index_search/index_search.h"
 
-/* What an index must provide. */
-typedef struct IndexRequest
-{
-	AttrNumber	from;			/* endpoint column to search by */
-	AttrNumber	to;				/* the other one */
-	AttrNumber	weight;			/* 0 = none */
-	AttrNumber	reverse;		/* likewise */
-	List	   *quals;			/* conditions on the heap's rows, in the order of evaluation */
-} IndexRequest;
-
 /*
  * Does an index's column have the default operator class of a type, in an access method that
  * supports equality, and a deterministic collation? Sets the equality in *found.
@@ -161,11 +151,10 @@ find_equality(List *quals, Relation index, int column, ScanKey key)
 }
 
 /*
- * Does an index lead from the requested column, possibly after columns that conditions set equal to
- * constants?
+ * Does an index lead from a column, possibly after columns that conditions set equal to constants?
  */
 static bool
-leads_from(Relation index, const IndexRequest *request, EmogiSearchIndex *found)
+leads_from(Relation index, AttrNumber from, List *quals, EmogiSearchIndex *found)
 {
 	const Form_pg_index form = index->rd_index;
 
@@ -173,30 +162,12 @@ leads_from(Relation index, const IndexRequest *request, EmogiSearchIndex *found)
 	{
 		const int	column = found->nprefix;
 
-		if (form->indkey.values[column] == request->from)
+		if (form->indkey.values[column] == from)
 			return finds_equals(index, column, found->from_type, found);
 		if (index->rd_rel->relam != BTREE_AM_OID || column == EMOGI_INDEX_MAX_PREFIX ||
-			!find_equality(request->quals, index, column, &found->prefix[column]))
+			!find_equality(quals, index, column, &found->prefix[column]))
 			return false;
 	}
-	return false;
-}
-
-/*
- * Open an index of a heap if it leads from the requested column; false if it does not, or is
- * locked.
- */
-static bool
-open_index(Oid relid, const IndexRequest *request, EmogiSearchIndex *found)
-{
-	Relation	index;
-
-	if (!ConditionalLockRelationOid(relid, AccessShareLock))
-		return false;
-	index = found->index = index_open(relid, NoLock);
-	if (has_all_visible_rows(index, request->quals) && leads_from(index, request, found))
-		return true;
-	index_close(index, AccessShareLock);
 	return false;
 }
 
@@ -213,6 +184,48 @@ is_better(const EmogiSearchIndex *index, const EmogiSearchIndex *other)
 	return index->index->rd_index->indnatts < other->index->rd_index->indnatts;
 }
 
+/*
+ * Use an index from a column if it leads from there, and is better than the one found so far, which
+ * is closed. Return true if it is used.
+ */
+static bool
+offer_index(Relation index, AttrNumber from, List *quals, EmogiSearchIndex *found)
+{
+	EmogiSearchIndex candidate = *found;
+
+	candidate.index = index;
+	if (!leads_from(index, from, quals, &candidate) ||
+		(found->index != NULL && !is_better(&candidate, found)))
+		return false;
+	if (found->index != NULL)
+		index_close(found->index, AccessShareLock);
+	*found = candidate;
+	return true;
+}
+
+/* Open an index of a heap if it has all visible edges; NULL if it has not, or is locked. */
+static Relation
+open_index(Oid relid, List *quals)
+{
+	Relation	index;
+
+	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+		return NULL;
+	index = index_open(relid, NoLock);
+	if (has_all_visible_rows(index, quals))
+		return index;
+	index_close(index, AccessShareLock);
+	return NULL;
+}
+
+/* Get the number of a source's column in one of its heaps; 0 = none. */
+static AttrNumber
+column_of(const EmogiSource *source, AttrNumber column, Relation heap)
+{
+	return column == 0 || RelationGetRelid(heap) == source->relid ? column :
+		get_attnum(RelationGetRelid(heap), get_attname(source->relid, column, false));
+}
+
 /* Get the base type of a column of a heap; 0 = none. */
 static Oid
 type_of(Relation heap, AttrNumber column)
@@ -222,37 +235,47 @@ type_of(Relation heap, AttrNumber column)
 }
 
 /*
- * Find the best index of a heap from one column to another: the one with the most prefix columns
- * set by conditions, then a partial one, then the one with the fewest columns, then the oldest.
+ * Find the best index of a heap from either endpoint column to the other: the one with the most
+ * prefix columns set by conditions, then a partial one, then the one with the fewest columns, then
+ * the oldest.
  */
 static void
-find_index(Relation heap, const IndexRequest *request, EmogiSearchIndex *found)
+find_in_heap(const EmogiSource *source, const EmogiRowFilterPlan *filter, Relation heap,
+			 EmogiSearchIndex *by_src, EmogiSearchIndex *by_dst)
 {
-	EmogiSearchIndex candidate = {
-		.heap = RelationGetRelid(heap),
-		.from_type = type_of(heap, request->from),
-		.to = request->to,
-		.to_type = type_of(heap, request->to),
-		.weight = request->weight,
-		.weight_type = type_of(heap, request->weight),
-		.reverse = request->reverse,
-		.reverse_type = type_of(heap, request->reverse)
-	};
+	const AttrNumber src = column_of(source, source->src, heap);
+	const AttrNumber dst = column_of(source, source->dst, heap);
+	const AttrNumber weight = column_of(source, source->weight, heap);
+	const AttrNumber reverse = column_of(source, source->reverse, heap);
+	List	   *quals = emogi_row_filter_quals(filter, heap);
 	ListCell   *cell;
 
-	*found = candidate;
+	*by_src = (EmogiSearchIndex) {
+		.heap = RelationGetRelid(heap),
+		.from_type = type_of(heap, src),
+		.to = dst,
+		.to_type = type_of(heap, dst),
+		.weight = weight,
+		.weight_type = type_of(heap, weight),
+		.reverse = reverse,
+		.reverse_type = type_of(heap, reverse)
+	};
+	*by_dst = *by_src;
+	by_dst->from_type = by_src->to_type;
+	by_dst->to = src;
+	by_dst->to_type = by_src->from_type;
 	foreach(cell, RelationGetIndexList(heap))
 	{
-		if (!open_index(lfirst_oid(cell), request, &candidate))
+		Relation	index = open_index(lfirst_oid(cell), quals);
+		int			nusers;
+
+		if (index == NULL)
 			continue;
-		if (found->index != NULL && !is_better(&candidate, found))
-			index_close(candidate.index, AccessShareLock);
-		else
-		{
-			if (found->index != NULL)
-				index_close(found->index, AccessShareLock);
-			*found = candidate;
-		}
+		nusers = offer_index(index, src, quals, by_src) + offer_index(index, dst, quals, by_dst);
+		if (nusers == 0)
+			index_close(index, AccessShareLock);
+		else if (nusers == 2)
+			by_dst->index = index_open(RelationGetRelid(index), AccessShareLock);
 	}
 }
 
@@ -266,50 +289,45 @@ close_indexes(EmogiSearchIndex *indexes, int count)
 	pfree(indexes);
 }
 
-/* Get the name of a column of a source; NULL = none. */
-static const char *
-name_of(const EmogiSource *source, AttrNumber column)
+/* Close the indexes of one direction, and set them to none, if one of them is missing. */
+static void
+drop_incomplete(EmogiSearchIndex **indexes, int count)
 {
-	return column > 0 ? get_attname(source->relid, column, false) : NULL;
+	if (*indexes == NULL || (*indexes)[count - 1].index != NULL)
+		return;
+	close_indexes(*indexes, count);
+	*indexes = NULL;
 }
 
-/* Find the index of each heap of a source from one column to another; NULL if a heap has none. */
-static EmogiSearchIndex *
-find_indexes(const EmogiSource *source, List *leaves, const char *from, const char *to)
+/* Find the indexes of each heap of a source; those of a direction are NULL if a heap has none. */
+static void
+find_indexes(List *leaves, EmogiSearchIndexes *indexes)
 {
-	const EmogiRowFilterPlan filter = emogi_row_filter_plan(source);
-	EmogiSearchIndex *indexes = palloc(list_length(leaves) * sizeof *indexes);
-	const char *weight = name_of(source, source->weight);
-	const char *reverse = name_of(source, source->reverse);
+	const EmogiRowFilterPlan filter = emogi_row_filter_plan(indexes->source);
 	int			count = 0;
 	ListCell   *cell;
 
+	indexes->by_src = palloc(indexes->nleaves * sizeof *indexes->by_src);
+	indexes->by_dst = palloc(indexes->nleaves * sizeof *indexes->by_dst);
 	foreach(cell, leaves)
 	{
-		const Oid	relid = lfirst_oid(cell);
-		Relation	heap = table_open(relid, NoLock);
+		Relation	heap = table_open(lfirst_oid(cell), NoLock);
+		EmogiSearchIndex by_src = {.index = NULL};
+		EmogiSearchIndex by_dst = {.index = NULL};
 
 		if (!IsCatalogRelation(heap) && heap->rd_rel->relhasindex)
-		{
-			const IndexRequest request = {
-				get_attnum(relid, from), get_attnum(relid, to),
-				weight != NULL ? get_attnum(relid, weight) : 0,
-				reverse != NULL ? get_attnum(relid, reverse) : 0,
-				emogi_row_filter_quals(&filter, heap)
-			};
-
-			find_index(heap, &request, &indexes[count]);
-		}
-		else
-			indexes[count].index = NULL;
+			find_in_heap(indexes->source, &filter, heap, &by_src, &by_dst);
 		table_close(heap, NoLock);
-		if (indexes[count++].index == NULL)
-		{
-			close_indexes(indexes, count);
-			return NULL;
-		}
+		if (indexes->by_src != NULL)
+			indexes->by_src[count] = by_src;
+		if (indexes->by_dst != NULL)
+			indexes->by_dst[count] = by_dst;
+		count++;
+		drop_incomplete(&indexes->by_src, count);
+		drop_incomplete(&indexes->by_dst, count);
+		if (indexes->by_src == NULL && indexes->by_dst == NULL)
+			return;
 	}
-	return indexes;
 }
 
 /* Close a source's indexes, and release their locks. */
@@ -360,12 +378,8 @@ bool
 emogi_index_search_open(const EmogiSource *source, List *leaves, const EmogiIndexSearch *search,
 						EmogiSearchIndexes *indexes)
 {
-	const char *src = get_attname(source->relid, source->src, false);
-	const char *dst = get_attname(source->relid, source->dst, false);
-
 	*indexes = (EmogiSearchIndexes) {.source = source,.nleaves = list_length(leaves)};
-	indexes->by_src = find_indexes(source, leaves, src, dst);
-	indexes->by_dst = find_indexes(source, leaves, dst, src);
+	find_indexes(leaves, indexes);
 	if (suffice(indexes, search))
 		return true;
 	emogi_index_search_close(indexes);

@@ -12,12 +12,14 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "funcapi.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/planmain.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "function/cursor.h"
@@ -64,6 +66,7 @@ typedef struct Member
 	bool		is_path;		/* it is emogi_shortest_path */
 	bool		are_paths;		/* it is emogi_shortest_paths */
 	const EmogiStoredFunction *stored;	/* NULL = it is not one of these */
+	TupleDesc	rows;			/* row type, in TopMemoryContext; NULL = not looked up */
 } Member;
 
 /* Members, hashed by the last bits of their OIDs. A lookup takes two catalog scans. */
@@ -74,6 +77,9 @@ static uint64 nchanges = 0;		/* of functions */
 static void
 forget_members(Datum arg, int cache, uint32 hash)
 {
+	for (int i = 0; i < (int) lengthof(members); i++)
+		if (members[i].rows != NULL)
+			FreeTupleDesc(members[i].rows);
 	memset(members, 0, sizeof members);
 	nchanges++;
 }
@@ -119,9 +125,60 @@ find_member(Oid function)
 					  .is_path = strcmp(symbol, "emogi_shortest_path") == 0,
 					  .are_paths = strcmp(symbol, "emogi_shortest_paths") == 0,
 					  .stored = emogi_stored_function_named(symbol + strlen("emogi_"))};
-	if (nchanges == nchanges_before)
-		*member = found;
-	return &found;
+	if (nchanges != nchanges_before)
+		return &found;
+	if (member->rows != NULL)
+		FreeTupleDesc(member->rows);
+	*member = found;
+	return member;
+}
+
+/* Does the row type of a function depend on the call? */
+static bool
+is_polymorphic(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	TupleDesc	declared = HeapTupleIsValid(tuple) ? build_function_result_tupdesc_t(tuple) : NULL;
+	bool		found = declared == NULL;
+
+	for (int i = 0; declared != NULL && i < declared->natts; i++)
+		found |= IsPolymorphicType(TupleDescAttr(declared, i)->atttypid);
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return found;
+}
+
+/* Keep a copy of the row type of a function if it is a member, and does not depend on the call. */
+static void
+keep_row_type(Oid function, TupleDesc desc)
+{
+	Member	   *member = &members[function % lengthof(members)];
+	MemoryContext old;
+
+	if (is_polymorphic(function) || member->oid != function || member->rows != NULL)
+		return;
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	desc = CreateTupleDescCopy(desc);
+	MemoryContextSwitchTo(old);
+	if (member->oid == function)
+		member->rows = desc;
+	else
+		FreeTupleDesc(desc);
+}
+
+/* Get a copy of the row type of a call of one of the extension's functions; NULL if none. */
+TupleDesc
+emogi_call_expr_row_type(const FuncExpr *call)
+{
+	const Member *member = find_member(call->funcid);
+	TupleDesc	desc;
+
+	if (member != NULL && member->rows != NULL)
+		return CreateTupleDescCopy(member->rows);
+	if (get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		return NULL;
+	keep_row_type(call->funcid, desc);
+	return desc;
 }
 
 /* Get the algorithm of a function in the catalog; NULL if it has none. */
@@ -310,6 +367,18 @@ emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *functio
 	emogi_task_graph_key(&task, lookup);
 }
 
+/* Does the graph of a call have weights, if there are any? */
+static bool
+wants_weight(const FuncExpr *call, EmogiAlgorithm algorithm)
+{
+	EmogiTask	task = {.query.algorithm = algorithm};
+	EmogiGraphKey lookup;
+
+	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
+	emogi_task_graph_key(&task, &lookup);
+	return lookup.weights != EMOGI_WEIGHTS_UNUSED;
+}
+
 /*
  * Find the relation that a call names; return false if it is unknown, or the caller may not read it
  * as a table.
@@ -318,14 +387,22 @@ bool
 emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source)
 {
 	EmogiGraphArgument graph;
-	EmogiGraphKey lookup;
-	EmogiTask	task = {.query.algorithm = algorithm};
 
-	if (!emogi_shared_is_there() || !emogi_call_expr_graph(call, &graph))
+	return emogi_shared_is_there() && emogi_call_expr_graph(call, &graph) &&
+		emogi_source_peek(&graph, wants_weight(call, algorithm), source);
+}
+
+/* Find the query that a call names, or its graph argument becomes; return false if it is none. */
+bool
+emogi_call_expr_query(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSource *source)
+{
+	EmogiGraphArgument *graph;
+
+	if (!emogi_shared_is_there())
 		return false;
-	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
-	emogi_task_graph_key(&task, &lookup);
-	return emogi_source_peek(&graph, lookup.weights != EMOGI_WEIGHTS_UNUSED, source);
+	graph = palloc(sizeof *graph);
+	return emogi_call_expr_graph(call, graph) &&
+		emogi_source_peek_query(graph, wants_weight(call, algorithm), source);
 }
 
 /* Find the key type of the graph that a call names; return false if it is unknown. */
@@ -348,7 +425,6 @@ bool
 emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm,
 						  EmogiKeyType *key)
 {
-	EmogiGraphArgument graph;
 	EmogiSource source;
 	EmogiQuerySize estimate;
 	ListCell   *cell;
@@ -361,9 +437,8 @@ emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call, EmogiAlgorith
 															  source.relid);
 		return OidIsValid(key->type);
 	}
-	if (!emogi_shared_is_there() || !emogi_call_expr_graph(call, &graph) ||
-		!emogi_source_peek_query(&graph, &source) || !emogi_query_size_get(&source, &estimate) ||
-		!estimate.is_cached)
+	if (!emogi_call_expr_query(call, algorithm, &source) ||
+		!emogi_query_size_get(&source, &estimate) || !estimate.is_cached)
 		return false;
 	*key = estimate.keys;
 	root->glob->relationOids = list_concat_unique_oid(root->glob->relationOids,

@@ -16,6 +16,7 @@ extern const EmogiAlgorithmRow *emogi_call_expr_function(Oid function);
 extern bool emogi_call_expr_is_ours(Oid function);
 extern bool emogi_call_expr_is_path(Oid function);
 extern bool emogi_call_expr_is_paths(Oid function);
+extern TupleDesc emogi_call_expr_row_type(const FuncExpr *call);
 extern const EmogiAlgorithmRow *emogi_call_expr_stored(const FuncExpr *call,
 													   EmogiIndexSearchKind *collects);
 extern FuncExpr *emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function);
@@ -23,6 +24,8 @@ extern FuncExpr *emogi_call_expr_of_stored(const RangeTblEntry *rte);
 extern bool emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph);
 extern bool emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm,
 								   EmogiSource *source);
+extern bool emogi_call_expr_query(const FuncExpr *call, EmogiAlgorithm algorithm,
+								  EmogiSource *source);
 extern bool emogi_call_expr_plan_keys(PlannerInfo *root, const FuncExpr *call,
 									  EmogiAlgorithm algorithm, EmogiKeyType *key);
 extern bool emogi_call_expr_key(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiKeyType *key);

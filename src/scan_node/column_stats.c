@@ -158,10 +158,9 @@ make_bounds(const Values *values, Oid type)
 static Oid
 type_of(const FuncExpr *call, AttrNumber attnum)
 {
-	TupleDesc	desc;
+	const TupleDesc desc = emogi_call_expr_row_type(call);
 
-	if (get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		attnum > desc->natts)
+	if (desc == NULL || attnum > desc->natts)
 		return InvalidOid;
 	return TupleDescAttr(desc, attnum - 1)->atttypid;
 }

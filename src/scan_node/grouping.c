@@ -361,20 +361,26 @@ find_bounds(const int32 *values, uint64 n, int32 *min, int32 *max)
 	*max = high;
 }
 
-/* Make the slot table for the range of values in the grouping column. */
+/*
+ * Allocate the mask and the slots of a block of at most `most` vertices, and make the slot table
+ * for the range of values in the grouping column. The mask has whole vectors (pack).
+ */
 static void
-make_table(EmogiFolding *folding)
+make_table(EmogiFolding *folding, uint64 most)
 {
+	const uint32 room = (uint32) TYPEALIGN(VECTOR_BYTES, Min(most, EMOGI_BLOCK_VERTICES));
 	const int	column = folding->wanted->place - 1;
 	const uint64 n = folding->graph->nvertices;
 
+	folding->mask = palloc(room * sizeof *folding->mask);
+	folding->slots = palloc(room * sizeof *folding->slots);
 	folding->nvalues = n;
 	(void) allocate_slot(folding);
 	if (column < 0)
 	{
 		const uint32 place = allocate_slot(folding);
 
-		for (uint32 i = 0; i < EMOGI_BLOCK_VERTICES; i++)
+		for (uint32 i = 0; i < room; i++)
 			folding->slots[i] = place;
 		return;
 	}
@@ -452,7 +458,7 @@ emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph,
 		ranges->nlisted == 0;
 	for (int i = 1; i < EMOGI_MAX_COLUMNS; i++)
 		folding->is_only_column &= !ranges->of[i].given;
-	make_table(folding);
+	make_table(folding, wanted != NULL ? 1 : n);
 	for (uint64 i = 0; i < n; i += folding->count)
 	{
 		uint32		nselected;
@@ -467,5 +473,7 @@ emogi_grouping_rows(const EmogiResultColumn *columns, const EmogiGraph *graph,
 			fold_block(folding, nselected);
 	}
 	output_groups(folding, groups);
+	pfree(folding->mask);
+	pfree(folding->slots);
 	pfree(folding);
 }

@@ -32,8 +32,8 @@ typedef struct EmogiFolding
 	/* the current block */
 	uint64		first;
 	uint32		count;
-	uint8		mask[EMOGI_BLOCK_VERTICES];
-	uint32		slots[EMOGI_BLOCK_VERTICES];
+	uint8	   *mask;			/* [room for a block, in whole vectors] */
+	uint32	   *slots;			/* likewise */
 } EmogiFolding;
 
 /* grouping_fold.c */

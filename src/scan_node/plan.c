@@ -446,7 +446,7 @@ add_grouped_path(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 	if (!emogi_enable_topk || rel->tuples < MIN_GROUPED || !bms_is_empty(rel->lateral_relids) ||
 		function->columns[0].type != EMOGI_VERTEX ||
 		emogi_plan_chooses_vertices(root, rel, function) ||
-		get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		(desc = emogi_call_expr_row_type(call)) == NULL)
 		return;
 	path = emogi_plan_make_path(root, rel, NULL);
 	path->methods = &grouped_path_methods;

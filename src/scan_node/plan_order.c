@@ -84,9 +84,9 @@ emogi_plan_order_set(PlannerInfo *root, RelOptInfo *rel, CustomPath *path)
 	const FuncExpr *call = emogi_call_expr_of(rte, &function);
 	const int	nordered = count_ordered(call, function);
 	EmogiSource source;
-	TupleDesc	desc;
+	TupleDesc	desc = emogi_call_expr_row_type(call);
 
-	if (get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE)
+	if (desc == NULL)
 		return;
 	for (int i = 0; i < nordered; i++)
 		if (!emogi_plan_order_append(root, rel, call, function, TupleDescAttr(desc, i), &source,

@@ -50,13 +50,11 @@ static bool
 may_call_in_parallel(const FuncExpr *call, const EmogiAlgorithmRow *function,
 					 EmogiQuerySize *depends)
 {
-	EmogiGraphArgument graph;
 	EmogiSource source;
 	char		kind;
 
 	*depends = (EmogiQuerySize) {0};
-	if (emogi_shared_is_there() && emogi_call_expr_graph(call, &graph) &&
-		emogi_source_peek_query(&graph, &source))
+	if (emogi_call_expr_query(call, function->algorithm, &source))
 		return emogi_query_size_get(&source, depends) && depends->is_cached && !depends->is_unsafe;
 	if (!emogi_call_expr_source(call, function->algorithm, &source))
 		return false;

@@ -78,13 +78,11 @@ is_both_ways(const FuncExpr *call)
 static bool
 find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
-	EmogiGraphArgument graph;
 	EmogiSource source;
 	uint64		nvertices;
 	uint64		nedges;
 
-	if (emogi_shared_is_there() && emogi_call_expr_graph(call, &graph) &&
-		emogi_source_peek_query(&graph, &source))
+	if (emogi_call_expr_query(call, algorithm, &source))
 		return find_query_size(&source, algorithm, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
@@ -308,7 +306,7 @@ estimate_pairs(char *query)
 	EmogiSource source;
 	EmogiQuerySize estimate;
 
-	if (!emogi_shared_is_there() || !emogi_source_peek_query(&graph, &source) ||
+	if (!emogi_shared_is_there() || !emogi_source_peek_query(&graph, false, &source) ||
 		!emogi_query_size_get(&source, &estimate))
 		return LIKELY_PAIRS;
 	return estimate.nedges;

@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
-#include "funcapi.h"
 #include "optimizer/optimizer.h"
 
 #include "scan_node/call_expr.h"
@@ -36,9 +35,9 @@ emogi_unused_names_uses_column(const RelOptInfo *rel, AttrNumber attnum)
 static AttrNumber
 find_names(const FuncExpr *call)
 {
-	TupleDesc	desc;
+	TupleDesc	desc = emogi_call_expr_row_type(call);
 
-	if (get_expr_result_type((Node *) call, NULL, &desc) != TYPEFUNC_COMPOSITE)
+	if (desc == NULL)
 		return 0;
 	for (int i = 0; i < desc->natts; i++)
 		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), "edge") == 0)

@@ -133,11 +133,17 @@ write_query(const KnownSource *known, const EmogiGraphArgument *graph)
 {
 	const char *query = known->source.query;
 	const char *condition = graph->text + known->condition;
+	int			length;
+	char	   *written;
 
 	if (!known->has_literals)
 		return pstrdup(query);
-	return psprintf("%.*s%.*s%s", known->head, query, length_without_blanks(condition), condition,
-					query + strlen(query) - known->tail);
+	length = length_without_blanks(condition);
+	written = palloc(known->head + length + known->tail + 1);
+	memcpy(written, query, known->head);
+	memcpy(written + known->head, condition, length);
+	strcpy(written + known->head + length, query + strlen(query) - known->tail);
+	return written;
 }
 
 /* Copy the source of an entry, which may be replaced during a call. */

@@ -18,10 +18,27 @@
 #define MAX_LAST_BYTES 1024
 
 /* Can a character be part of a word? Letters of all languages can. */
-static bool
+static inline bool
 is_word(char c)
 {
-	return isalnum((unsigned char) c) || c == '_' || c == '$' || IS_HIGHBIT_SET(c);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		c == '_' || c == '$' || IS_HIGHBIT_SET(c);
+}
+
+/* Is a character white space? */
+static inline bool
+is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Skip white space. */
+static inline const char *
+skip_blanks(const char *p)
+{
+	while (is_blank(*p))
+		p++;
+	return p;
 }
 
 /*
@@ -131,7 +148,7 @@ without_constants(const char *text)
 		const char *next = skip_comment(p);
 
 		if (next == p)
-			next += strspn(p, " \t\n\r\f\v");
+			next = skip_blanks(p);
 		if (next != p)
 		{
 			if (to > bare && to[-1] != ' ')

@@ -202,7 +202,8 @@ extern void emogi_known_sources_note_heap(const EmogiSource *source);
 
 extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight,
 							  EmogiSource *source);
-extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source);
+extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, bool wants_weight,
+									EmogiSource *source);
 extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
 
 /* ---- graph_grammar.c: the text of a graph argument ---- */

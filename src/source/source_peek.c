@@ -128,17 +128,19 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 
 /*
  * Resolve a graph argument that is a query, or becomes one, for the planner, without locks or
- * errors. Returns false if it has another form. The query may be invalid.
+ * errors. Returns false if it has another form. The query may be invalid. With the weights that the
+ * call wants, it is the source that the call resolves, so that they share its analysis.
  */
 bool
-emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
+emogi_source_peek_query(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
 {
 	List	   *columns;
 	const char *condition;
-	EmogiSource relation = {0};
+	EmogiSource relation = {.wants_weight = wants_weight};
 
-	*source = (EmogiSource) {.is_query = true,.graph = graph,.query = graph->text};
-	if (emogi_known_sources_peek(graph, false, &relation))
+	*source = (EmogiSource) {.is_query = true,.graph = graph,.query = graph->text,
+							 .wants_weight = wants_weight};
+	if (emogi_known_sources_peek(graph, wants_weight, &relation))
 	{
 		source->query = relation.query;
 		return relation.is_query;
@@ -149,7 +151,7 @@ emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiSource *source)
 		get_rel_relkind(relation.relid) == '\0')
 		return false;
 	if (emogi_columns_have_rows(columns))
-		source->query = emogi_select_text_rows(relation.relid, columns, condition, false);
+		source->query = emogi_select_text_rows(relation.relid, columns, condition, wants_weight);
 	else if (condition != NULL && peek_columns(columns, &relation))
 		source->query = emogi_select_text_filtered(&relation, condition);
 	else

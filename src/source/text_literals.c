@@ -15,18 +15,12 @@
 
 #define MAX_DIGITS 9			/* these fit in an int4 */
 
-/* Is a character the first of a word? */
-static bool
-begins_word(char c)
-{
-	return isalpha((unsigned char) c) || c == '_' || IS_HIGHBIT_SET(c);
-}
-
 /* Can a character be in a word? */
-static bool
+static inline bool
 is_word(char c)
 {
-	return begins_word(c) || isdigit((unsigned char) c) || c == '$';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		c == '_' || c == '$' || IS_HIGHBIT_SET(c);
 }
 
 /* Skip blanks. */
@@ -79,12 +73,16 @@ add(EmogiTextLiterals *literals, const char *text, const char *begin, const char
 	return true;
 }
 
-/* Is a number, which follows no word, an integer that is a literal? */
+/* Is a token an integer that is a literal? */
 static bool
 is_integer(const char *begin, const char *end)
 {
-	return end - begin <= MAX_DIGITS &&
-		strspn(begin, "0123456789") == (size_t) (end - begin);
+	if (end - begin > MAX_DIGITS)
+		return false;
+	for (const char *p = begin; p < end; p++)
+		if (*p < '0' || *p > '9')
+			return false;
+	return true;
 }
 
 /* Find the literals of a text; false if it has tokens that are not plain, or too many literals. */
