@@ -132,12 +132,14 @@ map_columns(Node *node, void *context)
 	return (Node *) var;
 }
 
-/* Get the conditions in terms of the columns of a leaf. */
+/* Get the conditions in terms of the columns of a leaf: the plan's own if it is the root. */
 List *
 emogi_row_filter_quals(const EmogiRowFilterPlan *plan, Relation leaf)
 {
 	Mapping		mapping = {plan->relid, RelationGetRelid(leaf)};
 
+	if (mapping.relid == mapping.leaf)
+		return plan->quals;
 	return castNode(List, map_columns((Node *) plan->quals, &mapping));
 }
 
