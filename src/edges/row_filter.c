@@ -132,7 +132,7 @@ map_columns(Node *node, void *context)
 	return (Node *) var;
 }
 
-/* Get the conditions in terms of the columns of a leaf: the plan's own if it is the root. */
+/* Get the conditions in terms of the columns of a leaf, which must not be modified. */
 List *
 emogi_row_filter_quals(const EmogiRowFilterPlan *plan, Relation leaf)
 {
