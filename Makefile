@@ -25,7 +25,7 @@ DATA_built  = emogi--$(EXTVERSION).sql
 
 PG_CFLAGS   = -MMD -MP -Werror=switch
 PG_CPPFLAGS = -I$(srcdir)/src -I$(srcdir)/engine -I$(libpq_srcdir) -DEMOGI_VERSION='"$(EXTVERSION)"'
-SHLIB_LINK  = $(libpq) -ldl -lpthread
+SHLIB_LINK  = $(libpq) -ldl -lpthread -Wl,-Bsymbolic-functions
 
 REGRESS        = $(sort $(basename $(notdir $(wildcard test/sql/*.sql))))
 ISOLATION      = $(sort $(basename $(notdir $(wildcard test/specs/*.spec))))

@@ -137,6 +137,7 @@ extern bool emogi_index_search_cost_beats_build(const EmogiSource *source, List 
 												bool serves_others, EmogiIndexSearch *search);
 extern bool emogi_index_search_cost_pays_build(const EmogiSource *source, List *leaves,
 											   EmogiDirection direction, uint64 spent);
+extern Oid	emogi_index_search_cost_key(const EmogiSource *source);
 extern void emogi_index_search_cost_record_search(const EmogiSource *source,
 												  const EmogiIndexSearch *search);
 extern void emogi_index_search_cost_record_build(const EmogiSource *source);
@@ -205,6 +206,13 @@ typedef struct EmogiQuerySize
 } EmogiQuerySize;
 
 extern bool emogi_query_size_get(const EmogiSource *source, EmogiQuerySize *size);
+
+/* ---- index_search_repeat.c ---- */
+
+extern bool emogi_index_search_repeat_may(const struct EmogiKeptIndexes *kept,
+										  const EmogiGraphArgument *graph, EmogiSource *source);
+extern bool emogi_index_search_repeat(EmogiCall *call, EmogiIndexSearch *search,
+									  EmogiGraphView *view);
 
 /* ---- build_dictionary.c ---- */
 

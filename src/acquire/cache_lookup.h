@@ -112,6 +112,13 @@ extern bool emogi_index_or_build_will_search(const EmogiSource *source, List *le
 											 const EmogiCacheLookup *lookup, EmogiCacheHas has,
 											 bool may_share, EmogiIndexSearch *search);
 
+/* ---- index_search_repeat.c ---- */
+
+extern void emogi_index_search_repeat_note(const EmogiSource *indexed,
+										   const EmogiCacheLookup *lookup,
+										   const EmogiIndexSearch *search, bool is_once,
+										   bool for_others);
+
 /* ---- cache_lookup_tracker.c: graphs made from a change tracker that the caller holds ---- */
 
 extern bool emogi_cache_lookup_find_of_tracker(EmogiSlot *slot, const EmogiCacheLookup *lookup,

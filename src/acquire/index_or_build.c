@@ -163,6 +163,8 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 		emogi_index_search_name(&indexes, search->direction, search->names);
 		emogi_index_search_close(&indexes);
 	}
+	if (search->is_answered && has == EMOGI_CACHE_HAS_NOTHING)
+		emogi_index_search_repeat_note(source, lookup, search, is_once, for_others);
 	if (search->is_answered && lookup->analysis != NULL)
 		emogi_cache_lookup_add_cost(lookup, is_once ? search->cost : 0);
 	if (for_others && (search->kind == EMOGI_SEARCHES || has == EMOGI_CACHE_HAS_NOTHING))

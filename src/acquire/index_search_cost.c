@@ -149,8 +149,8 @@ build_price(const EmogiSource *source, double nrows)
 }
 
 /* Get the key of a source's accumulated cost: its relation, or the query of a filtered table. */
-static Oid
-cost_key(const EmogiSource *source)
+Oid
+emogi_index_search_cost_key(const EmogiSource *source)
 {
 	return source->filter != NULL ?
 		emogi_index_cost_of_query(source->filter->analysis->fingerprint) : source->relid;
@@ -223,8 +223,8 @@ may_build(const EmogiSource *source, EmogiDirection direction)
 static bool
 is_build_due(const EmogiSource *source, EmogiDirection direction, double nedges)
 {
-	return (double) emogi_index_cost_sum(cost_key(source)) >=
-		build_price(source, nedges) * (double) emogi_index_cost_build_factor(cost_key(source)) &&
+	return (double) emogi_index_cost_sum(emogi_index_search_cost_key(source)) >=
+		build_price(source, nedges) * (double) emogi_index_cost_build_factor(emogi_index_search_cost_key(source)) &&
 		may_build(source, direction);
 }
 
@@ -327,9 +327,9 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 		return false;
 	measure(leaves, &pages, &nedges);
 	price = pages / EMOGI_COST_PAGES_PER_US;
-	if (pages * (BLCKSZ / 1024) < emogi_index_search_min_size_kb ||
-		(double) emogi_index_cost_sum(cost_key(source)) >=
-		price * (double) emogi_index_cost_build_factor(cost_key(source)))
+	if (pages * (BLCKSZ / 1024) * EMOGI_COST_INDEX_WAIT_SHARE < emogi_index_search_min_size_kb ||
+		(double) emogi_index_cost_sum(emogi_index_search_cost_key(source)) >=
+		price * (double) emogi_index_cost_build_factor(emogi_index_search_cost_key(source)))
 		return false;
 	search->max_cost = Min(search->max_cost, 
 						   (uint64) Min(price / 2, EMOGI_COST_INDEX_REFRESHING_US));
@@ -341,12 +341,12 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 void
 emogi_index_search_cost_record_search(const EmogiSource *source, const EmogiIndexSearch *search)
 {
-	emogi_index_cost_add(cost_key(source), search->cost);
+	emogi_index_cost_add(emogi_index_search_cost_key(source), search->cost);
 }
 
 /* Record that a search has its graph built or brought up to date. */
 void
 emogi_index_search_cost_record_build(const EmogiSource *source)
 {
-	emogi_index_cost_reset(cost_key(source));
+	emogi_index_cost_reset(emogi_index_search_cost_key(source));
 }

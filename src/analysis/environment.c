@@ -127,3 +127,20 @@ emogi_environment_is(const EmogiEnvironment *before)
 			return false;
 	return true;
 }
+
+/* Get the environment, in the current memory context. */
+EmogiEnvironment *
+emogi_analysis_environment(void)
+{
+	EmogiEnvironment *environment = palloc(sizeof *environment);
+
+	emogi_environment_get(environment);
+	return environment;
+}
+
+/* Is the environment what it was? */
+bool
+emogi_analysis_environment_is(const EmogiEnvironment *before)
+{
+	return emogi_environment_is(before);
+}

@@ -128,6 +128,7 @@ typedef struct EmogiTask
 								 * them and the result stays in shared memory; NULL = not wanted */
 	EmogiIndexSearchKind collects;	/* edges that suffice, see neighborhood_call.c, of at most
 									 * query.max_depth hops; EMOGI_SEARCHES = not said */
+	struct EmogiKeptIndexes *kept;	/* indexes of earlier calls of the same plan node; NULL = none */
 	uint64		npaths;			/* number of paths, of a ranking */
 	uint64		collection_cost;	/* of index searches for earlier graphs of the same query,
 									 * which reduces the cost limit; output: with that of this
@@ -361,6 +362,8 @@ extern void emogi_index_search_call_begin(EmogiIndexSearch *search, const EmogiK
 extern bool emogi_index_search_call_are_keys(EmogiKeyIO *form, const Datum *keys, uint64 count);
 extern Datum *emogi_index_search_call_wanted(const EmogiTask *task,
 											 const EmogiVertexDatums *wanted, uint64 *count);
+extern bool emogi_index_search_call_repeat(Oid function, EmogiTask *task, EmogiIndexSearch *search,
+										   EmogiGraphView *view, EmogiCall **call);
 extern bool emogi_index_search_call_describe(EmogiIndexSearch *search, const EmogiKeyType *key);
 extern void emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task,
 											   const EmogiIndexSearch *walk, EmogiGraph *graph,

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "utils/lsyscache.h"
+
 #include "function/function.h"
 
 /* Read the keys of a task's condition, of a type that can be looked up. */
@@ -40,6 +42,7 @@ emogi_index_search_call_begin(EmogiIndexSearch *search, const EmogiKeyType *key)
 		.context = task,
 		.function = search->function,
 		.tables = search->tables,
+		.kept = search->kept,
 		.direction = task->direction,
 		.max_depth = task->query.max_depth,
 		.coder = &task->form->coder,
@@ -76,6 +79,41 @@ emogi_index_search_call_describe(EmogiIndexSearch *search, const EmogiKeyType *k
 	if (search->targeted)
 		search->targets = emogi_index_search_call_wanted(task, &task->wanted, &search->ntargets);
 	return true;
+}
+
+/*
+ * Begin a call and answer it by an index search, as the last call of the plan node was, if nothing
+ * that concerns the graph has changed. Return false if it must be answered in another way; the call
+ * may have begun, otherwise *call is NULL.
+ */
+bool
+emogi_index_search_call_repeat(Oid function, EmogiTask *task, EmogiIndexSearch *search,
+							   EmogiGraphView *view, EmogiCall **call)
+{
+	EmogiSource source;
+	EmogiVertexDatums given = task->sources;
+	Datum		first;
+
+	*call = NULL;
+	if (given.count != 1 || task->source_is_array ||
+		!emogi_index_search_repeat_may(task->kept, &task->graph, &source))
+		return false;
+	first = given.datums[0];
+	task->source = source;
+	task->form = NULL;
+	if (task->table != NULL)
+		*task->table = source.is_query ? InvalidOid : source.relid;
+	emogi_request_require_engine();
+	*search = (EmogiIndexSearch) {.context = task,.function = function,.kept = task->kept};
+	if (emogi_index_search_call_describe(search, &source.key))
+	{
+		*call = emogi_call_enter(function, get_func_name(function), &task->source);
+		if (emogi_index_search_repeat(*call, search, view))
+			return true;
+	}
+	task->sources = given;
+	task->sources.datums[0] = first;
+	return false;
 }
 
 /*

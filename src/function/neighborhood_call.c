@@ -224,7 +224,8 @@ describe(EmogiIndexSearch *search, const EmogiKeyType *key)
 EmogiIndexSearch
 emogi_neighborhood_call_search(EmogiTask *task, Oid function)
 {
-	return (EmogiIndexSearch) {.describe = describe,.context = task,.function = function};
+	return (EmogiIndexSearch) {.describe = describe,.context = task,.function = function,
+							   .kept = task->kept};
 }
 
 /*

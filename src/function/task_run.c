@@ -179,9 +179,13 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 	EmogiIndexSearch collection;
 	EmogiGraphRequest request = {.accepts_overlay = accepts_overlay};
 	EmogiSource *source = &task->source;
-	EmogiCall  *call;
+	EmogiCall  *call = NULL;
 
 	memset(view, 0, sizeof *view);
+	if (course != NULL && task->kept != NULL &&
+		emogi_answer_can(EMOGI_ANSWERER_INDEX, &course->question) &&
+		emogi_index_search_call_repeat(function, task, &course->search, view, &call))
+		return call;
 	prepare(function, task, &request.key);
 	if (has_empty_set(task))
 	{
@@ -195,7 +199,8 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 	if (course != NULL && may_search_indexes(course))
 	{
 		course->search = (EmogiIndexSearch) {.describe = emogi_index_search_call_describe,
-											 .context = task,.function = function};
+											 .context = task,.function = function,
+											 .kept = task->kept};
 		request.search = &course->search;
 	}
 	else if (emogi_neighborhood_call_may_serve(task))
@@ -203,9 +208,10 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 		collection = emogi_neighborhood_call_search(task, function);
 		request.search = &collection;
 	}
-	call = request.search != NULL || request.needs_no_slot ?
-		emogi_call_enter(function, get_func_name(function), source) :
-		emogi_call_begin(function, get_func_name(function), source);
+	if (call == NULL)
+		call = emogi_call_enter(function, get_func_name(function), source);
+	if (request.search == NULL && !request.needs_no_slot)
+		emogi_call_take_slot(call);
 	emogi_acquire(call, source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if ((source->guess.column != NULL || (source->is_query && source->wants_weight)) &&

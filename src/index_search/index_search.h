@@ -4,7 +4,8 @@
  *
  * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges,
  * index_search_weights.c tells whether weights need no check, and index_search_read.c reads the
- * edges under the active snapshot. index_search_bfs.c traverses them, level by level;
+ * edges under the active snapshot. kept_indexes.c keeps indexes and scans open between the searches
+ * of a plan node. index_search_bfs.c traverses them, level by level;
  * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect them. index_search_keys.c
  * stores the keys that are met.
  * acquire/index_search_cost.c decides whether a search costs less than a graph, and how much it may
@@ -18,6 +19,7 @@
 #include "access/stratnum.h"
 #include "nodes/pg_list.h"
 
+#include "edges/row_filter.h"
 #include "source/source.h"
 
 /*
@@ -57,6 +59,7 @@ typedef enum EmogiIndexSearchKind
 #define EMOGI_STEP_EITHER '*'
 
 struct EmogiNeighborhood;		/* neighborhood.h */
+struct EmogiKeptIndexes;		/* kept_indexes.h */
 
 /* A search over indexes. */
 typedef struct EmogiIndexSearch
@@ -69,6 +72,7 @@ typedef struct EmogiIndexSearch
 	void	   *context;		/* of the caller of the search */
 	Oid			function;		/* SQL function that was called */
 	const List *tables;			/* OIDs of the heaps that hold rows, locked; set by acquire/ */
+	struct EmogiKeptIndexes *kept;	/* of earlier searches of the same plan node; NULL = none */
 
 	/* request */
 	EmogiIndexSearchKind kind;
@@ -131,10 +135,12 @@ typedef struct EmogiSearchIndex
 /* The indexes of a source's heaps. */
 typedef struct EmogiSearchIndexes
 {
-	const EmogiSource *source;	/* its conditions, if any, select the rows that are edges */
+	const EmogiSource *source;	/* its conditions, if any, select the rows that are edges: */
+	EmogiRowFilterPlan filter;
 	int			nleaves;
 	EmogiSearchIndex *by_src;	/* [nleaves], from src to dst; NULL = a heap has none */
 	EmogiSearchIndex *by_dst;	/* [nleaves], from dst to src; NULL = a heap has none */
+	struct EmogiKeptIndexes *kept;	/* owner of all but `source`; NULL = the search */
 } EmogiSearchIndexes;
 
 /*
@@ -148,11 +154,21 @@ emogi_index_search_supports(const EmogiSource *source)
 		source->key.nparts == 0;
 }
 
+extern bool emogi_index_search_suffices(const EmogiSearchIndexes *indexes,
+										const EmogiIndexSearch *search);
+extern bool emogi_index_search_find(const EmogiSource *source, List *heaps,
+									const EmogiIndexSearch *search, EmogiSearchIndexes *indexes);
+extern void emogi_index_search_release(EmogiSearchIndexes *indexes);
+extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction,
+									char *names);
+
+/* ---- kept_indexes.c ---- */
+
 extern bool emogi_index_search_open(const EmogiSource *source, List *heaps,
 									const EmogiIndexSearch *search, EmogiSearchIndexes *indexes);
 extern void emogi_index_search_close(EmogiSearchIndexes *indexes);
-extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction,
-									char *names);
+extern struct EmogiKeptIndexes *emogi_kept_indexes_create(void);
+extern void emogi_kept_indexes_close(struct EmogiKeptIndexes *kept);
 
 /* ---- index_search_weights.c ---- */
 

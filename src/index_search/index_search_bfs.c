@@ -22,6 +22,9 @@
 /* Counts of paths are exact up to this. */
 #define MAX_PATHS 9007199254740992.0	/* 2^53 */
 
+/* Room for vertices at first: 0.9 of a power of 2, because most searches are small. */
+#define FIRST_VERTICES 14
+
 /* A visited vertex, or a target. */
 typedef struct Vertex
 {
@@ -58,6 +61,7 @@ typedef struct BfsState
 	EmogiIndexReaders in;
 	vertices_hash *vertices;
 	uint64		nwanted;		/* targets not visited yet */
+	uint64		nexpanded;		/* vertices whose edges were read */
 	Reached    *reached;		/* [room] */
 	uint64		count;
 	uint64		room;
@@ -108,6 +112,7 @@ expand(BfsState *state, const Reached from)
 	const double paths = state->search->counts_paths ?
 		vertices_lookup(state->vertices, from.id)->paths : 1.0;
 
+	state->nexpanded++;
 	for (int i = 0; i < state->in.nforward && !state->in.gave_up; i++)
 	{
 		int64		end;
@@ -234,7 +239,9 @@ leave_source(BfsState *state)
 	EmogiIndexSearch *search = state->search;
 
 	if (search->nsources != 1 || search->nscanned > 0 || state->in.gave_up ||
-		emogi_index_readers_has_vertex(&state->in, state->reached[0].id))
+		(state->nexpanded > 0 ?
+		 emogi_index_readers_has_other_edge(&state->in, state->reached[0].id) :
+		 emogi_index_readers_has_vertex(&state->in, state->reached[0].id)))
 		return;
 	search->found[0] = false;
 	state->count = 0;
@@ -290,14 +297,14 @@ emogi_index_search_run(const EmogiSearchIndexes *indexes, EmogiIndexSearch *sear
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext scratch = AllocSetContextCreate(context, "emogi index search",
 												  ALLOCSET_DEFAULT_SIZES);
-	BfsState	state = {.search = search,.room = 64};
+	BfsState	state = {.search = search,.room = FIRST_VERTICES};
 
 	search->cost = search->nscanned = 0;
 	if (search->targeted && search->ntargets == 0)
 		search->max_depth = 0;	/* no target is in the graph, so there are no rows */
 	MemoryContextSwitchTo(scratch);
 	state.reached = palloc(state.room * sizeof *state.reached);
-	state.vertices = vertices_create(scratch, 64, NULL);
+	state.vertices = vertices_create(scratch, FIRST_VERTICES, NULL);
 	emogi_index_readers_open(&state.in, indexes, search);
 	enter_targets(&state);
 	MemoryContextSwitchTo(context);

@@ -303,7 +303,6 @@ drop_incomplete(EmogiSearchIndex **indexes, int count)
 static void
 find_indexes(List *leaves, EmogiSearchIndexes *indexes)
 {
-	const EmogiRowFilterPlan filter = emogi_row_filter_plan(indexes->source);
 	int			count = 0;
 	ListCell   *cell;
 
@@ -316,7 +315,7 @@ find_indexes(List *leaves, EmogiSearchIndexes *indexes)
 		EmogiSearchIndex by_dst = {.index = NULL};
 
 		if (!IsCatalogRelation(heap) && heap->rd_rel->relhasindex)
-			find_in_heap(indexes->source, &filter, heap, &by_src, &by_dst);
+			find_in_heap(indexes->source, &indexes->filter, heap, &by_src, &by_dst);
 		table_close(heap, NoLock);
 		if (indexes->by_src != NULL)
 			indexes->by_src[count] = by_src;
@@ -332,7 +331,7 @@ find_indexes(List *leaves, EmogiSearchIndexes *indexes)
 
 /* Close a source's indexes, and release their locks. */
 void
-emogi_index_search_close(EmogiSearchIndexes *indexes)
+emogi_index_search_release(EmogiSearchIndexes *indexes)
 {
 	if (indexes->by_src != NULL)
 		close_indexes(indexes->by_src, indexes->nleaves);
@@ -341,8 +340,8 @@ emogi_index_search_close(EmogiSearchIndexes *indexes)
 }
 
 /* Are there the indexes that a search needs? */
-static bool
-suffice(const EmogiSearchIndexes *indexes, const EmogiIndexSearch *search)
+bool
+emogi_index_search_suffices(const EmogiSearchIndexes *indexes, const EmogiIndexSearch *search)
 {
 	const bool	have_both = indexes->by_src != NULL && indexes->by_dst != NULL;
 	const bool	have_along = search->direction == EMOGI_OUT ? indexes->by_src != NULL :
@@ -370,19 +369,20 @@ suffice(const EmogiSearchIndexes *indexes, const EmogiIndexSearch *search)
 }
 
 /*
- * Open the indexes for a search over the heaps of a source, which are locked; false, with none
- * open, if it lacks some. Indexes of the other direction, if any, tell whether a vertex without an
- * edge in this one is in the graph.
+ * Find and open the indexes for a search over the heaps of a source, which are locked; false, with
+ * none open, if it lacks some. Indexes of the other direction, if any, tell whether a vertex
+ * without an edge in this one is in the graph. indexes->filter is set; the indexes refer to it.
  */
 bool
-emogi_index_search_open(const EmogiSource *source, List *leaves, const EmogiIndexSearch *search,
+emogi_index_search_find(const EmogiSource *source, List *leaves, const EmogiIndexSearch *search,
 						EmogiSearchIndexes *indexes)
 {
-	*indexes = (EmogiSearchIndexes) {.source = source,.nleaves = list_length(leaves)};
+	indexes->source = source;
+	indexes->nleaves = list_length(leaves);
 	find_indexes(leaves, indexes);
-	if (suffice(indexes, search))
+	if (emogi_index_search_suffices(indexes, search))
 		return true;
-	emogi_index_search_close(indexes);
+	emogi_index_search_release(indexes);
 	return false;
 }
 

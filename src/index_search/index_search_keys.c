@@ -13,6 +13,9 @@
 
 #include "index_search/index_search_keys.h"
 
+/* Room for keys at first: 0.9 of a power of 2, because most searches are small. */
+#define FIRST_KEYS 14
+
 /* A key and its number. */
 typedef struct NumberedKey
 {
@@ -48,8 +51,8 @@ emogi_index_search_keys_init(EmogiSearchKeys *keys, EmogiKeyCoder *coder)
 	if (keys->are_integers)
 		return;
 	keys->scrap = AllocSetContextCreate(CurrentMemoryContext, "emogi key", ALLOCSET_SMALL_SIZES);
-	keys->numbers = numbers_create(keys->context, 64, NULL);
-	keys->room = 64;
+	keys->numbers = numbers_create(keys->context, FIRST_KEYS, NULL);
+	keys->room = FIRST_KEYS;
 	keys->bytes = palloc(keys->room * sizeof *keys->bytes);
 }
 

@@ -25,7 +25,7 @@
 #include "edges/sink.h"
 #include "base/compat.h"
 #include "base/fault.h"
-#include "index_search/index_search_read.h"
+#include "index_search/kept_indexes.h"
 
 /* An index scan, which is opened when it is first used: many searches need only some of theirs. */
 typedef struct EmogiIndexReader
@@ -39,19 +39,41 @@ typedef struct EmogiIndexReader
 													 * the last */
 	MemoryContext context;		/* of the scan key's argument */
 	EmogiRowFilter *filter;		/* conditions on the rows; NULL = none */
+	bool		shares_filter;	/* it is that of another reader of the heap */
 	AttrNumber	weight;			/* of the edge; 0 = none */
 	Oid			weight_type;
 	bool		is_of_two;		/* it is one of two costs: if negative, there is no edge */
 } EmogiIndexReader;
 
-/* Open the scan of a reader, in the memory of the search. */
+/* Get the conditions for a reader's heap, from another reader if one has them. */
+static void
+open_filter(EmogiIndexReader *reader, const EmogiIndexReaders *in)
+{
+	if (emogi_faults.analysis[EMOGI_ANALYSIS_INDEX_SEARCHES])
+		return;
+	for (int i = 0; i < in->nreaders && !reader->shares_filter; i++)
+	{
+		const EmogiIndexReader *other = &in->readers[i];
+
+		if (other->filter == NULL || other->index->heap != reader->index->heap)
+			continue;
+		reader->filter = other->filter;
+		reader->shares_filter = true;
+	}
+	if (reader->filter == NULL)
+		reader->filter = emogi_row_filter_open(&in->filter, reader->heap);
+}
+
+/* Open the scan of a reader, in the memory of the search or of the indexes that are kept. */
 static void
 open_reader(EmogiIndexReader *reader, const EmogiIndexReaders *in)
 {
 	const EmogiSearchIndex *index = reader->index;
 	const int	nprefix = index->nprefix;
 	MemoryContext old = MemoryContextSwitchTo(in->context);
+	ResourceOwner old_owner = CurrentResourceOwner;
 
+	CurrentResourceOwner = in->owner;
 	reader->weight = reader->reverse ? index->reverse : index->weight;
 	reader->weight_type = reader->reverse ? index->reverse_type : index->weight_type;
 	reader->is_of_two = index->reverse > 0;
@@ -59,15 +81,25 @@ open_reader(EmogiIndexReader *reader, const EmogiIndexReaders *in)
 	reader->slot = table_slot_create(reader->heap, NULL);
 	reader->scan = emogi_compat_begin_index(reader->heap, index->index, GetActiveSnapshot(),
 											nprefix + 1);
-	reader->filter = emogi_faults.analysis[EMOGI_ANALYSIS_INDEX_SEARCHES] ? NULL :
-		emogi_row_filter_open(&in->filter, reader->heap);
+	open_filter(reader, in);
 	reader->context = AllocSetContextCreate(CurrentMemoryContext, "emogi index key",
 											ALLOCSET_SMALL_SIZES);
 	memcpy(reader->keys, index->prefix, nprefix * sizeof *reader->keys);
 	ScanKeyEntryInitialize(&reader->keys[nprefix], 0, (AttrNumber) (nprefix + 1), index->strategy,
 						   InvalidOid, index->index->rd_indcollation[nprefix], index->equals,
 						   (Datum) 0);
+	CurrentResourceOwner = old_owner;
 	MemoryContextSwitchTo(old);
+}
+
+/* Release the buffers of a reader's scan, which stays open. */
+static void
+rest_reader(EmogiIndexReader *reader)
+{
+	if (reader->heap == NULL)
+		return;
+	index_rescan(reader->scan, reader->keys, reader->index->nprefix + 1, NULL, 0);
+	ExecClearTuple(reader->slot);
 }
 
 static void
@@ -76,7 +108,8 @@ close_reader(EmogiIndexReader *reader)
 	if (reader->heap == NULL)
 		return;
 	index_endscan(reader->scan);
-	emogi_row_filter_close(reader->filter);
+	if (!reader->shares_filter)
+		emogi_row_filter_close(reader->filter);
 	ExecDropSingleTupleTableSlot(reader->slot);
 	table_close(reader->heap, NoLock);
 }
@@ -89,26 +122,18 @@ add_readers(EmogiIndexReaders *in, const EmogiSearchIndex *indexes, int nleaves,
 		in->readers[in->nreaders++] = (EmogiIndexReader) {.index = &indexes[i],.reverse = reverse};
 }
 
-/*
- * Make readers for all indexes of a search, those of its direction first, in the current memory
- * context.
- */
-void
-emogi_index_readers_open(EmogiIndexReaders *in, const EmogiSearchIndexes *indexes,
-						 EmogiIndexSearch *search)
+/* Make readers for all indexes of a direction, those of its direction first. */
+static void
+make_readers(EmogiIndexReaders *in, const EmogiSearchIndexes *indexes, EmogiDirection direction)
 {
-	const EmogiDirection direction = search->direction;
 	const bool	both_ways = indexes->source->reverse > 0;
 	const EmogiSearchIndex *ends[] = {
 		direction == EMOGI_IN ? indexes->by_dst : indexes->by_src,
 		direction == EMOGI_IN ? indexes->by_src : indexes->by_dst
 	};
 
-	*in = (EmogiIndexReaders) {.search = search,.context = CurrentMemoryContext,
-							   .filter = emogi_row_filter_plan(indexes->source),
-							   .nper_end = indexes->nleaves * (both_ways ? 2 : 1)};
-	emogi_index_search_keys_init(&in->keys, search->coder);
-	in->readers = palloc(2 * in->nper_end * sizeof *in->readers);
+	in->nper_end = indexes->nleaves * (both_ways ? 2 : 1);
+	in->readers = MemoryContextAlloc(in->context, 2 * in->nper_end * sizeof *in->readers);
 	for (int end = 0; end < 2; end++)
 	{
 		add_readers(in, ends[end], indexes->nleaves, false);
@@ -119,12 +144,49 @@ emogi_index_readers_open(EmogiIndexReaders *in, const EmogiSearchIndexes *indexe
 	}
 }
 
-/* Close all readers. */
+/* Continue with the readers of an earlier search, under the active snapshot. */
+static void
+resume_readers(EmogiIndexReaders *in, const EmogiIndexReaders *kept)
+{
+	*in = *kept;
+	for (int i = 0; i < in->nreaders; i++)
+		if (in->readers[i].heap != NULL)
+			in->readers[i].scan->xs_snapshot = GetActiveSnapshot();
+}
+
+/*
+ * Get readers for all indexes of a search, those of its direction first, in the current memory
+ * context unless they are kept.
+ */
+void
+emogi_index_readers_open(EmogiIndexReaders *in, const EmogiSearchIndexes *indexes,
+						 EmogiIndexSearch *search)
+{
+	EmogiKeptIndexes *kept = indexes->kept;
+
+	*in = (EmogiIndexReaders) {.context = kept != NULL ? kept->context : CurrentMemoryContext,
+							   .owner = kept != NULL ? kept->owner : CurrentResourceOwner,
+							   .filter = indexes->filter};
+	if (kept != NULL && kept->readers.readers != NULL)
+		resume_readers(in, &kept->readers);
+	else
+		make_readers(in, indexes, search->direction);
+	if (kept != NULL)
+		kept->readers = *in;
+	in->is_kept = kept != NULL;
+	in->search = search;
+	emogi_index_search_keys_init(&in->keys, search->coder);
+}
+
+/* Close all readers, unless they are kept. */
 void
 emogi_index_readers_close(EmogiIndexReaders *in)
 {
 	for (int i = 0; i < in->nreaders; i++)
-		close_reader(&in->readers[i]);
+		if (in->is_kept)
+			rest_reader(&in->readers[i]);
+		else
+			close_reader(&in->readers[i]);
 }
 
 /* Add to the cost of the search; false if it exceeds the limit. */
@@ -159,7 +221,10 @@ emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id)
 	if (!exists || !emogi_index_readers_charge(in, EMOGI_INDEX_DESCENT_COST))
 		return false;
 	at->keys[index->nprefix].sk_argument = datum;
+	/* here and below: access methods allocate memory of a scan when they first need it */
+	old = MemoryContextSwitchTo(in->context);
 	index_rescan(at->scan, at->keys, index->nprefix + 1, NULL, 0);
+	MemoryContextSwitchTo(old);
 	return true;
 }
 
@@ -191,6 +256,17 @@ lacks_edge(EmogiIndexReaders *in, EmogiIndexReader *reader)
 	return !emogi_cost_has_edge(cost);
 }
 
+/* Get the next row of a reader's scan into its slot; false if there is none. */
+static bool
+next_row(const EmogiIndexReaders *in, EmogiIndexReader *reader)
+{
+	MemoryContext old = MemoryContextSwitchTo(in->context);
+	bool		found = index_getnext_slot(reader->scan, ForwardScanDirection, reader->slot);
+
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
 /*
  * Read the other endpoint of the next edge of a vertex; false if there is none, or the search gives
  * up.
@@ -200,7 +276,7 @@ emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end)
 {
 	EmogiIndexReader *at = &in->readers[reader];
 
-	while (index_getnext_slot(at->scan, ForwardScanDirection, at->slot))
+	while (next_row(in, at))
 	{
 		bool		is_null;
 		Datum		datum;
@@ -249,15 +325,21 @@ emogi_index_readers_has_edge(EmogiIndexReaders *in, int64 id, int first, int end
 }
 
 /*
- * Is a vertex in the graph? If it has no edge in the direction of the search, and the other
- * direction has no index, the search gives up.
+ * Is a vertex that has no edge in the direction of the search in the graph? If the other direction
+ * has no index, the search gives up.
  */
 bool
-emogi_index_readers_has_vertex(EmogiIndexReaders *in, int64 id)
+emogi_index_readers_has_other_edge(EmogiIndexReaders *in, int64 id)
 {
-	if (emogi_index_readers_has_edge(in, id, 0, in->nforward))
-		return true;
 	if (in->nforward == in->nreaders && in->search->direction != EMOGI_BOTH)
 		in->gave_up = true;
 	return emogi_index_readers_has_edge(in, id, in->nforward, in->nreaders);
+}
+
+/* Is a vertex in the graph? May give up as emogi_index_readers_has_other_edge does. */
+bool
+emogi_index_readers_has_vertex(EmogiIndexReaders *in, int64 id)
+{
+	return emogi_index_readers_has_edge(in, id, 0, in->nforward) ||
+		emogi_index_readers_has_other_edge(in, id);
 }

@@ -4,6 +4,8 @@
 #ifndef EMOGI_INDEX_SEARCH_READ_H
 #define EMOGI_INDEX_SEARCH_READ_H
 
+#include "utils/resowner.h"
+
 #include "edges/row_filter.h"
 #include "index_search/index_search.h"
 #include "index_search/index_search_keys.h"
@@ -12,7 +14,9 @@
 typedef struct EmogiIndexReaders
 {
 	EmogiIndexSearch *search;	/* receives the cost */
-	MemoryContext context;		/* of the scans */
+	MemoryContext context;		/* of the scans, ... */
+	ResourceOwner owner;		/* ... and of the relations that they keep open */
+	bool		is_kept;		/* they stay open after the search (kept_indexes.c) */
 	EmogiRowFilterPlan filter;
 	EmogiSearchKeys keys;
 	struct EmogiIndexReader *readers;	/* [nreaders], those of the search's direction first */
@@ -30,6 +34,7 @@ extern bool emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id
 extern bool emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end);
 extern double emogi_index_readers_weight(EmogiIndexReaders *in, int reader);
 extern bool emogi_index_readers_has_edge(EmogiIndexReaders *in, int64 id, int first, int end);
+extern bool emogi_index_readers_has_other_edge(EmogiIndexReaders *in, int64 id);
 extern bool emogi_index_readers_has_vertex(EmogiIndexReaders *in, int64 id);
 
 #endif							/* EMOGI_INDEX_SEARCH_READ_H */

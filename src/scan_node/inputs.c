@@ -13,6 +13,8 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -114,6 +116,24 @@ init_conditions(EmogiScan *scan, List *operands, List *pushdowns, List *places)
 	}
 }
 
+/* Find the inputs that have one value in the plan, if the scan may run more than once. */
+static void
+find_fixed(EmogiScan *scan)
+{
+	scan->may_run_again = !bms_is_subset(scan->run_params,
+										 constant_params(scan->css.ss.ps.state));
+	for (int i = 0; scan->may_run_again && i < scan->ninputs; i++)
+	{
+		EmogiInput *input = &scan->inputs[i];
+		Node	   *expression = (Node *) input->expression;
+		Bitmapset  *params = NULL;
+
+		(void) collect_params(expression, &params);
+		input->is_fixed = input->constant == NULL && bms_is_empty(params) &&
+			!contain_volatile_functions(expression) && !contain_subplans(expression);
+	}
+}
+
 /* Prepare the inputs of a scan for its plan. */
 void
 emogi_inputs_init(EmogiScan *scan)
@@ -130,6 +150,7 @@ emogi_inputs_init(EmogiScan *scan)
 	init_conditions(scan, list_copy_tail(plan->custom_exprs, 1),
 					list_nth(plan->custom_private, EMOGI_PLAN_PUSHDOWNS),
 					list_nth(plan->custom_private, EMOGI_PLAN_PLACES));
+	find_fixed(scan);
 }
 
 /* ---- the condition on `vertex` ---- */

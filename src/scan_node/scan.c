@@ -145,6 +145,21 @@ emogi_scan_close_tables(EmogiScan *scan)
 	scan->roots = scan->tables = NIL;
 }
 
+/* Make a place where index searches keep their indexes open until the end of the plan. */
+static void
+keep_indexes(EmogiScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->css.ss.ps.state->es_query_cxt);
+	ResourceOwner old_owner = CurrentResourceOwner;
+
+	if (scan->tables_owner == NULL)
+		scan->tables_owner = CurrentResourceOwner;
+	CurrentResourceOwner = scan->tables_owner;
+	scan->kept = emogi_kept_indexes_create();
+	CurrentResourceOwner = old_owner;
+	MemoryContextSwitchTo(old);
+}
+
 /* ---- the run ---- */
 
 /* Add the times and counts of a call that is about to end to the totals. */
@@ -200,6 +215,7 @@ void
 emogi_scan_end(CustomScanState *node)
 {
 	emogi_scan_end_run((EmogiScan *) node);
+	emogi_kept_indexes_close(((EmogiScan *) node)->kept);
 	emogi_scan_close_tables((EmogiScan *) node);
 }
 
@@ -253,7 +269,7 @@ set_inputs(EmogiScan *scan, const NullableDatum *values)
 
 		if (is_looked_up(scan, i))
 			continue;
-		if (input->constant != NULL)
+		if (input->constant != NULL || input->is_fixed)
 		{
 			input->value = values[i];
 			continue;
@@ -265,11 +281,28 @@ set_inputs(EmogiScan *scan, const NullableDatum *values)
 	MemoryContextSwitchTo(old);
 }
 
+/* Compute an input, in the memory of a row, or, if it is fixed, once in that of the plan. */
+static NullableDatum
+compute_input(const EmogiScan *scan, const EmogiInput *input)
+{
+	NullableDatum now;
+	MemoryContext old;
+
+	if (input->is_fixed && scan->has_inputs)
+		return input->value;
+	now.value = emogi_input_evaluate(input, scan->css.ss.ps.ps_ExprContext, &now.isnull);
+	if (!input->is_fixed || now.isnull)
+		return now;
+	old = MemoryContextSwitchTo(scan->css.ss.ps.state->es_query_cxt);
+	now.value = datumCopy(now.value, input->by_value, input->length);
+	MemoryContextSwitchTo(old);
+	return now;
+}
+
 /* Compute the inputs of the run. End the current run if they have changed. */
 static void
 compute_inputs(EmogiScan *scan)
 {
-	ExprContext *context = scan->css.ss.ps.ps_ExprContext;
 	bool		same = scan->has_inputs;
 	NullableDatum *values = palloc(Max(scan->ninputs, 1) * sizeof *values);
 
@@ -279,9 +312,9 @@ compute_inputs(EmogiScan *scan)
 
 		if (is_looked_up(scan, i))
 			continue;
-		values[i].value = emogi_input_evaluate(input, context, &values[i].isnull);
+		values[i] = compute_input(scan, input);
 		same = same && values[i].isnull == input->value.isnull &&
-			(values[i].isnull || input->constant != NULL ||
+			(values[i].isnull || input->constant != NULL || input->is_fixed ||
 			 datumIsEqual(values[i].value, input->value.value, input->by_value, input->length));
 	}
 	if (!same)
@@ -455,6 +488,9 @@ run(EmogiScan *scan)
 	read_arguments(scan, &task);
 	emogi_inputs_apply_conditions(scan, &task);
 	task.table = &table;
+	if (scan->may_run_again && scan->kept == NULL)
+		keep_indexes(scan);
+	task.kept = scan->kept;
 	task.is_shared = scan->is_shared && !scan->tries_local_search;
 	task.members = emogi_inputs_looks_up_members(scan) ? &scan->members : NULL;
 	scan->summary = NULL;

@@ -23,10 +23,12 @@ typedef struct EmogiInput
 	Expr	   *expression;
 	const Const *constant;		/* the expression, or NULL */
 	ExprState  *state;			/* NULL = it is constant */
+	bool		is_fixed;		/* it has one value in the plan, which is computed once */
 	Oid			type;
 	int16		length;
 	bool		by_value;
-	NullableDatum value;		/* of the current run, in the scan's run context */
+	NullableDatum value;		/* of the current run, in the scan's run context, or, if is_fixed,
+								 * in the plan's memory */
 } EmogiInput;
 
 typedef struct EmogiScan
@@ -49,6 +51,7 @@ typedef struct EmogiScan
 	EmogiIndexSearchKind collects;	/* then: as in EmogiTask */
 	bool		looks_up;		/* it changes between rescans: the run covers all vertices */
 	Bitmapset  *run_params;		/* PARAM_EXEC parameters that the run depends on */
+	bool		may_run_again;	/* one of them can change between rescans */
 	Oid			order;			/* collation of the plan's order by `vertex`; InvalidOid = the order
 								 * does not depend on one */
 	bool		keeps;			/* the result may be read again */
@@ -115,6 +118,8 @@ typedef struct EmogiScan
 	List	   *roots;			/* of Oid: relations named by graph arguments */
 	List	   *tables;			/* of Relation: these, their partitions and children */
 	ResourceOwner tables_owner;
+	struct EmogiKeptIndexes *kept;	/* indexes that index searches have opened; NULL = none are
+									 * kept */
 
 	/* for EXPLAIN ANALYZE */
 	uint64		nruns;
