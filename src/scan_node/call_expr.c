@@ -325,7 +325,7 @@ emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSour
 		return false;
 	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
 	emogi_task_graph_key(&task, &lookup);
-	return emogi_source_peek(&graph, lookup.weights != EMOGI_WEIGHTS_UNUSED, source);
+	return emogi_source_peek(&graph, emogi_source_wanted_weight(lookup.weights), source);
 }
 
 /* Find the key type of the graph that a call names; return false if it is unknown. */
