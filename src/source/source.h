@@ -23,7 +23,7 @@
  * query_hints.c          ... the form of a query if an argument is something else
  * weight_guess.c         chooses a weight if none was named
  * parser_hints.c         explains errors that are raised before a call; function_names.c names
- *                        the functions
+ *                        the functions, argument_hints.c the arguments
  * text_literals.c        finds the literals by which texts of one form differ
  * query_id.c             identifies a source in the call statistics
  * access.c               checks privileges (emogi_access_check)
@@ -375,6 +375,11 @@ extern void emogi_parser_hints_init(void);
 /* ---- function_names.c ---- */
 
 extern char *emogi_function_names_hint(const char *message, int length);
+
+/* ---- argument_hints.c ---- */
+
+extern char *emogi_argument_hints_explain(const char *function, const char *parameters,
+										  const char *call);
 
 /* ---- with_vertices.c ---- */
 
