@@ -14,7 +14,7 @@ from emogi.networkx.info import FUNCTIONS
 MODULES = [
     "tests.test_core", "tests.test_cluster", "tests.test_dag", "tests.test_bridges", "centrality.tests.test_betweenness_centrality",
     "centrality.tests.test_closeness_centrality", "centrality.tests.test_harmonic_centrality", "components", "shortest_paths",
-    "link_analysis.tests.test_pagerank", "traversal.tests.test_bfs",
+    "link_analysis.tests.test_pagerank", "traversal.tests.test_bfs", "flow.tests.test_maxflow",
 ]
 # Names of tests that ask for more than networkx promises, each with the reason. There are none.
 NOT_ASKED: dict[str, str] = {}
