@@ -386,6 +386,8 @@ explain_times(const EmogiCallRecord *total, ExplainState *es)
 	explain_time("CSR Time", total->csr_ms, es);
 	explain_time("Transfer Time", total->transfer_ms, es);
 	explain_time("Run Time", total->run_ms, es);
+	if (total->rows_ms > 0)		/* of names, and of all rows of a stored scan */
+		explain_time("Rows Time", total->rows_ms, es);
 	if (total->run_ms > 0)
 		ExplainPropertyFloat("Traversal Rate", "edges/s",
 							 (double) total->edges_traversed / total->run_ms * 1e3, 0, es);

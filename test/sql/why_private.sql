@@ -89,3 +89,15 @@ SELECT * FROM plan('SELECT * FROM emogi_sssp(''big(src, dst, w) WHERE dst > 0'',
 ALTER TABLE big ADD CHECK (w BETWEEN 0 AND 1e9), ADD CHECK (k >= 0), ALTER k SET NOT NULL;
 SELECT * FROM plan('SELECT * FROM emogi_sssp(''big(src, dst, w) WHERE dst > 0'', 1, max_distance => 1)');
 SELECT * FROM plan('SELECT * FROM emogi_sssp(''big(src, dst, k) WHERE dst > 0'', 1, max_distance => 1)');
+
+-- EXPLAIN ANALYZE shows the time in which the names of edges are looked up.
+CREATE FUNCTION times(query text) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
+  RETURN plan -> 0 -> 'Plan';
+END $$;
+SELECT (t ->> 'Rows Time')::float8 > 0, (t ->> 'Rows Time')::float8 + (t ->> 'Run Time')::float8 <= (t ->> 'Actual Total Time')::float8
+  FROM times('SELECT * FROM emogi_max_flow_edges(''big(src, dst, w, k)'', 1, 5000)') t;
+SELECT t -> 'Rows Time' FROM times('SELECT * FROM emogi_bfs(''big(src, dst)'', 1)') t;
