@@ -422,8 +422,9 @@ def test_an_environment_that_is_wrong():
 
 def test_flow_without_finite_capacities_is_left_to_networkx():
     graph = nx.DiGraph([("a", "b"), ("b", "c")])
-    with pytest.raises(NotImplementedError, match="only finite capacities"):
+    with pytest.raises(NotImplementedError) as raised:
         nx.maximum_flow_value(graph, "a", "c", backend="emogi")
+    assert "only finite capacities" in str(raised.value.__cause__)
     nx.set_edge_attributes(graph, {("a", "b"): 2.5, ("b", "c"): 4}, "capacity")
     assert nx.maximum_flow_value(graph, "a", "c", backend="emogi") == nx.minimum_cut_value(graph, "a", "c", backend="emogi") == 2.5
     assert nx.maximum_flow_value(graph, "a", "c", flow_func=nx.algorithms.flow.dinitz) == 2.5
