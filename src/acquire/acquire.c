@@ -110,7 +110,8 @@ build_shared(Acquisition *acquisition)
 static void
 report_private(const Acquisition *acquisition, const char *why)
 {
-	if (acquisition->rows.kind == &emogi_graph_source_heaps && acquisition->lookup->analysis == NULL)
+	if (acquisition->rows.kind == &emogi_graph_source_heaps &&
+		acquisition->lookup->analysis == NULL)
 		why = NULL;				/* the tables tell why */
 	else if (why == NULL && acquisition->call->record.why_private[0] != '\0')
 		why = acquisition->call->record.why_private;

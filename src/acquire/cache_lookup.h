@@ -45,8 +45,8 @@ typedef struct EmogiCacheLookup
 
 /* Likewise, if the value is one of the clock that is not rounded. */
 #define EMOGI_CLOCK_VALUE \
-	"it has a value of the time that differs in each transaction; for a shared graph, round it, as " \
-	"in date_trunc('hour', now())"
+	"it has a value of the time that differs in each transaction; for a shared graph, round it, " \
+	"as in date_trunc('hour', now())"
 
 /* What the cache has for a lookup. */
 typedef enum EmogiCacheHas

@@ -146,7 +146,8 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 			lookup->why_local = psprintf(RelationUsesLocalBuffers(rel) ?
 										 "\"%s\" is a temporary table, which other sessions cannot "
 										 "read" :
-										 "\"%s\" is a system catalog, whose changes are not tracked",
+										 "\"%s\" is a system catalog, whose changes are not "
+										 "tracked",
 										 RelationGetRelationName(rel));
 		relation_close(rel, NoLock);
 		if (!shared)

@@ -41,7 +41,8 @@ is_delimited(const char *name, const char *place, const char *word)
 {
 	if (word[1] != '\0')
 		return true;
-	return place[1] == '\0' && (place == name || place[-1] == '_' || isdigit((unsigned char) *word));
+	return place[1] == '\0' &&
+		(place == name || place[-1] == '_' || isdigit((unsigned char) *word));
 }
 
 /* Do two names differ only in these words, a's and b's? */

@@ -154,8 +154,9 @@ explain_vertex(const ErrorData *error, const char *statement)
 		while (is_in_name(*statement))
 			statement++;
 		if (*statement == '(' && is_argument(statement, value))
-			return pstrdup("The first argument is the graph. Then come the vertices: all of them numbers, "
-						   "all of them texts in quotes, or arrays of either: ARRAY[1, 2].");
+			return pstrdup("The first argument is the graph. Then come the vertices: all of them "
+						   "numbers, all of them texts in quotes, or arrays of either: "
+						   "ARRAY[1, 2].");
 	}
 	return NULL;
 }
