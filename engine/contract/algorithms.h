@@ -166,6 +166,7 @@ typedef enum EmogiWeights
 	EMOGI_WEIGHTS_UNUSED = 0,	/* every edge has weight 1, and no weight column is read */
 	EMOGI_WEIGHTS_LENGTHS,		/* 0 .. +infinity; negative weights are refused */
 	EMOGI_WEIGHTS_CONDUCTANCES, /* >= 0, finite */
+	EMOGI_WEIGHTS_CAPACITIES,	/* likewise, of columns that may be named capacity */
 	EMOGI_WEIGHTS_FACTORS,		/* any finite number */
 	EMOGI_WEIGHTS_ANY			/* any number; not used by algorithms, but by functions that read a
 								 * graph as it is */
@@ -493,17 +494,17 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"distance", EMOGI_FLOAT64, (double) INFINITY})) \
 	OTHER(MAX_FLOW, max_flow, max_flow, none, none, max_flow, \
-		  EMOGI_SHAPE_TOTAL, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_TOTAL, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_CAPACITIES, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"flow", EMOGI_FLOAT64, NAN}, {"residual", EMOGI_FLOAT64, NAN}, \
 		   {"src", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"dst", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(MAX_FLOW_EDGES, max_flow_edges, max_flow, none, none, max_flow, \
-		  EMOGI_SHAPE_FLOWS, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_FLOWS, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_CAPACITIES, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"flow", EMOGI_FLOAT64, NAN}, {"residual", EMOGI_FLOAT64, NAN}, \
 		   {"src", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"dst", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(MIN_CUT, min_cut, max_flow, none, none, max_flow, \
-		  EMOGI_SHAPE_CUT, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_CONDUCTANCES, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_CUT, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_CAPACITIES, EMOGI_NEEDS_BACKWARD, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"flow", EMOGI_FLOAT64, NAN}, {"residual", EMOGI_FLOAT64, NAN}, \
 		   {"src", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"dst", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \

@@ -58,6 +58,8 @@ def arguments(name, graph):
     first, last, middle = nodes[0], nodes[-1], nodes[len(nodes) // 2]
     single = [{"source": first}, {"source": middle, "cutoff": 2}, {"source": last, "cutoff": 0}]
     pairs = [{"source": first, "target": last}, {"source": middle, "target": first}, {"source": first, "target": first}]
+    # An edge without a capacity has an infinite one, which the backend leaves to networkx.
+    flows = [{"_s": pair["source"], "_t": pair["target"], "capacity": "weight"} for pair in pairs] if all("weight" in data for *_, data in graph.edges(data=True)) else []
     return {
         "all_pairs_shortest_path_length": [{}, {"cutoff": 2}],
         "ancestors": [{"source": middle}],
@@ -74,6 +76,7 @@ def arguments(name, graph):
         "dijkstra_path_length": pairs,
         "harmonic_centrality": [{}, {"nbunch": nodes[:2]}],
         "has_path": pairs,
+        **dict.fromkeys(("maximum_flow_value", "minimum_cut_value"), flows),
         "multi_source_dijkstra_path_length": [{"sources": [first, middle]}, {"sources": {last}, "cutoff": 3}],
         "node_connected_component": [{"n": middle}],
         "pagerank": [{}, {"weight": None, "alpha": 0.5}, {"personalization": {first: 1, last: 2.5}}, {"tol": 1e-10, "max_iter": 500}],
@@ -415,3 +418,13 @@ def test_an_environment_that_is_wrong():
     environment = {**os.environ, "EMOGI_MIN_EDGES": "abc", "EMOGI_SCHEMA": "scratch"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["scratch", "10000"] and "not 'abc'; using 10000" in done.stderr
+
+
+def test_flow_without_finite_capacities_is_left_to_networkx():
+    graph = nx.DiGraph([("a", "b"), ("b", "c")])
+    with pytest.raises(NotImplementedError) as raised:
+        nx.maximum_flow_value(graph, "a", "c", backend="emogi")
+    assert "only finite capacities" in str(raised.value.__cause__)
+    nx.set_edge_attributes(graph, {("a", "b"): 2.5, ("b", "c"): 4}, "capacity")
+    assert nx.maximum_flow_value(graph, "a", "c", backend="emogi") == nx.minimum_cut_value(graph, "a", "c", backend="emogi") == 2.5
+    assert nx.maximum_flow_value(graph, "a", "c", flow_func=nx.algorithms.flow.dinitz) == 2.5

@@ -39,10 +39,13 @@ def test_wrong_arguments_are_found(tmp_path, cache):
         "    follows.bfs()\n"
         "    follows.pagerank(damping=0.9).polar()\n"
         "    follows.breadth_first(1)\n"
+        "    follows.bfs(1, direction='up')\n"
+        "    follows.bfs(1.5)\n"
+        "    db.graph('follows', keys='int')\n"
     )
     status, said = mypy(program, cache)
     assert status == 1
-    assert [line.split(":")[1] for line in said.splitlines() if ": error: " in line] == ["4", "5", "7"], said
+    assert [line.split(":")[1] for line in said.splitlines() if ": error: " in line] == ["4", "5", "7", "8", "9", "10"], said
 
 
 def test_example_runs(db):

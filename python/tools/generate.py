@@ -36,18 +36,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import uuid
-
-    import numpy as np
-    from psycopg import sql
-
+    from ._arguments import Direction, Key, Keys, Pairs, Query
     from ._fetch import ProgressArgument
     from ._result import Result
-
-    # A vertex: an int, a str or a UUID, by the type of the columns; a tuple where several columns are the key.
-    Key = int | str | uuid.UUID | tuple[Any, ...]
-    Keys = Sequence[Key] | np.ndarray
-    Query = str | sql.Composable
 
 # The forms of each function: arguments behind the graph, "!" where there is no default; columns; whether the type of the vertices is a
 # part of the function's name; what it returns. "key" is the type of the vertices.
@@ -98,12 +89,14 @@ def defaults(row: dict[str, Any]) -> dict[str, str]:
 
 
 # Arguments that are a query, and what may stand for it.
-QUERIES = {"start": "Query | Mapping[Any, float]", "communities": "Query | Mapping[Any, Any]", "pairs": "Query | Sequence[tuple[Key, Key]]"}
+QUERIES = {"start": "Query | Mapping[Any, float]", "communities": "Query | Mapping[Any, Any]", "pairs": "Query | Pairs"}
 
 
 def annotation(type_: str, name: str = "") -> str:
     if name in QUERIES:
         return QUERIES[name]
+    if name == "direction":
+        return "Direction"
     bare = type_.rstrip("!")
     return {"key": "Key | Keys", "key[]": "Keys"}.get(bare, PYTHON.get(bare, "Any"))
 
@@ -166,6 +159,7 @@ def write() -> str:
     """Make the text of the file."""
     listed = subprocess.run(["perl", str(FUNCTIONS), "--catalog"], check=True, capture_output=True, text=True).stdout
     rows = sorted((json.loads(line) for line in listed.splitlines()), key=lambda row: row["proname"])
+    words = {row["proname"]: row["words"] for row in rows if row.get("words")}
     parts = [HEAD, "FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {\n"]
     found = variants(rows)
     for base, groups in found.items():
@@ -173,6 +167,10 @@ def write() -> str:
         for group in groups:
             parts.append(f"        {form(group, base)!r},\n".replace("'", '"'))
         parts.append("    ),\n")
+    parts.append("}\n\n# Other names of the functions, for the error of a method that does not exist.\nOTHER_NAMES: dict[str, str] = {\n")
+    for base in found:
+        if base in words:
+            parts.append(f'    "{base.removeprefix("emogi_")}": "{words[base]}",\n')
     parts.append("}\n\n\nclass Functions:\n")
     parts.append('    """The functions of the extension as methods, with the names, order and defaults of the arguments in SQL."""\n\n')
     parts.append("    def _rows(self, function: str, arguments: Mapping[str, Any], select: str | Sequence[str] | None, progress: ProgressArgument) -> Result:\n        raise NotImplementedError\n\n")

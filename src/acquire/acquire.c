@@ -110,7 +110,10 @@ build_shared(Acquisition *acquisition)
 static void
 report_private(const Acquisition *acquisition, const char *why)
 {
-	if (why == NULL && acquisition->call->record.why_private[0] != '\0')
+	if (acquisition->rows.kind == &emogi_graph_source_heaps &&
+		acquisition->lookup->analysis == NULL)
+		why = NULL;				/* the tables tell why */
+	else if (why == NULL && acquisition->call->record.why_private[0] != '\0')
 		why = acquisition->call->record.why_private;
 	emogi_not_cacheable_report(&acquisition->rows, why);
 }
@@ -164,7 +167,7 @@ acquire_shared(Acquisition *acquisition)
 	if (is_new && lookup->analysis->is_folded)
 	{
 		emogi_cache_lookup_drop_for_private(lookup);
-		build_privately(acquisition, EMOGI_FIRST_REQUEST);
+		build_privately(acquisition, emogi_cache_lookup_first_request(lookup));
 		return;
 	}
 	emogi_cache_miss_record(acquisition->call, lookup, acquisition->call->record.why_built);
@@ -223,7 +226,7 @@ reveal_all(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquir
 		if (!cached->key.of_query)
 			source->weight = cached->key.weight;
 		key->weights = EMOGI_WEIGHTS_ANY;
-		source->wants_weight = true;
+		source->wants_weight = EMOGI_WANTS_WEIGHT;
 	}
 	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, key, &acquired->graph);
 	acquired->nskipped = pg_atomic_read_u64(&slot->nskipped);
@@ -268,11 +271,11 @@ build_again(Acquisition *acquisition)
 		acquired->nskipped = rebuilt->nskipped;
 }
 
-/* Get why the graph of a query cannot be shared; NULL if it can be, or if it is not a query. */
+/* Get why the graph cannot be shared; NULL if it can be, or the reason is recorded already. */
 static const char *
 why_not_shared(const Acquisition *acquisition)
 {
-	return !acquisition->may_share && acquisition->lookup->analysis != NULL ?
+	return !acquisition->may_share && acquisition->call->record.why_private[0] == '\0' ?
 		emogi_cache_lookup_refusal(acquisition->lookup) : NULL;
 }
 
@@ -298,7 +301,8 @@ acquire_graph(Acquisition *acquisition, const EmogiCacheLook *look)
 	else if ((origin = emogi_apply_delta(call, acquisition->source, lookup,
 										 acquisition->request, acquisition->view)) !=
 			 EMOGI_GRAPH_NONE)
-		note_origin(call, acquisition->view, origin, NULL);
+		note_origin(call, acquisition->view, origin,
+					origin == EMOGI_GRAPH_PRIVATE ? why_not_shared(acquisition) : NULL);
 	else if (acquisition->may_share)
 		acquire_shared(acquisition);
 	else

@@ -37,6 +37,7 @@ emogi_cache_lookup_accepts_weights(EmogiWeights weights, uint32 misfits)
 		case EMOGI_WEIGHTS_LENGTHS:
 			return (misfits & EMOGI_NEGATIVE) == 0;
 		case EMOGI_WEIGHTS_CONDUCTANCES:
+		case EMOGI_WEIGHTS_CAPACITIES:
 			return (misfits & (EMOGI_NEGATIVE | EMOGI_INFINITE)) == 0;
 		case EMOGI_WEIGHTS_FACTORS:
 			return (misfits & EMOGI_INFINITE) == 0;

@@ -33,14 +33,20 @@ typedef struct EmogiCacheLookup
 	EmogiTransactionSnapshot xids;
 	TimestampTz taken_at;		/* lower bound of the time when the snapshot was taken */
 	bool		own;			/* the caller's transaction has changed one of them */
+	const char *why_local;		/* a leaf cannot be shared; NULL = all can be, or as above */
 	bool		can_track;		/* changes of all of them can be tracked (changes.h) */
 	EmogiCacheMiss why_untracked;	/* unless can_track; NONE = the graph is not shared either */
 } EmogiCacheLookup;
 
-/* Why the graph of a query may not be shared yet. */
+/* Why the graph of a query may not be shared yet */
 #define EMOGI_FIRST_REQUEST \
 	"it has a call-specific value (of the time, the user or a setting) " \
 	"that is requested for the first time; the second call shares its graph"
+
+/* Likewise, if the value is one of the clock that is not rounded. */
+#define EMOGI_CLOCK_VALUE \
+	"it has a value of the time that differs in each transaction; for a shared graph, round it, " \
+	"as in date_trunc('hour', now())"
 
 /* What the cache has for a lookup. */
 typedef enum EmogiCacheHas
@@ -76,6 +82,7 @@ extern void emogi_cache_lookup_free(EmogiCacheLookup *lookup);
 extern bool emogi_cache_lookup_may_share(EmogiCacheLookup *lookup, EmogiGraphSource *rows,
 										 const char **why);
 extern const char *emogi_cache_lookup_refusal(const EmogiCacheLookup *lookup);
+extern const char *emogi_cache_lookup_first_request(const EmogiCacheLookup *lookup);
 extern bool emogi_cache_lookup_is_first_request(const EmogiCacheLookup *lookup, bool noted);
 extern bool emogi_cache_lookup_is_first_followed(const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_add_cost(const EmogiCacheLookup *lookup, uint64 cost);

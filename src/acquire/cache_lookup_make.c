@@ -112,9 +112,16 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 	int			count = list_length(leaves);
 	ListCell   *cell;
 
-	if ((count == 0 && !lookup->key.of_query && !lookup->key.of_servers) ||
-		count > EMOGI_MAX_BASE_TABLES)
+	if (count == 0 && !lookup->key.of_query && !lookup->key.of_servers)
+	{
+		lookup->why_local = "the table has no partitions";
 		return false;
+	}
+	if (count > EMOGI_MAX_BASE_TABLES)
+	{
+		lookup->why_local = "it has too many partitions or child tables";
+		return false;
+	}
 	lookup->relids = palloc(count * (2 * sizeof(Oid) + sizeof(int)));
 	lookup->relfilenumbers = lookup->relids + count;
 	lookup->tables = (int *) (lookup->relfilenumbers + count);
@@ -135,6 +142,13 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 			lookup->relids[lookup->nleaves] = relid;
 			lookup->relfilenumbers[lookup->nleaves++] = emogi_compat_relfilenumber(rel);
 		}
+		if (!shared)
+			lookup->why_local = psprintf(RelationUsesLocalBuffers(rel) ?
+										 "\"%s\" is a temporary table, which other sessions cannot "
+										 "read" :
+										 "\"%s\" is a system catalog, whose changes are not "
+										 "tracked",
+										 RelationGetRelationName(rel));
 		relation_close(rel, NoLock);
 		if (!shared)
 			return false;
@@ -185,7 +199,7 @@ may_share_heaps(EmogiCacheLookup *lookup, List *leaves)
 }
 
 /*
- * Return why a query's graph cannot be shared, after emogi_cache_lookup_may_share has returned
+ * Return why a graph of tables cannot be shared, after emogi_cache_lookup_may_share has returned
  * false.
  */
 const char *
@@ -195,6 +209,8 @@ emogi_cache_lookup_refusal(const EmogiCacheLookup *lookup)
 		return "emogi.enable_cache is off";
 	if (IsolationIsSerializable())
 		return "the transaction is SERIALIZABLE";
+	if (lookup->why_local != NULL)
+		return lookup->why_local;
 	if (lookup->own)
 		return "this transaction has changed a table that it reads";
 	return "the snapshot cannot be compared, or has too many transactions in progress";
@@ -238,6 +254,13 @@ emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup)
 }
 
 /* ---- values that no other call may request (Q6) ---- */
+
+/* Return why the graph of a query is not shared when it is requested for the first time. */
+const char *
+emogi_cache_lookup_first_request(const EmogiCacheLookup *lookup)
+{
+	return lookup->analysis->is_of_moment ? EMOGI_CLOCK_VALUE : EMOGI_FIRST_REQUEST;
+}
 
 /*
  * Check whether a query has values that other calls may not use, and is requested for the first

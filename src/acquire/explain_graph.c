@@ -6,8 +6,8 @@
 #include "acquire/cache_lookup.h"
 
 /*
- * Predict how a call would get the graph of an open source; set *why_private if the graph of a
- * query would be private.
+ * Predict how a call would get the graph of an open source; set *why_private if the graph would be
+ * private.
  */
 static EmogiGraphOrigin
 predict(const EmogiGraphSource *rows, const EmogiCacheLookup *lookup, bool may_share,
@@ -21,28 +21,31 @@ predict(const EmogiGraphSource *rows, const EmogiCacheLookup *lookup, bool may_s
 	if (search != NULL && indexed != NULL && emogi_index_search_supports(indexed) &&
 		emogi_index_or_build_will_search(indexed, rows->tables, lookup, look.has, may_share,
 										 search))
+	{
+		*why_private = may_share ? NULL : emogi_cache_lookup_refusal(lookup);
 		return EMOGI_GRAPH_INDEX;
-	if (!may_share && lookup->analysis != NULL)
+	}
+	if (look.has != EMOGI_CACHE_HAS_NOTHING && (may_share || lookup->analysis == NULL))
+		return EMOGI_GRAPH_MERGED;
+	if (!may_share)
 	{
 		*why_private = emogi_cache_lookup_refusal(lookup);
 		return EMOGI_GRAPH_PRIVATE;
 	}
-	if (look.has != EMOGI_CACHE_HAS_NOTHING)
-		return EMOGI_GRAPH_MERGED;
 	if (lookup->analysis != NULL && lookup->analysis->is_folded &&
 		emogi_cache_lookup_is_first_request(lookup, false))
 	{
-		*why_private = EMOGI_FIRST_REQUEST;
+		*why_private = emogi_cache_lookup_first_request(lookup);
 		return EMOGI_GRAPH_PRIVATE;
 	}
-	return may_share ? EMOGI_GRAPH_BUILT : EMOGI_GRAPH_PRIVATE;
+	return EMOGI_GRAPH_BUILT;
 }
 
 /*
  * Predict how a call would get its graph, as the active snapshot sees it: FOUND, MERGED, which may
  * turn out to be another outcome of a refresh, INDEX, BUILT or PRIVATE. search: a search that may
  * use indexes instead; if so, search->names is set to the indexes; NULL = none. *why_private: set
- * to why the graph of a query or view would be private; NULL = no reason to report. Raises any
+ * to why a graph would be private; NULL = it would not be, or its changes can be merged. Raises any
  * error that prevents the caller from reading the source.
  */
 EmogiGraphOrigin

@@ -127,8 +127,29 @@ prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 {
 	if (!costs_less(has, source, leaves, lookup, for_others, search))
 		return false;
-	search->is_unproven = !would_accept_weights(source, leaves, has, lookup, search, may_read);
-	return !search->is_unproven;
+	return would_accept_weights(source, leaves, has, lookup, search, may_read);
+}
+
+/*
+ * Find out what would let a search use indexes, which are there, that does not because a build
+ * might refuse weights; NULL = something else prevents it. Other weights than lengths are always
+ * read by a build.
+ */
+static const char *
+find_remedy(EmogiCacheHas has, const EmogiSource *source, List *leaves,
+			const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
+{
+	const bool	is_finite = search->is_weighted && lookup->key.weights == EMOGI_WEIGHTS_FACTORS;
+	EmogiSearchIndexes indexes;
+
+	if (!costs_less(has, source, leaves, lookup, for_others, search) ||
+		(search->is_weighted && !is_finite && lookup->key.weights != EMOGI_WEIGHTS_LENGTHS) ||
+		!emogi_index_search_open(source, leaves, search, &indexes))
+		return NULL;
+	emogi_index_search_close(&indexes);
+	return psprintf("%s%s", has == EMOGI_CACHE_HAS_NOTHING && source->filter != NULL ?
+					"weights that a call has checked, or " : "",
+					emogi_index_search_weights_remedy(source));
 }
 
 /*
@@ -177,19 +198,27 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 	return search->is_answered;
 }
 
-/* Check whether a search of these heaps would use indexes, and name them. */
+/*
+ * Check whether a search of these heaps would use indexes, and name them. Otherwise say what would
+ * let it.
+ */
 bool
 emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 								 const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 								 EmogiIndexSearch *search)
 {
+	const bool	for_others = accumulates(lookup, has, may_share, search);
 	EmogiSearchIndexes indexes;
 
-	if ((has == EMOGI_CACHE_HAS_NOTHING && may_share && is_used_once(lookup) &&
-		 has_paid_build(source, leaves, lookup, search->direction)) ||
-		!prefers_indexes(has, source, leaves, lookup, accumulates(lookup, has, may_share, search),
-						 false, search) ||
-		!emogi_index_search_open(source, leaves, search, &indexes))
+	if (has == EMOGI_CACHE_HAS_NOTHING && may_share && is_used_once(lookup) &&
+		has_paid_build(source, leaves, lookup, search->direction))
+		return false;
+	if (!prefers_indexes(has, source, leaves, lookup, for_others, false, search))
+	{
+		search->unproven = find_remedy(has, source, leaves, lookup, for_others, search);
+		return false;
+	}
+	if (!emogi_index_search_open(source, leaves, search, &indexes))
 		return false;
 	emogi_index_search_name(&indexes, search->direction, search->names);
 	emogi_index_search_close(&indexes);

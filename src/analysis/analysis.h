@@ -40,6 +40,7 @@ typedef struct EmogiQueryAnalysis
 	Query	   *query;			/* with constants folded */
 	EmogiEdgeColumns columns;	/* of the result */
 	bool		is_folded;		/* a folded value may differ in another call */
+	bool		is_of_moment;	/* ... and one is a time that is not rounded to seconds */
 	uint8		fingerprint[EMOGI_FINGERPRINT_BYTES];
 	uint8		digest[EMOGI_FINGERPRINT_BYTES];	/* of the fingerprint's input except ... */
 	List	   *constants;		/* ... the values of these: Const *, in the order of the trees */

@@ -16,6 +16,8 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -185,6 +187,33 @@ note_folded(Node *node, Const *value, EmogiAnalysisState *state)
 	state->folded = lappend(state->folded, folded);
 }
 
+/* Does an expression have the current time in it? */
+static bool
+reads_clock(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr) && (((FuncExpr *) node)->funcid == F_NOW ||
+								((FuncExpr *) node)->funcid == F_TRANSACTION_TIMESTAMP ||
+								((FuncExpr *) node)->funcid == F_STATEMENT_TIMESTAMP))
+		return true;
+	if (IsA(node, SQLValueFunction))
+		return ((SQLValueFunction *) node)->op >= SVFOP_CURRENT_TIME &&
+			((SQLValueFunction *) node)->op <= SVFOP_LOCALTIMESTAMP_N;
+	return expression_tree_walker(node, reads_clock, context);
+}
+
+/*
+ * Is a value one of the current time, to the microsecond? No other transaction has it again.
+ */
+static bool
+is_of_moment(Node *node, const Const *value)
+{
+	return (value->consttype == TIMESTAMPTZOID || value->consttype == TIMESTAMPOID) &&
+		!value->constisnull && DatumGetTimestampTz(value->constvalue) % USECS_PER_SEC != 0 &&
+		reads_clock(node, NULL);
+}
+
 /*
  * Copy a maximal expression that does not depend on rows, or get its value if that may differ
  * between calls.
@@ -198,6 +227,7 @@ fold_expression(Node *node, EmogiAnalysisState *state)
 	if (value == NULL)
 		return copyObject(node);
 	state->analysis->is_folded = true;
+	state->analysis->is_of_moment |= is_of_moment(node, castNode(Const, value));
 	note_folded(node, castNode(Const, value), state);
 	return value;
 }

@@ -49,7 +49,7 @@ typedef struct EmogiKnownAnalysis
 	MemoryContext context;		/* of all of it */
 	EmogiQueryAnalysis analysis;	/* source = NULL */
 	char	   *text;			/* as given, and ... */
-	bool		wants_weight;
+	EmogiWantedWeight wants_weight;
 	EmogiSource source;			/* ... for a relation, its columns */
 	EmogiEnvironment environment;
 	EmogiAnalysisCounts counts;

@@ -272,8 +272,8 @@ make_source(const EmogiAnalysisState *state, const FlatQuery *flat)
 	filter->analysis = analysis;
 	if (source->reverse > 0)
 	{
-		filter->cost_name = emogi_query_cost_name(analysis->source, false);
-		filter->reverse_name = emogi_query_cost_name(analysis->source, true);
+		filter->cost_name = emogi_query_cost_name(analysis->source, columns, false);
+		filter->reverse_name = emogi_query_cost_name(analysis->source, columns, true);
 	}
 	filter->ready = palloc0(sizeof *filter->ready);
 	filter->quals = list_conditions(flat->conditions);

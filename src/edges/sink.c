@@ -150,6 +150,8 @@ emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst
 		[EMOGI_WEIGHTS_LENGTHS] = {"Weights must not be negative or NaN.", "weight <> 'NaN'"},
 		[EMOGI_WEIGHTS_CONDUCTANCES] = {"Weights must be finite and not negative.",
 										"weight < 'Infinity'"},
+		[EMOGI_WEIGHTS_CAPACITIES] = {"Capacities must be finite and not negative.",
+									  "weight < 'Infinity'"},
 		[EMOGI_WEIGHTS_FACTORS] = {"Weights must be finite.", "abs(weight) < 'Infinity'"},
 		[EMOGI_WEIGHTS_ANY] = {"Weights must not be NaN.", "weight <> 'NaN'"}
 	};
@@ -158,6 +160,9 @@ emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid weight %g of the edge from %s to %s", weight, src, dst),
+			 sink->weights == EMOGI_WEIGHTS_CAPACITIES && weight > 0 && isinf(weight) ?
+			 errhint("For an unlimited capacity, use a number that is larger than the sum of all "
+					 "others.") :
 			 errhint("%s Leave such edges out with a query: $$SELECT src, dst, weight FROM edges "
 					 "WHERE %s$$.",
 					 allowed[sink->weights].range,

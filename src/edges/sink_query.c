@@ -24,7 +24,7 @@
  * does not run it.
  */
 EmogiKeyType
-emogi_sink_check_query(const char *query, bool wants_weight)
+emogi_sink_check_query(const char *query, EmogiWantedWeight wants_weight)
 {
 	EmogiEdgeColumns columns;
 	TupleDesc	desc;

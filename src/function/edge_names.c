@@ -429,6 +429,8 @@ emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int6
 	EmogiEdgeMatch wanted = {.form = task->form,.graph = graph,.from = from,.to = to,.count = count,
 							 .direction = task->direction,.are_parallel = are_parallel,
 	.given_type = task->form->type,.names = names};
+	const EmogiWantedWeight wanted_weight =
+		emogi_source_wanted_weight(emogi_algorithm_row(task->query.algorithm)->weights);
 	EmogiSource source;
 	EmogiNamedRows rows = {0};
 
@@ -436,7 +438,7 @@ emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int6
 		names[i] = (NullableDatum) {.isnull = true};
 	if (count == 0)
 		return;
-	emogi_source_resolve(&task->graph, true, &source);
+	emogi_source_resolve(&task->graph, Max(wanted_weight, EMOGI_WANTS_WEIGHT), &source);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	emogi_edge_names_describe(&source, &rows);

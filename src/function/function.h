@@ -11,7 +11,7 @@
  *   task_pairs.c    searches pairs one by one, if that costs less than a run for all
  *   start_values.c  reads a query of start values or communities
  *   pair_query.c    reads a query of pairs; pair_values.c a list of integers
- *   refusal.c       reports why a graph has no answer
+ *   refusal.c       reports why a graph has no answer, common_ends.c an argument
  *
  * Answerers other than the engine worker:
  *
@@ -260,6 +260,10 @@ extern NullableDatum *emogi_edge_batches_name(const EmogiTask *task, const Emogi
 extern void emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from,
 								  const int64 *to, uint64 count, bool are_parallel,
 								  NullableDatum *names);
+
+/* ---- common_ends.c ---- */
+
+extern void emogi_common_ends_check(const EmogiTask *task);
 
 /* ---- refusal.c ---- */
 

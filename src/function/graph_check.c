@@ -151,7 +151,7 @@ emogi_check(PG_FUNCTION_ARGS)
 	wanted->weights = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2) ? EMOGI_WEIGHTS_ANY :
 		EMOGI_WEIGHTS_UNUSED;
 	wanted->with_backward = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3);
-	emogi_source_resolve(&graph, wanted->weights != EMOGI_WEIGHTS_UNUSED, &source);
+	emogi_source_resolve(&graph, emogi_source_wanted_weight(wanted->weights), &source);
 	emogi_request_require_engine();
 	call = emogi_call_begin(fcinfo->flinfo->fn_oid, get_func_name(fcinfo->flinfo->fn_oid), &source);
 	request.accepts_overlay = !PG_ARGISNULL(4) && PG_GETARG_BOOL(4);

@@ -108,7 +108,7 @@ prepare(Oid function, EmogiTask *task, EmogiGraphKey *key)
 	EmogiSource *source = &task->source;
 
 	emogi_task_graph_key(task, key);
-	emogi_source_resolve(&task->graph, key->weights != EMOGI_WEIGHTS_UNUSED, source);
+	emogi_source_resolve(&task->graph, emogi_source_wanted_weight(key->weights), source);
 	if (task->table != NULL)
 		*task->table = source->is_query ? InvalidOid : source->relid;
 	task->form = NULL;

@@ -149,13 +149,15 @@ read_given(EmogiKeyIO *form, EmogiVertexDatums *given, bool is_array)
 
 /*
  * Note the type of the graph's keys: raise 42804 if the function's overload has another, and read
- * the given vertices as keys. Raises the errors of the type's input function.
+ * the given vertices as keys. Raises the errors of the type's input function, and 22023 if a vertex
+ * is a source and a target of a flow.
  */
 void
 emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
 	if (!emogi_key_io_is_compatible(key, task->vertex_type))
 		report_form(task, function, key);
+	emogi_common_ends_check(task);
 	task->form = palloc(sizeof *task->form);
 	emogi_key_io_init(task->form, key, task->vertex_type);
 	if (task->form->kind != EMOGI_KEY_IO_TEXT)

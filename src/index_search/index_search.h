@@ -93,7 +93,8 @@ typedef struct EmogiIndexSearch
 	uint64		cost_before;	/* of earlier searches that the cost limit includes */
 	uint64		max_cost;		/* the search gives up above this cost */
 	bool		is_doubtful;	/* statistics predict that it will give up */
-	bool		is_unproven;	/* not used, because a build might refuse weights */
+	const char *unproven;		/* not used, because a build might refuse weights: what would prove
+								 * that it does not; NULL = used, or not used for other reasons */
 
 	/* result, in the memory context of the call; of a collection only as far as `neighborhood` */
 	bool		is_answered;
@@ -172,6 +173,7 @@ extern void emogi_kept_indexes_close(struct EmogiKeptIndexes *kept);
 
 /* ---- index_search_weights.c ---- */
 
+extern char *emogi_index_search_weights_remedy(const EmogiSource *source);
 extern bool emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps,
 													bool is_finite);
 

@@ -169,6 +169,45 @@ accepts_column(Relation heap, const char *name, bool may_be_negative, bool is_fi
 	return predicate_implied_by(required, list_concat_copy(checks(heap), quals), true);
 }
 
+/* Write the constraints of a column that accepts_column looks for. */
+static void
+write_remedy(StringInfo text, Oid relid, AttrNumber attnum, bool may_be_negative)
+{
+	const char *name = quote_identifier(get_attname(relid, attnum, false));
+	const Oid	type = getBaseType(get_atttype(relid, attnum));
+	const bool	is_integer = type == INT2OID || type == INT4OID || type == INT8OID;
+
+	if (text->len > 0)
+		appendStringInfoString(text, " and ");
+	if (type == NUMERICOID)
+		appendStringInfo(text, "%s of type numeric(p, s), NOT NULL", name);
+	else
+		appendStringInfo(text, "%s NOT NULL", name);
+	if (is_integer && !may_be_negative)
+		appendStringInfo(text, " CHECK (%s >= 0)", name);
+	else if (!is_integer && may_be_negative)
+		appendStringInfo(text, " CHECK (%s <= 1e9)", name);
+	else if (!is_integer)
+		appendStringInfo(text, " CHECK (%s BETWEEN 0 AND 1e9)", name);
+}
+
+/*
+ * Get the constraints by which emogi_index_search_weights_are_accepted would accept the weights of
+ * a source, for people.
+ */
+char *
+emogi_index_search_weights_remedy(const EmogiSource *source)
+{
+	const bool	both_ways = source->reverse > 0;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	write_remedy(&text, source->relid, source->weight, both_ways);
+	if (both_ways)
+		write_remedy(&text, source->relid, source->reverse, true);
+	return text.data;
+}
+
 /*
  * Would a build accept all weights of a source's edges, whatever its heaps contain? They are
  * locked. is_finite: a build refuses infinite weights, too.

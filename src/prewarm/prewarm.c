@@ -67,7 +67,7 @@ emogi_prewarm_graph(Oid function, const EmogiGraphArgument *graph, const EmogiGr
 	EmogiCall  *call;
 
 	request.key.shared_only = true;
-	emogi_source_resolve(graph, wanted->weights != EMOGI_WEIGHTS_UNUSED, &source);
+	emogi_source_resolve(graph, emogi_source_wanted_weight(wanted->weights), &source);
 	if (keep != EMOGI_KEEP_UNCHANGED)
 		require_owner(&source);
 	call = emogi_call_begin(function, "emogi_prewarm", &source);

@@ -367,16 +367,16 @@ emogi_call_expr_graph_key(const FuncExpr *call, const EmogiAlgorithmRow *functio
 	emogi_task_graph_key(&task, lookup);
 }
 
-/* Does the graph of a call have weights, if there are any? */
-static bool
-wants_weight(const FuncExpr *call, EmogiAlgorithm algorithm)
+/* Get the weights that the graph of a call has, if there are any. */
+static EmogiWantedWeight
+wanted_weight(const FuncExpr *call, EmogiAlgorithm algorithm)
 {
 	EmogiTask	task = {.query.algorithm = algorithm};
 	EmogiGraphKey lookup;
 
 	task.query.is_weighted = is_weighted(call, emogi_algorithm_row(algorithm));
 	emogi_task_graph_key(&task, &lookup);
-	return lookup.weights != EMOGI_WEIGHTS_UNUSED;
+	return emogi_source_wanted_weight(lookup.weights);
 }
 
 /*
@@ -389,7 +389,7 @@ emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSour
 	EmogiGraphArgument graph;
 
 	return emogi_shared_is_there() && emogi_call_expr_graph(call, &graph) &&
-		emogi_source_peek(&graph, wants_weight(call, algorithm), source);
+		emogi_source_peek(&graph, wanted_weight(call, algorithm), source);
 }
 
 /* Find the query that a call names, or its graph argument becomes; return false if it is none. */
@@ -402,7 +402,7 @@ emogi_call_expr_query(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiSourc
 		return false;
 	graph = palloc(sizeof *graph);
 	return emogi_call_expr_graph(call, graph) &&
-		emogi_source_peek_query(graph, wants_weight(call, algorithm), source);
+		emogi_source_peek_query(graph, wanted_weight(call, algorithm), source);
 }
 
 /* Find the key type of the graph that a call names; return false if it is unknown. */

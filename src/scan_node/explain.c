@@ -276,7 +276,7 @@ find_outcome(void *context)
 	GraphForecast *forecast = context;
 	EmogiSource source;
 
-	emogi_source_resolve(forecast->graph, forecast->lookup->weights != EMOGI_WEIGHTS_UNUSED,
+	emogi_source_resolve(forecast->graph, emogi_source_wanted_weight(forecast->lookup->weights),
 						 &source);
 	forecast->origin = emogi_explain_graph(&source, forecast->lookup, forecast->search,
 											&forecast->why_private);
@@ -352,11 +352,15 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 	else if (emogi_subtransaction_try(find_outcome, &forecast))
 	{
 		ExplainPropertyText("Graph", forecast.origin == EMOGI_GRAPH_INDEX ?
-							psprintf(is_doubtful(scan, &search) ? "%s %s, or to be built" : "%s %s",
-									 search_names[search.kind != EMOGI_SEARCHES], search.names) :
+							psprintf("%s %s%s%s", search_names[search.kind != EMOGI_SEARCHES],
+									 search.names,
+									 is_doubtful(scan, &search) ? ", or " : "",
+									 !is_doubtful(scan, &search) ? "" :
+									 origins[forecast.why_private != NULL ? EMOGI_GRAPH_PRIVATE :
+											 EMOGI_GRAPH_BUILT]) :
 							origins[forecast.origin], es);
-		if (forecast.search != NULL && search.is_unproven)
-			ExplainPropertyText("Index Search", "not until weights are known to be valid", es);
+		if (forecast.search != NULL && search.unproven != NULL)
+			ExplainPropertyText("Index Search", psprintf("needs %s", search.unproven), es);
 		if (forecast.why_private != NULL)
 			ExplainPropertyText("Cache", psprintf("bypassed (%s)", forecast.why_private), es);
 		if (emogi_explain_is_detailed(es))
@@ -382,6 +386,8 @@ explain_times(const EmogiCallRecord *total, ExplainState *es)
 	explain_time("CSR Time", total->csr_ms, es);
 	explain_time("Transfer Time", total->transfer_ms, es);
 	explain_time("Run Time", total->run_ms, es);
+	if (total->rows_ms > 0)		/* of names, and of all rows of a stored scan */
+		explain_time("Rows Time", total->rows_ms, es);
 	if (total->run_ms > 0)
 		ExplainPropertyFloat("Traversal Rate", "edges/s",
 							 (double) total->edges_traversed / total->run_ms * 1e3, 0, es);

@@ -182,6 +182,7 @@ emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 	sum.csr_ms = total->csr_ms + call->phase_ms[EMOGI_PHASE_CSR];
 	sum.refresh_ms = total->refresh_ms + call->phase_ms[EMOGI_PHASE_REFRESH];
 	sum.merge_ms = total->merge_ms + call->phase_ms[EMOGI_PHASE_MERGE];
+	sum.rows_ms = total->rows_ms + call->phase_ms[EMOGI_PHASE_ROWS];
 	sum.nrescanned += total->nrescanned;
 	sum.nskipped_by_map += total->nskipped_by_map;
 	sum.nskipped_by_lsn += total->nskipped_by_lsn;
@@ -466,7 +467,10 @@ execute_call(EmogiScan *scan, EmogiTask *task)
 	if (scan->function->shape == EMOGI_SHAPE_STEPS)
 		return call;
 	if (call != NULL && emogi_row_kind_has_names(scan->function) && uses_names(scan))
+	{
 		scan->kind->name(task, &scan->graph, &scan->result);
+		emogi_call_phase(call, EMOGI_PHASE_ROWS);	/* count the time until now */
+	}
 	if (call != NULL && scan->kind != NULL)
 		scan->query = call->slot->request.query;
 	return call;

@@ -49,34 +49,52 @@ check_ends(TupleDesc desc, const char *of, const char *relation)
 				 errhint("%s", how_to_name(relation, "source, target", ""))));
 }
 
+/* Raise 42703 if there is a column of reverse weights without one of weights. */
+static void
+check_reverse(TupleDesc desc, const char *weight, const char *ends, const char *of,
+			  const char *relation)
+{
+	const char *reverse = psprintf("reverse_%s", weight);
+
+	if (!has_column(desc, reverse) || has_column(desc, weight))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("%s has a column %s, but no column %s", of, reverse, weight),
+			 errhint("%s To ignore %s, name only the ends.",
+					 how_to_name(relation, ends,
+								 relation != NULL ? psprintf("%s_column, %s", weight, reverse) :
+								 psprintf("%1$s_column AS %1$s, %2$s", weight, reverse)),
+					 strcmp(weight, "cost") == 0 ? "costs" : "capacities")));
+}
+
 /*
  * Raise 42702 or 42703 if the column names of a graph are ambiguous: two pairs of ends; both weight
- * and cost, if a weight is read or there is a reverse_cost; or a reverse_cost without a cost. of:
- * the relation or query, for messages; relation: its name, NULL = a query.
+ * and cost, if a weight is read or there is a reverse_cost; or a reverse_cost without a cost, or
+ * reverse_capacity without a capacity. of: the relation or query, for messages; relation: its name,
+ * NULL = a query.
  */
 void
-emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of,
+emogi_ambiguous_columns_check(TupleDesc desc, EmogiWantedWeight wants_weight, const char *of,
 							  const char *relation)
 {
-	const bool	has_cost = has_column(desc, "cost");
 	const bool	has_reverse = has_column(desc, "reverse_cost");
 	const char *ends = has_column(desc, "src") && has_column(desc, "dst") ? "src, dst" :
 		"source, target";
 
 	check_ends(desc, of, relation);
-	if (has_cost && has_column(desc, "weight") && (wants_weight || has_reverse))
+	if (wants_weight == EMOGI_WANTS_CAPACITY)
+	{
+		check_reverse(desc, "capacity", ends, of, relation);
+		if (has_column(desc, "capacity"))
+			return;
+	}
+	if (has_column(desc, "cost") && has_column(desc, "weight") && (wants_weight || has_reverse))
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 				 errmsg("the weight of an edge of %s is ambiguous: weight or cost",
 						of),
 				 errhint("%s", how_to_name(relation, ends,
 										   has_reverse ? "cost, reverse_cost" : "cost"))));
-	if (has_reverse && !has_cost)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("%s has a column reverse_cost, but no column cost", of),
-				 errhint("%s To ignore costs, name only the ends.",
-						 how_to_name(relation, ends,
-									 relation != NULL ? "cost_column, reverse_cost" :
-									 "cost_column AS cost, reverse_cost"))));
+	check_reverse(desc, "cost", ends, of, relation);
 }

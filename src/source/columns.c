@@ -151,16 +151,23 @@ emogi_columns_weight(List *columns)
 	return single(columns, 2);
 }
 
+/* Is this the name of a reverse weight? */
+static bool
+is_reverse(const char *name)
+{
+	return strcmp(name, "reverse_cost") == 0 || strcmp(name, "reverse_capacity") == 0;
+}
+
 /*
  * Get the column of the reverse weight: the fourth of five, or the fourth of four if it is named
- * reverse_cost; NULL = none.
+ * reverse_cost or reverse_capacity; NULL = none.
  */
 const char *
 emogi_columns_reverse(List *columns)
 {
 	const char *fourth = single(columns, 3);
 
-	return list_length(columns) == 5 || (fourth != NULL && strcmp(fourth, "reverse_cost") == 0) ?
+	return list_length(columns) == 5 || (fourth != NULL && is_reverse(fourth)) ?
 		fourth : NULL;
 }
 

@@ -24,24 +24,21 @@ emogi_default_columns_find(Oid relid, EmogiSource *source)
 	return false;
 }
 
-/* Find the weight column of a relation for which the user named no columns; 0 if it has none. */
-AttrNumber
-emogi_default_columns_weight(Oid relid)
-{
-	AttrNumber	weight = get_attnum(relid, "weight");
-
-	if (weight <= 0)
-		weight = get_attnum(relid, "cost");
-	return Max(weight, 0);
-}
-
 /*
- * Find the reverse weight that belongs to a `cost` that the user did not name; 0 if there is none.
- * Without it, half of the edges might be missing.
+ * Find the weight of edges of a relation for which the user named no columns, and the reverse
+ * weight that belongs to it: without it, half of the edges might be missing. 0 = none.
  */
-AttrNumber
-emogi_default_columns_reverse(Oid relid, AttrNumber weight)
+void
+emogi_default_columns_weights(Oid relid, EmogiWantedWeight wants_weight, EmogiSource *source)
 {
-	return weight > 0 && weight == get_attnum(relid, "cost") ?
-		Max(get_attnum(relid, "reverse_cost"), 0) : 0;
+	const AttrNumber capacity = wants_weight == EMOGI_WANTS_CAPACITY ?
+		get_attnum(relid, "capacity") : 0;
+
+	source->weight = capacity > 0 ? capacity : get_attnum(relid, "weight");
+	source->reverse = capacity > 0 ? Max(get_attnum(relid, "reverse_capacity"), 0) : 0;
+	if (source->weight > 0)
+		return;
+	source->weight = Max(get_attnum(relid, "cost"), 0);
+	if (source->weight > 0)
+		source->reverse = Max(get_attnum(relid, "reverse_cost"), 0);
 }

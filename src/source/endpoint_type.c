@@ -13,6 +13,16 @@
 
 #include "source/source.h"
 
+/* Get a column of a relation as an endpoint of edges. */
+EmogiEndpoint
+emogi_endpoint_type_of_column(Relation rel, AttrNumber attnum)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+
+	return (EmogiEndpoint) {NameStr(attribute->attname), attribute->atttypid, -1,
+							attribute->attcollation, false};
+}
+
 /*
  * Raise 42804 for a column of a pseudo-type, such as an array of anonymous rows. of: the relation
  * or query it belongs to.

@@ -1,6 +1,6 @@
 /*
  * function_names.c: hint for a call of a function of the extension that does not exist, or not with
- * these arguments
+ * these arguments (argument_hints.c)
  *
  * The list is not read from the catalog, because the hint is made while an error is reported.
  * tools/functions writes it from sql/functions.dat; test/t/001_preload.pl compares it with the catalog.
@@ -20,73 +20,115 @@ static const struct
 	const char *name;
 	const char *words;			/* separated by single blanks */
 	bool		has_forms;		/* also with the suffix _text or _uuid */
+	const char *parameters;		/* without the graph and columns, separated by single blanks */
 }			functions[] = {
 	/* functions:begin names */
-	{"all_shortest_paths", "allshortestpaths", false},
-	{"articulation_points", "cut_vertices cutpoints articulationpoints", true},
-	{"betweenness", "betweenness_centrality", true},
+	{"all_shortest_paths", "allshortestpaths", false,
+		"source target max_paths direction"},
+	{"articulation_points", "cut_vertices cutpoints articulationpoints", true, NULL},
+	{"betweenness", "betweenness_centrality", true,
+		"samples seed normalized direction"},
 	{"bfs", "breadth_first_search breadthfirstsearch dfs descendants ego_graph k_hop "
-		"khop neighbors neighborhood traverse", false},
-	{"bfs_tree", "predecessors", false},
-	{"biconnected", "blocks biconnected_components biconnectedcomponents", true},
-	{"bridges", "cut_edges", true},
-	{"cache", "cache_stats", false},
+		"khop neighbors neighborhood traverse", false,
+		"source max_depth direction"},
+	{"bfs_tree", "predecessors", false,
+		"source max_depth direction"},
+	{"biconnected", "blocks biconnected_components biconnectedcomponents", true, NULL},
+	{"bridges", "cut_edges", true, NULL},
+	{"cache", "cache_stats", false, NULL},
 	{"cc", "component components connected_components connectedcomponents union_find "
-		"wcc weakly_connected_components", true},
-	{"cdlp", "label_propagation labelpropagation lpa", true},
-	{"check", "verify", false},
-	{"circuit", "potentials voltages", true},
-	{"closeness", "closeness_centrality harmonic", true},
-	{"core", "core_number coreness k_core kcore", true},
-	{"cycles", "cycle has_cycle rings simple_cycles", false},
-	{"degree", "degrees in_degree out_degree strength", true},
-	{"devices", "gpus", false},
-	{"distance_matrix", "cost_matrix dijkstracostmatrix distances many_to_many", false},
-	{"eigenvector", "eigenvector_centrality", true},
-	{"estimate", "size", false},
-	{"evict", "drop drop_graph invalidate", false},
-	{"graphs", "list list_graphs", false},
-	{"heat", "diffusion", true},
-	{"hits", "authorities hubs", true},
-	{"k_shortest_paths", "ksp shortest_simple_paths yen", false},
-	{"katz", "katz_centrality", true},
-	{"lcc", "clustering clustering_coefficient local_clustering", true},
-	{"leiden", NULL, true},
-	{"longest_path", "critical_path", true},
-	{"louvain", "communities community", true},
-	{"max_flow", "maxflow maximum_flow maximum_flow_value flow", false},
+		"wcc weakly_connected_components", true, NULL},
+	{"cdlp", "label_propagation labelpropagation lpa", true,
+		"max_iterations direction"},
+	{"check", "verify", false,
+		"direction weights backward with_overlay"},
+	{"circuit", "potentials voltages", true,
+		"start max_iterations tolerance direction"},
+	{"closeness", "closeness_centrality harmonic", true,
+		"samples seed direction"},
+	{"core", "core_number coreness k_core kcore", true, NULL},
+	{"cycles", "cycle has_cycle rings simple_cycles", false,
+		"source max_length max_cycles direction"},
+	{"degree", "degrees in_degree out_degree strength", true,
+		"direction"},
+	{"devices", "gpus", false, NULL},
+	{"distance_matrix", "cost_matrix dijkstracostmatrix distances many_to_many", false,
+		"sources targets direction"},
+	{"eigenvector", "eigenvector_centrality", true,
+		"max_iterations tolerance weights direction"},
+	{"estimate", "size", false,
+		"weights direction"},
+	{"evict", "drop drop_graph invalidate", false, NULL},
+	{"graphs", "list list_graphs", false, NULL},
+	{"heat", "diffusion", true,
+		"start max_iterations tolerance direction"},
+	{"hits", "authorities hubs", true,
+		"max_iterations tolerance weights direction"},
+	{"k_shortest_paths", "ksp shortest_simple_paths yen", false,
+		"source target k direction"},
+	{"katz", "katz_centrality", true,
+		"alpha beta max_iterations tolerance normalized weights direction"},
+	{"lcc", "clustering clustering_coefficient local_clustering", true,
+		"direction"},
+	{"leiden", NULL, true,
+		"resolution theta max_cluster_size max_levels seed"},
+	{"longest_path", "critical_path", true, NULL},
+	{"louvain", "communities community", true,
+		"resolution max_levels tolerance seed"},
+	{"max_flow", "maxflow maximum_flow maximum_flow_value flow", false,
+		"source target direction"},
 	{"max_flow_edges", "push_relabel pushrelabel edmonds_karp edmondskarp "
-		"boykov_kolmogorov boykovkolmogorov dinic preflow_push", false},
-	{"min_cut", "minimum_cut mincut st_cut", false},
-	{"modularity", NULL, false},
-	{"neural", "hopfield", true},
-	{"pagerank", "page_rank ppr rank", true},
-	{"pages", NULL, false},
-	{"prewarm", "build build_graph load preload warm", false},
-	{"progress", NULL, false},
-	{"query", "format", false},
-	{"random_walk", "node2vec random_walks", false},
-	{"reachable", "has_path reachability", true},
-	{"reset", "restart", false},
-	{"runs", "history log", false},
-	{"scc", "strong_components strongcomponents strongly_connected_components", true},
-	{"shortest_path", "a_star astar bd_dijkstra bddijkstra dijkstra path", false},
-	{"shortest_path_tree", "driving_distance drivingdistance isochrone service_area", false},
-	{"shortest_paths", "paths", true},
-	{"similarity", "common_neighbors cosine jaccard node_similarity overlap", true},
-	{"spanning_forest", "kruskal minimum_spanning_tree mst prim spanning_tree", true},
-	{"ssnsp", "count_paths path_count", false},
-	{"sssp", "bellman_ford delta_stepping single_source_shortest_path", false},
-	{"sswp", "bottleneck widest_path", false},
-	{"stamp", NULL, false},
-	{"stat_graphs", "stat stats statistics", false},
-	{"stat_info", NULL, false},
-	{"stat_reset", "reset_stats", false},
-	{"topological_order", "topological_sort topologicalsort toposort", true},
-	{"triangle_count", "count_triangles", false},
-	{"triangles", NULL, true},
-	{"version", NULL, false},
-	{"with_vertices", "vertices", false}
+		"boykov_kolmogorov boykovkolmogorov dinic preflow_push", false,
+		"source target direction"},
+	{"min_cut", "minimum_cut mincut st_cut", false,
+		"source target direction"},
+	{"modularity", NULL, false,
+		"communities resolution"},
+	{"neural", "hopfield", true,
+		"start max_iterations tolerance direction"},
+	{"pagerank", "page_rank ppr rank", true,
+		"damping max_iterations tolerance start direction weights"},
+	{"pages", NULL, false,
+		"relation columns first_page npages"},
+	{"prewarm", "build build_graph load preload warm", false,
+		"direction weights backward keep"},
+	{"progress", NULL, false, NULL},
+	{"query", "format", false,
+		"query params"},
+	{"random_walk", "node2vec random_walks", false,
+		"source length walks p q seed direction weights"},
+	{"reachable", "has_path reachability", true,
+		"pairs direction"},
+	{"reset", "restart", false, NULL},
+	{"runs", "history log", false, NULL},
+	{"scc", "strong_components strongcomponents strongly_connected_components", true, NULL},
+	{"shortest_path", "a_star astar bd_dijkstra bddijkstra dijkstra path", false,
+		"source target direction"},
+	{"shortest_path_tree", "driving_distance drivingdistance isochrone service_area", false,
+		"source max_distance direction"},
+	{"shortest_paths", "paths", true,
+		"sources targets direction pairs"},
+	{"similarity", "common_neighbors cosine jaccard node_similarity overlap", true,
+		"measure top_k cutoff pairs direction"},
+	{"spanning_forest", "kruskal minimum_spanning_tree mst prim spanning_tree", true,
+		"maximum"},
+	{"ssnsp", "count_paths path_count", false,
+		"source max_depth direction"},
+	{"sssp", "bellman_ford delta_stepping single_source_shortest_path", false,
+		"source max_distance direction"},
+	{"sswp", "bottleneck widest_path", false,
+		"source direction"},
+	{"stamp", NULL, false,
+		"relation columns"},
+	{"stat_graphs", "stat stats statistics", false, NULL},
+	{"stat_info", NULL, false, NULL},
+	{"stat_reset", "reset_stats", false, NULL},
+	{"topological_order", "topological_sort topologicalsort toposort", true, NULL},
+	{"triangle_count", "count_triangles", false, NULL},
+	{"triangles", NULL, true, NULL},
+	{"version", NULL, false, NULL},
+	{"with_vertices", "vertices", false,
+		"vertices"}
 	/* functions:end */
 };
 
@@ -155,11 +197,18 @@ emogi_function_names_hint(const char *message, int length)
 	const char *name = pnstrdup(message, Min(length, MAX_NAME_BYTES));
 	const char *bare = name + strlen("emogi_");
 	const char *likely;
+	char	   *hint;
 
 	for (int i = 0; i < (int) lengthof(functions); i++)
-		if (is_function(i, bare))
-			return psprintf("\\df %s lists the arguments, \\df emogi_* the functions. Arguments "
-							"after the graph and the vertices are best passed by name.", name);
+	{
+		if (!is_function(i, bare))
+			continue;
+		hint = functions[i].parameters == NULL ? NULL :
+			emogi_argument_hints_explain(name, functions[i].parameters, message);
+		return hint != NULL ? hint :
+			psprintf("\\df %s lists the arguments, \\df emogi_* the functions. Arguments "
+					 "after the graph and the vertices are best passed by name.", name);
+	}
 	likely = find_likely(bare);
 	return psprintf("There is no function %s.%s%s%s \\df emogi_* lists the functions, and "
 					"docs/functions.md describes them.", name,

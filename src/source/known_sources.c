@@ -66,7 +66,7 @@ are_equal(const char *a, const char *b)
 
 /* Was an argument resolved by this user in the same catalogs and search path? */
 static bool
-is_valid(const KnownSource *known, bool wants_weight, uint64 nchanges)
+is_valid(const KnownSource *known, EmogiWantedWeight wants_weight, uint64 nchanges)
 {
 	return known->context != NULL && known->nchanges == nchanges &&
 		known->userid == GetUserId() && known->source.wants_weight == wants_weight &&
@@ -84,7 +84,7 @@ is_of_argument(const KnownSource *known, const EmogiGraphArgument *graph)
 
 /* Find an entry of an argument that differs in literals; NULL if there is none. */
 static const KnownSource *
-find_alike(const EmogiGraphArgument *graph, bool wants_weight, uint64 nchanges)
+find_alike(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight, uint64 nchanges)
 {
 	EmogiTextLiterals literals;
 
@@ -107,7 +107,7 @@ find_alike(const EmogiGraphArgument *graph, bool wants_weight, uint64 nchanges)
  * if there is none.
  */
 static const KnownSource *
-find(const EmogiGraphArgument *graph, bool wants_weight, uint64 nchanges)
+find(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight, uint64 nchanges)
 {
 	for (int i = 0; i < KNOWN_SOURCES; i++)
 		if (is_valid(&known_sources[i], wants_weight, nchanges) &&
@@ -163,7 +163,7 @@ copy_source(const KnownSource *known, const EmogiGraphArgument *graph, EmogiSour
  * false if it must be resolved. The caller has accepted invalidations.
  */
 static bool
-find_and_lock(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+find_and_lock(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight, EmogiSource *source)
 {
 	const uint64 nchanges = emogi_catalog_changes_count();
 	const KnownSource *known = find(graph, wants_weight, nchanges);
@@ -187,7 +187,8 @@ find_and_lock(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *s
 
 /* Get the source of a graph argument that was resolved before, without locks, for the planner. */
 bool
-emogi_known_sources_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+emogi_known_sources_peek(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight,
+						 EmogiSource *source)
 {
 	const KnownSource *known = find(graph, wants_weight, emogi_catalog_changes_count());
 
@@ -277,7 +278,8 @@ keep(EmogiSource *source, Oid relid, uint64 nchanges)
  * Raises 0A000, 42601, 42P01, 42703, 42804, 42809.
  */
 void
-emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+emogi_source_resolve(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight,
+					 EmogiSource *source)
 {
 	uint64		nchanges;
 	Oid			relid;

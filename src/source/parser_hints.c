@@ -111,6 +111,56 @@ explain_graph(const char *message, const char *statement)
 	return NULL;
 }
 
+/* Is a literal an argument of the call whose parenthesis is here? */
+static bool
+is_argument(const char *call, const char *literal)
+{
+	int			depth = 0;
+
+	for (; *call != '\0'; call++)
+	{
+		if (*call == '(')
+			depth++;
+		else if (*call == ')' && --depth == 0)
+			return false;
+		if (*call != '\'')
+			continue;
+		if (depth == 1 && strncmp(call, literal, strlen(literal)) == 0)
+			return true;
+		call = strchr(call + 1, '\'');
+		if (call == NULL)
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Get the hint for a text that is no number and is an argument of a call that has numbers as
+ * vertices; NULL for another text.
+ */
+static char *
+explain_vertex(const ErrorData *error, const char *statement)
+{
+	static const char begin[] = "invalid input syntax for type bigint: \"";
+	const size_t length = strlen(error->message);
+	char	   *value;
+
+	if (error->sqlerrcode != ERRCODE_INVALID_TEXT_REPRESENTATION ||
+		strncmp(error->message, begin, strlen(begin)) != 0 || length <= strlen(begin))
+		return NULL;
+	value = psprintf("'%.*s'", (int) (length - strlen(begin) - 1), error->message + strlen(begin));
+	while ((statement = strstr(statement, "emogi_")) != NULL)
+	{
+		while (is_in_name(*statement))
+			statement++;
+		if (*statement == '(' && is_argument(statement, value))
+			return pstrdup("The first argument is the graph. Then come the vertices: all of them "
+						   "numbers, all of them texts in quotes, or arrays of either: "
+						   "ARRAY[1, 2].");
+	}
+	return NULL;
+}
+
 /* Get the hint of the table for an error; NULL = it has none. */
 static const char *
 find_hint(const ErrorData *error, const char *statement)
@@ -138,7 +188,11 @@ add_hint(ErrorData *error)
 		else if (error->hint == NULL && error->sqlerrcode == ERRCODE_UNDEFINED_COLUMN)
 			hint = explain_graph(error->message, statement);
 		else if (error->hint == NULL)
+		{
 			hint = find_hint(error, statement);
+			if (hint == NULL)
+				hint = explain_vertex(error, statement);
+		}
 	}
 	if (hint != NULL)
 		error->hint = MemoryContextStrdup(error->assoc_context, hint);

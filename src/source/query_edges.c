@@ -55,8 +55,12 @@ check_unique(TupleDesc desc, int column)
 static bool
 is_unlikely_end(const char *name)
 {
-	static const char *const unlikely[] = {"id", "weight", "cost", "reverse_cost"};
+	static const char *const unlikely[] = {"weight", "cost", "reverse_cost", "capacity",
+		"reverse_capacity"
+	};
 
+	if (emogi_column_order_is_row(name))
+		return true;
 	for (int i = 0; i < (int) lengthof(unlikely); i++)
 		if (strcmp(name, unlikely[i]) == 0)
 			return true;
@@ -78,12 +82,28 @@ likely_end(TupleDesc desc, int column)
 	return 0;
 }
 
+/* Find two columns that are likely to be the ends of an edge; 0 if there are none. */
+static void
+find_likely_ends(TupleDesc desc, int *src, int *dst)
+{
+	for (*src = 1; *src < desc->natts; ++*src)
+	{
+		*dst = *src + 1;
+		if (emogi_column_order_are_ends(name_of(desc, *src), name_of(desc, *dst)))
+			return;
+	}
+	*src = likely_end(desc, 0);
+	*dst = *src > 0 ? likely_end(desc, *src) : 0;
+}
+
 /* Raise 42703 for a result whose ends of edges are unknown. */
 static void
 report_unknown_ends(TupleDesc desc)
 {
-	int			src = likely_end(desc, 0);
-	int			dst = src > 0 ? likely_end(desc, src) : 0;
+	int			src;
+	int			dst;
+
+	find_likely_ends(desc, &src, &dst);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -135,10 +155,18 @@ find_nameless_weight(TupleDesc desc, const char *query, EmogiEdgeColumns *column
  * edges exist.
  */
 static int
-find_weight(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+find_weight(TupleDesc desc, const char *query, EmogiWantedWeight wants_weight,
+			EmogiEdgeColumns *columns)
 {
-	int			weight = find_column(desc, "weight");
+	int			weight = wants_weight == EMOGI_WANTS_CAPACITY ? find_column(desc, "capacity") : 0;
 
+	columns->is_capacity = weight > 0;
+	if (weight > 0)
+	{
+		columns->reverse = find_column(desc, "reverse_capacity");
+		return weight;
+	}
+	weight = find_column(desc, "weight");
 	if (weight > 0)
 		return weight;
 	weight = find_column(desc, "cost");
@@ -161,19 +189,29 @@ find_ends(TupleDesc desc, EmogiEdgeColumns *columns)
 	return false;
 }
 
+/* Do the first two of three columns seem not to be the ends, by their names? */
+static bool
+begins_otherwise(TupleDesc desc)
+{
+	return is_unlikely_end(name_of(desc, 1)) ||
+		(!emogi_column_order_are_ends(name_of(desc, 1), name_of(desc, 2)) &&
+		 emogi_column_order_are_ends(name_of(desc, 2), name_of(desc, 3)));
+}
+
 /*
  * Can a result without known names be read by position? The first of three columns must not have a
- * name that is unlikely for an end.
+ * name that is unlikely for an end, and the other two not those of ends.
  */
 static bool
 has_positions(TupleDesc desc)
 {
-	return desc->natts == 2 || (desc->natts == 3 && !is_unlikely_end(name_of(desc, 1)));
+	return desc->natts == 2 || (desc->natts == 3 && !begins_otherwise(desc));
 }
 
 /* Assign the columns of a result without known names by position. Raises 42703. */
 static void
-assign_positions(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+assign_positions(TupleDesc desc, const char *query, EmogiWantedWeight wants_weight,
+				 EmogiEdgeColumns *columns)
 {
 	if (!has_positions(desc))
 		report_unknown_ends(desc);
@@ -208,7 +246,8 @@ find_vertex(TupleDesc desc, const char *query)
 
 /* Find the columns of edges. Raises 0A000, 42702, 42703. */
 static void
-find_edge_columns(TupleDesc desc, const char *query, bool wants_weight, EmogiEdgeColumns *columns)
+find_edge_columns(TupleDesc desc, const char *query, EmogiWantedWeight wants_weight,
+				  EmogiEdgeColumns *columns)
 {
 	*columns = (EmogiEdgeColumns) {.ncolumns = desc->natts};
 	if (find_ends(desc, columns))
@@ -265,7 +304,7 @@ find_keys(TupleDesc desc, EmogiEdgeColumns *columns)
  * 42804, 42P21.
  */
 void
-emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
+emogi_query_edge_columns(TupleDesc desc, const char *query, EmogiWantedWeight wants_weight,
 						 EmogiEdgeColumns *columns)
 {
 	find_edge_columns(desc, query, wants_weight, columns);
@@ -389,13 +428,16 @@ emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *col
 }
 
 /*
- * Find the columns of a query that emogi_query_both_ways has made. Raises the errors of the other
- * columns.
+ * Find the columns of a query that emogi_query_both_ways has made from one with these columns.
+ * Raises the errors of the other columns.
  */
 void
 emogi_query_both_ways_columns(TupleDesc desc, const char *query, EmogiEdgeColumns *columns)
 {
-	emogi_query_edge_columns(desc, query, true, columns);
+	const bool	is_capacity = columns->is_capacity;
+
+	emogi_query_edge_columns(desc, query, EMOGI_WANTS_WEIGHT, columns);
+	columns->is_capacity = is_capacity;
 	columns->both_ways = true;
 	columns->back = find_column(desc, "back");
 	columns->other = find_column(desc, "other");
@@ -403,8 +445,10 @@ emogi_query_both_ways_columns(TupleDesc desc, const char *query, EmogiEdgeColumn
 
 /* Get the name of the column of costs of a source with two; back: of reverse costs. */
 const char *
-emogi_query_cost_name(const EmogiSource *source, bool back)
+emogi_query_cost_name(const EmogiSource *source, const EmogiEdgeColumns *columns, bool back)
 {
+	if (source->is_query && columns->is_capacity)
+		return back ? "reverse_capacity" : "capacity";
 	if (source->is_query)
 		return back ? "reverse_cost" : "cost";
 	return get_attname(source->relid, back ? source->reverse : source->weight, false);
@@ -433,8 +477,9 @@ emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *
 		appendStringInfo(sql, ", q.c%d", columns->other);
 	appendStringInfo(sql, ", %s._emogi_no_cost(q.c%d, q.c%d, q.c%d", schema, columns->src,
 					 columns->dst, columns->back);
-	appendStringInfo(sql, ", %s, %s))", quote_literal_cstr(emogi_query_cost_name(source, false)),
-					 quote_literal_cstr(emogi_query_cost_name(source, true)));
+	appendStringInfo(sql, ", %s, %s))",
+					 quote_literal_cstr(emogi_query_cost_name(source, columns, false)),
+					 quote_literal_cstr(emogi_query_cost_name(source, columns, true)));
 }
 
 /*
@@ -443,7 +488,7 @@ emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *
  * reverse weight.
  */
 int
-emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,
+emogi_query_describe_edges(char **query, EmogiWantedWeight wants_weight, TupleDesc *desc,
 						   EmogiEdgeColumns *columns)
 {
 	int			length = emogi_query_describe(*query, desc);

@@ -102,7 +102,8 @@ write_row(List *names, const char *as, StringInfo query)
  * NULL. Returns NULL if the relation no longer exists, which cannot happen if it is locked.
  */
 char *
-emogi_select_text_rows(Oid relid, List *columns, const char *condition, bool wants_weight)
+emogi_select_text_rows(Oid relid, List *columns, const char *condition,
+					   EmogiWantedWeight wants_weight)
 {
 	char	   *relation = get_rel_name(relid);
 	char	   *schema = get_namespace_name(get_rel_namespace(relid));

@@ -45,22 +45,12 @@ named_column(Relation rel, const char *name, const char *form)
 	return attnum;
 }
 
-/* Get a column as an endpoint of edges. */
-static EmogiEndpoint
-end_of(Relation rel, AttrNumber attnum)
-{
-	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-
-	return (EmogiEndpoint) {NameStr(attribute->attname), attribute->atttypid, -1,
-							attribute->attcollation, false};
-}
-
 /* Find the key type of the endpoints; raises 42804 and 42P21. */
 static void
 find_keys(Relation rel, EmogiSource *source)
 {
-	EmogiEndpoint src = end_of(rel, source->src);
-	EmogiEndpoint dst = end_of(rel, source->dst);
+	EmogiEndpoint src = emogi_endpoint_type_of_column(rel, source->src);
+	EmogiEndpoint dst = emogi_endpoint_type_of_column(rel, source->dst);
 
 	emogi_endpoint_type_find_keys(&src, &dst,
 								  psprintf("relation \"%s\"", RelationGetRelationName(rel)),
@@ -143,8 +133,10 @@ find_row_keys(Relation rel, List *src, List *dst, EmogiKeyType *key)
 	emogi_endpoint_type_check_count(nparts, list_length(dst), of);
 	for (int i = 0; i < nparts; i++)
 	{
-		ends[0][i] = end_of(rel, named_column(rel, list_nth(src, i), ROWS_FORM));
-		ends[1][i] = end_of(rel, named_column(rel, list_nth(dst, i), ROWS_FORM));
+		ends[0][i] =
+			emogi_endpoint_type_of_column(rel, named_column(rel, list_nth(src, i), ROWS_FORM));
+		ends[1][i] =
+			emogi_endpoint_type_of_column(rel, named_column(rel, list_nth(dst, i), ROWS_FORM));
 		ends[0][i].in_row = ends[1][i].in_row = true;
 	}
 	emogi_endpoint_type_find_row_keys(ends[0], ends[1], nparts, of, key);
@@ -168,6 +160,7 @@ resolve_rows(Relation rel, List *columns, const char *condition, EmogiSource *so
 	for (int i = 2; i < (emogi_columns_reverse(columns) != NULL ? 4 : Min(list_length(columns), 3));
 		 i++)
 		check_weight_type(rel, named_column(rel, linitial(list_nth(columns, i)), ROWS_FORM));
+	emogi_column_order_check(rel, columns, source);
 	source->is_query = true;
 	source->names_edge = emogi_columns_edge(columns) != NULL;
 	source->query = emogi_select_text_rows(RelationGetRelid(rel), columns, condition,
@@ -260,15 +253,14 @@ lock_relation(const EmogiGraphArgument *graph, EmogiSource *source, List **colum
 
 /* Use a relation's columns with default names. Raises 42702, 42703. */
 static void
-use_default_columns(Relation rel, bool wants_weight, EmogiSource *source)
+use_default_columns(Relation rel, EmogiWantedWeight wants_weight, EmogiSource *source)
 {
 	if (!emogi_default_columns_find(RelationGetRelid(rel), source))
 		emogi_column_hints_report_ends(rel);
 	emogi_ambiguous_columns_check(RelationGetDescr(rel), wants_weight,
 								  psprintf("relation \"%s\"", RelationGetRelationName(rel)),
 								  RelationGetRelationName(rel));
-	source->weight = emogi_default_columns_weight(source->relid);
-	source->reverse = emogi_default_columns_reverse(source->relid, source->weight);
+	emogi_default_columns_weights(source->relid, wants_weight, source);
 	source->edge = Max(get_attnum(source->relid, "id"), 0);
 }
 
@@ -292,54 +284,7 @@ listed_column(Relation rel, const char *name, const EmogiSource *source)
 	return 0;
 }
 
-/*
- * Return true if two columns could be the endpoints of an edge: they have one type, or both are
- * integers.
- */
-static bool
-are_alike(Relation rel, AttrNumber a, AttrNumber b)
-{
-	EmogiKeyType keys[2];
-	const EmogiEndpoint ends[2] = {end_of(rel, a), end_of(rel, b)};
-
-	return emogi_endpoint_type_find_key(&ends[0], &keys[0]) &&
-		emogi_endpoint_type_find_key(&ends[1], &keys[1]) &&
-		emogi_key_type_equal(&keys[0], &keys[1]);
-}
-
-/*
- * Raise 42703 for a list in the order of pgRouting's queries, 'roads(id, source, target, cost)':
- * its edges would lead from id to the source. A third column that cannot be an endpoint is a
- * weight: 'part(id, parent, kg)'.
- */
-static void
-check_order(Relation rel, List *columns, const EmogiSource *source)
-{
-	const char *relation = quote_identifier(RelationGetRelationName(rel));
-	const char *dst = quote_identifier(linitial(lsecond(columns)));
-	const char *third;
-	StringInfoData list;
-
-	if (source->weight == 0 || strcmp(linitial(linitial(columns)), "id") != 0 ||
-		!are_alike(rel, source->dst, source->weight))
-		return;
-	third = quote_identifier(emogi_columns_weight(columns));
-	initStringInfo(&list);
-	for (int i = 1; i < list_length(columns); i++)
-		appendStringInfo(&list, "%s%s", i > 1 ? ", " : "",
-						 quote_identifier(linitial(list_nth(columns, i))));
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"id\" of relation \"%s\" is ambiguous: the source of an edge, or its "
-					"name",
-					RelationGetRelationName(rel)),
-			 errhint("Name the ends first, and the name of the edge last: '%1$s(%2$s%3$s)'. If "
-					 "\"id\" is the source, turn the edges around: '%1$s(%4$s, id, %5$s)' with "
-					 "direction => 'in'.",
-					 relation, list.data, list_length(columns) > 3 ? ", id" : "", dst, third)));
-}
-
-/* Use the columns that the user named. Raises 42703. */
+/* Use the columns that the user named. Raises 42702, 42703. */
 static void
 use_named_columns(Relation rel, List *columns, EmogiSource *source)
 {
@@ -351,7 +296,7 @@ use_named_columns(Relation rel, List *columns, EmogiSource *source)
 	source->weight = listed_column(rel, emogi_columns_weight(columns), source);
 	source->reverse = listed_column(rel, emogi_columns_reverse(columns), source);
 	source->edge = listed_column(rel, emogi_columns_edge(columns), source);
-	check_order(rel, columns, source);
+	emogi_column_order_check(rel, columns, source);
 	source->names_edge = source->edge > 0;
 }
 
@@ -378,7 +323,8 @@ use_condition(Relation rel, const char *condition, bool by_default, EmogiSource 
  * result cannot be kept.
  */
 static Oid
-resolve_relation(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+resolve_relation(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight,
+				 EmogiSource *source)
 {
 	List	   *columns;
 	const char *condition;
@@ -432,7 +378,8 @@ emogi_source_is_query(const EmogiGraphArgument *graph)
  * or InvalidOid if the source cannot be kept for later calls.
  */
 Oid
-emogi_source_resolve_anew(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+emogi_source_resolve_anew(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight,
+						  EmogiSource *source)
 {
 	memset(source, 0, sizeof *source);
 	source->graph = graph;

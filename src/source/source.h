@@ -11,6 +11,7 @@
  * source_peek.c          does the same for the planner, without locks or errors
  * default_columns.c      finds the columns of a relation if none were named
  * ambiguous_columns.c    refuses columns that could be read in two ways
+ * column_order.c         refuses lists of columns in another order
  * graph_grammar.c        parses the forms of the text
  * columns.c              parses lists of columns
  * select_text.c          writes the query for a relation with a condition
@@ -22,7 +23,7 @@
  * query_hints.c          ... the form of a query if an argument is something else
  * weight_guess.c         chooses a weight if none was named
  * parser_hints.c         explains errors that are raised before a call; function_names.c names
- *                        the functions
+ *                        the functions, argument_hints.c the arguments
  * text_literals.c        finds the literals by which texts of one form differ
  * query_id.c             identifies a source in the call statistics
  * access.c               checks privileges (emogi_access_check)
@@ -37,6 +38,7 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+#include "contract/algorithms.h"
 #include "keys/keys.h"
 
 /* ---- source.c ---- */
@@ -95,12 +97,32 @@ typedef struct EmogiFilter
 	const char *reverse_name;
 } EmogiFilter;
 
+/*
+ * The columns of weights that a call reads if no list names them. EMOGI_WANTS_CAPACITY: capacity
+ * and reverse_capacity; without them, those of EMOGI_WANTS_WEIGHT: weight, or cost and
+ * reverse_cost.
+ */
+typedef enum EmogiWantedWeight
+{
+	EMOGI_WANTS_NO_WEIGHT = 0,
+	EMOGI_WANTS_WEIGHT,
+	EMOGI_WANTS_CAPACITY
+} EmogiWantedWeight;
+
+/* Get the columns that calls with these weights read. */
+static inline EmogiWantedWeight
+emogi_source_wanted_weight(EmogiWeights weights)
+{
+	return weights == EMOGI_WEIGHTS_UNUSED ? EMOGI_WANTS_NO_WEIGHT :
+		weights == EMOGI_WEIGHTS_CAPACITIES ? EMOGI_WANTS_CAPACITY : EMOGI_WANTS_WEIGHT;
+}
+
 /* A resolved graph argument. */
 typedef struct EmogiSource
 {
 	bool		is_query;
 	const EmogiGraphArgument *graph;
-	bool		wants_weight;	/* the call reads weights if there are any */
+	EmogiWantedWeight wants_weight;	/* the call reads weights if there are any */
 	EmogiKeyType key;			/* type of both endpoints; of a query known after it is prepared */
 
 	/* a relation: locked with AccessShareLock until the end of the transaction */
@@ -138,6 +160,7 @@ typedef struct EmogiEdgeColumns
 	int			vertex;			/* a vertex that exists even without edges; 0 = none */
 	int			reverse;		/* reverse weight; 0 = none */
 	int			edge;			/* edge name; 0 = none */
+	bool		is_capacity;	/* the weights were found as capacities */
 	bool		unlike;			/* the reverse weight has another type than the weight */
 	bool		is_numeric;		/* the weight is of type numeric */
 	bool		is_numeric_back;	/* the reverse weight is of type numeric */
@@ -149,8 +172,8 @@ typedef struct EmogiEdgeColumns
 	EmogiWeightGuess	guess;	/* of the weight, if used */
 } EmogiEdgeColumns;
 
-extern Oid	emogi_source_resolve_anew(const EmogiGraphArgument *graph, bool wants_weight,
-									  EmogiSource *source);
+extern Oid	emogi_source_resolve_anew(const EmogiGraphArgument *graph,
+									  EmogiWantedWeight wants_weight, EmogiSource *source);
 extern uint64 emogi_query_id_of_text(const char *text, const char **bare);
 extern bool emogi_source_is_query(const EmogiGraphArgument *graph);
 extern bool emogi_source_keys_are_current(const EmogiSource *source);
@@ -189,10 +212,10 @@ extern bool emogi_text_literals_are_alike(const char *a, const EmogiTextLiterals
 
 /* ---- known_sources.c: arguments that were resolved before ---- */
 
-extern void emogi_source_resolve(const EmogiGraphArgument *graph, bool wants_weight,
+extern void emogi_source_resolve(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight,
 								 EmogiSource *source);
-extern bool emogi_known_sources_peek(const EmogiGraphArgument *graph, bool wants_weight,
-									 EmogiSource *source);
+extern bool emogi_known_sources_peek(const EmogiGraphArgument *graph,
+									 EmogiWantedWeight wants_weight, EmogiSource *source);
 extern bool emogi_known_sources_are_seen(const EmogiSource *source);
 extern void emogi_known_sources_note_seen(const EmogiSource *source);
 extern bool emogi_known_sources_is_heap(const EmogiSource *source);
@@ -200,9 +223,9 @@ extern void emogi_known_sources_note_heap(const EmogiSource *source);
 
 /* ---- source_peek.c: for the planner ---- */
 
-extern bool emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight,
+extern bool emogi_source_peek(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight,
 							  EmogiSource *source);
-extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, bool wants_weight,
+extern bool emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight,
 									EmogiSource *source);
 extern bool emogi_source_is_missing(const EmogiGraphArgument *graph);
 
@@ -218,7 +241,7 @@ extern bool emogi_graph_grammar_split_relation(const char *graph, List **name, L
 /* ---- select_text.c: a relation that is read as a query ---- */
 
 extern char *emogi_select_text_rows(Oid relid, List *columns, const char *condition,
-									bool wants_weight);
+									EmogiWantedWeight wants_weight);
 extern char *emogi_select_text_filtered(const EmogiSource *source, const char *condition);
 
 /* ---- endpoint_type.c ---- */
@@ -234,6 +257,7 @@ typedef struct EmogiEndpoint
 	bool		in_row;			/* one of several columns that make the endpoint */
 } EmogiEndpoint;
 
+extern EmogiEndpoint emogi_endpoint_type_of_column(Relation rel, AttrNumber attnum);
 extern bool emogi_endpoint_type_find_key(const EmogiEndpoint *end, EmogiKeyType *key);
 extern void emogi_endpoint_type_check_count(int nsrc, int ndst, const char *of);
 extern void emogi_endpoint_type_find_row_keys(const EmogiEndpoint *src, const EmogiEndpoint *dst,
@@ -244,8 +268,8 @@ extern void emogi_endpoint_type_find_keys(const EmogiEndpoint *src, const EmogiE
 /* ---- default_columns.c ---- */
 
 extern bool emogi_default_columns_find(Oid relid, EmogiSource *source);
-extern AttrNumber emogi_default_columns_weight(Oid relid);
-extern AttrNumber emogi_default_columns_reverse(Oid relid, AttrNumber weight);
+extern void emogi_default_columns_weights(Oid relid, EmogiWantedWeight wants_weight,
+										  EmogiSource *source);
 
 /* ---- columns.c: a list of columns, as text ---- */
 
@@ -257,10 +281,16 @@ extern const char *emogi_columns_edge(List *columns);
 extern bool emogi_columns_have_rows(List *columns);
 extern bool emogi_columns_can_be_weights(Oid type);
 
+/* ---- column_order.c ---- */
+
+extern bool emogi_column_order_are_ends(const char *a, const char *b);
+extern bool emogi_column_order_is_row(const char *name);
+extern void emogi_column_order_check(Relation rel, List *columns, const EmogiSource *source);
+
 /* ---- ambiguous_columns.c ---- */
 
-extern void emogi_ambiguous_columns_check(TupleDesc desc, bool wants_weight, const char *of,
-										  const char *relation);
+extern void emogi_ambiguous_columns_check(TupleDesc desc, EmogiWantedWeight wants_weight,
+										  const char *of, const char *relation);
 
 /* ---- weight_guess.c ---- */
 
@@ -318,13 +348,14 @@ extern const char *const emogi_query_end_names[2][2];
 extern char *emogi_query_both_ways(const char *query, int length, const EmogiEdgeColumns *columns);
 extern void emogi_query_both_ways_columns(TupleDesc desc, const char *query,
 										  EmogiEdgeColumns *columns);
-extern const char *emogi_query_cost_name(const EmogiSource *source, bool back);
+extern const char *emogi_query_cost_name(const EmogiSource *source,
+										 const EmogiEdgeColumns *columns, bool back);
 extern void emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *source,
 									 const EmogiEdgeColumns *columns);
-extern int	emogi_query_describe_edges(char **query, bool wants_weight, TupleDesc *desc,
-									   EmogiEdgeColumns *columns);
-extern void emogi_query_edge_columns(TupleDesc desc, const char *query, bool wants_weight,
-									 EmogiEdgeColumns *columns);
+extern int	emogi_query_describe_edges(char **query, EmogiWantedWeight wants_weight,
+									   TupleDesc *desc, EmogiEdgeColumns *columns);
+extern void emogi_query_edge_columns(TupleDesc desc, const char *query,
+									 EmogiWantedWeight wants_weight, EmogiEdgeColumns *columns);
 
 /* ---- params.c ---- */
 
@@ -345,6 +376,11 @@ extern void emogi_parser_hints_init(void);
 /* ---- function_names.c ---- */
 
 extern char *emogi_function_names_hint(const char *message, int length);
+
+/* ---- argument_hints.c ---- */
+
+extern char *emogi_argument_hints_explain(const char *function, const char *parameters,
+										  const char *call);
 
 /* ---- with_vertices.c ---- */
 

@@ -81,7 +81,7 @@ peek_column(Oid relid, const char *name)
 
 /* Find the columns of a relation for the planner; return false if they do not exist. */
 static bool
-peek_columns(List *columns, EmogiSource *source)
+peek_columns(List *columns, EmogiWantedWeight wants_weight, EmogiSource *source)
 {
 	if (columns != NIL)
 	{
@@ -94,8 +94,7 @@ peek_columns(List *columns, EmogiSource *source)
 	}
 	else if (emogi_default_columns_find(source->relid, source))
 	{
-		source->weight = emogi_default_columns_weight(source->relid);
-		source->reverse = emogi_default_columns_reverse(source->relid, source->weight);
+		emogi_default_columns_weights(source->relid, wants_weight, source);
 		source->edge = Max(get_attnum(source->relid, "id"), 0);
 	}
 	return source->src > 0 && source->dst > 0 && source->weight >= 0 && source->reverse >= 0 &&
@@ -108,7 +107,8 @@ peek_columns(List *columns, EmogiSource *source)
  * runs, which resolves again.
  */
 bool
-emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+emogi_source_peek(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight,
+				  EmogiSource *source)
 {
 	List	   *columns;
 	const char *condition;
@@ -119,7 +119,7 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
 	if (!find_relation(graph, &source->relid, &columns, &condition) || condition != NULL ||
 		get_rel_relkind(source->relid) == '\0')
 		return false;
-	if (emogi_columns_have_rows(columns) || !peek_columns(columns, source))
+	if (emogi_columns_have_rows(columns) || !peek_columns(columns, wants_weight, source))
 		return false;
 	if (!wants_weight && source->reverse == 0)
 		source->weight = 0;
@@ -132,7 +132,8 @@ emogi_source_peek(const EmogiGraphArgument *graph, bool wants_weight, EmogiSourc
  * call wants, it is the source that the call resolves, so that they share its analysis.
  */
 bool
-emogi_source_peek_query(const EmogiGraphArgument *graph, bool wants_weight, EmogiSource *source)
+emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight,
+						EmogiSource *source)
 {
 	List	   *columns;
 	const char *condition;
@@ -152,7 +153,7 @@ emogi_source_peek_query(const EmogiGraphArgument *graph, bool wants_weight, Emog
 		return false;
 	if (emogi_columns_have_rows(columns))
 		source->query = emogi_select_text_rows(relation.relid, columns, condition, wants_weight);
-	else if (condition != NULL && peek_columns(columns, &relation))
+	else if (condition != NULL && peek_columns(columns, wants_weight, &relation))
 		source->query = emogi_select_text_filtered(&relation, condition);
 	else
 		return false;

@@ -11,6 +11,7 @@
 #include "access/tupdesc.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "parser/parsetree.h"
@@ -187,17 +188,41 @@ may_be_weight(const FormData_pg_attribute *attribute)
 		emogi_columns_can_be_weights(attribute->atttypid);
 }
 
+/* Is a candidate of an integer type? It may also be a key, such as that of a tenant. */
+static bool
+is_integer(const FormData_pg_attribute *attribute)
+{
+	const Oid	type = getBaseType(attribute->atttypid);
+
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
 /*
- * Find the first candidate for the weight of edges that have none. src, dst: their endpoint
- * columns.
+ * Find the column that may have been meant as the weight of edges that have none: the only
+ * candidate, or the only one that is no integer; weight_column if there are several. src, dst:
+ * their endpoint columns.
  */
 EmogiWeightGuess
 emogi_weight_guess_find(TupleDesc desc, int src, int dst)
 {
+	EmogiWeightGuess guess = {0};
+	int			count[2] = {0, 0};	/* candidates, of other types and integers */
+	int			last[2] = {0, 0};
+
 	for (int i = 1; i <= desc->natts; i++)
 		if (i != src && i != dst && may_be_weight(TupleDescAttr(desc, i - 1)))
-			return emogi_weight_guess_of_column(desc, src, dst, i, false);
-	return (EmogiWeightGuess) {0};
+		{
+			const bool	kind = is_integer(TupleDescAttr(desc, i - 1));
+
+			count[kind]++;
+			last[kind] = i;
+		}
+	if (count[0] + count[1] == 0)
+		return guess;
+	guess = emogi_weight_guess_of_column(desc, src, dst, last[count[0] == 0], false);
+	if (count[0] > 1 || (count[0] == 0 && count[1] > 1))
+		guess.column = "weight_column";
+	return guess;
 }
 
 /* Make a guess: a column that is taken as the weight, or that may have been meant as it. */
@@ -304,11 +329,10 @@ emogi_weight_guess_remember(const char *query, const char *graph, const char *re
 
 /* Report that edges of a relation have no weight, and how to name one. */
 static void
-report_relation(const char *relation, const char *ends, const char *column)
+report_relation(const char *relation, const char *missing, const char *ends, const char *column)
 {
 	ereport(NOTICE,
-			(errmsg("relation \"%s\" has no column weight or cost: every edge has weight 1",
-					relation),
+			(errmsg("relation \"%s\" has no column %s", relation, missing),
 			 errhint("To use a column as the weight, name it: '%1$s(%2$s, %3$s)'. To ignore "
 					 "weights, name only the ends: '%1$s(%2$s)'.",
 					 quote_identifier(relation), ends, column)));
@@ -316,13 +340,13 @@ report_relation(const char *relation, const char *ends, const char *column)
 
 /* Report which weight the edges of a query have, and how to name it. */
 static void
-report_query(bool is_taken, const char *name, const char *ends, const char *column)
+report_query(bool is_taken, const char *name, const char *missing, const char *ends,
+			 const char *column)
 {
 	ereport(NOTICE,
 			(is_taken ? errmsg("column \"%s\" of the %s is taken as the weight", name,
 							   EMOGI_GRAPH_QUERY) :
-			 errmsg("the %s has no column weight or cost: every edge has weight 1",
-					EMOGI_GRAPH_QUERY),
+			 errmsg("the %s has no column %s", EMOGI_GRAPH_QUERY, missing),
 			 errhint("To use a column as the weight, select it by its name: 'SELECT %1$s, %2$s "
 					 "FROM ...'. To ignore weights, select only the ends: 'SELECT %1$s FROM ...'.",
 					 ends, column)));
@@ -330,16 +354,19 @@ report_query(bool is_taken, const char *name, const char *ends, const char *colu
 
 /* Report the weight of edges. relation: NULL = they come from a query. */
 static void
-report(const EmogiWeightGuess *guess, const char *relation)
+report(const EmogiWeightGuess *guess, const char *relation, EmogiWantedWeight wanted)
 {
+	const char *missing = wanted == EMOGI_WANTS_CAPACITY ?
+		"capacity, weight or cost: every edge has capacity 1" :
+		"weight or cost: every edge has weight 1";
 	const char *ends = psprintf("%s, %s", quote_identifier(guess->src),
 								quote_identifier(guess->dst));
 	const char *column = quote_identifier(guess->column);
 
 	if (relation == NULL)
-		report_query(guess->is_taken, guess->column, ends, column);
+		report_query(guess->is_taken, guess->column, missing, ends, column);
 	else
-		report_relation(relation, ends, column);
+		report_relation(relation, missing, ends, column);
 }
 
 /*
@@ -358,7 +385,8 @@ emogi_weight_guess_report(const EmogiSource *source)
 		return;
 	reported = GetCurrentStatementStartTimestamp();
 	if (entry != NULL)
-		report(&entry->guess, entry->relation);
+		report(&entry->guess, entry->relation, source->wants_weight);
 	else
-		report(&source->guess, source->is_query ? NULL : get_rel_name(source->relid));
+		report(&source->guess, source->is_query ? NULL : get_rel_name(source->relid),
+			   source->wants_weight);
 }

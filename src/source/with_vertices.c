@@ -130,7 +130,7 @@ select_of_graph(const EmogiGraphArgument *argument, EmogiSource *source,
 	TupleDesc	desc;
 	char	   *query;
 
-	emogi_source_resolve(argument, true, source);
+	emogi_source_resolve(argument, EMOGI_WANTS_WEIGHT, source);
 	query = emogi_source_select(source);
 	*relation = source->is_query ? NULL : get_rel_name(source->relid);
 	if (source->is_query)

@@ -419,7 +419,7 @@ evict_query(const EmogiGraphArgument *graph)
 	EmogiQueryAnalysis  *analysis;
 	uint64		bytes = 0;
 
-	emogi_source_resolve(graph, false, &source);
+	emogi_source_resolve(graph, EMOGI_WANTS_NO_WEIGHT, &source);
 	analysis = emogi_analysis_peek(&source);
 	if (analysis->refusal == NULL)
 		bytes = evict_queries(analysis->fingerprint);

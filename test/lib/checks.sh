@@ -24,7 +24,7 @@ run_checks() {
     local include='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' checks_ok=0 checks_bad=0
     check 'PostgreSQL headers stay out of engine/' nothing_matches "$include(postgres|fmgr|utils/|access/|storage/)" engine
     check 'CUDA headers stay out of src/' nothing_matches "${include}cuda" src
-    check 'PG_VERSION_NUM is asked in src/base/compat.h only' nothing_matches 'PG_VERSION_NUM' --exclude=compat.h src
+    check 'PG_VERSION_NUM is asked in src/base/compat*.h only' nothing_matches 'PG_VERSION_NUM' --exclude='compat*.h' src
     check 'what repeats sql/functions.dat is not up to date' tools/functions --check
     check 'README.md and docs/ do not agree with their tests, or name what is not there' tools/manual --check
     check 'rooms or files call each other in a circle or against their order, or a name does not tell its room' tools/callgraph --check

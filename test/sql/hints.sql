@@ -124,3 +124,21 @@ SELECT count(*) FROM emogi_bfs('edges', 1) WHERE vertex = 7;
 SELECT count(*) FROM emogi_cc('empty');
 SELECT count(*) FROM emogi_shortest_path('edges', 7, NULL);
 RESET emogi.notice_missing_source;
+
+-- Arguments that a function does not take: the name that it has, both ends alike, a query of pairs or of start values.
+SELECT emogi_shortest_path('e', 1, ARRAY[4, 5]);
+SELECT emogi_max_flow('e', 1, ARRAY[3]);
+SELECT emogi_min_cut('e', ARRAY[3], 1);
+SELECT * FROM emogi_distance_matrix('e', ARRAY[1], 5);
+SELECT * FROM emogi_reachable('e', 1, 5);
+SELECT * FROM emogi_pagerank('e', start => ARRAY[1, 2]);
+SELECT * FROM emogi_bfs('e', 1, depth => 2);
+SELECT * FROM emogi_bfs('e', sources => ARRAY[1]);
+SELECT emogi_max_flow('e', 1, sink => 3);
+SELECT * FROM emogi_bfs('e', 1, whatever_this_may_be => 3);
+SELECT * FROM emogi_bfs('e', 1, max_depth => 2, 3, 4);
+SELECT * FROM emogi_bfs('e', now());
+SELECT emogi_max_flow('e', '{1,2}', 3);
+SELECT emogi_min_cut('e', 1, '3a');
+SELECT emogi_max_flow(1, 3, 'fl');
+SELECT 'x'::bigint, emogi_max_flow('e', 1, 2);

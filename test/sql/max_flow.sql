@@ -138,6 +138,16 @@ SELECT max(abs(b)) FROM (SELECT sum(d) AS b FROM (SELECT src AS v, -flow AS d FR
 -- What is not an answer.
 SELECT emogi_max_flow('pipes(src, dst, capacity)', 3, 3);
 SELECT * FROM emogi_min_cut('pipes(src, dst, capacity)', ARRAY[1, 2], ARRAY[4, 2]);
+-- A source that is a target is an error whether or not the graph has it.
+SELECT emogi_max_flow('pipes(src, dst, capacity)', 77, 77);
+SELECT emogi_max_flow('pipes(src, dst, capacity)', ARRAY[77, 1, NULL], ARRAY[4, NULL, 77]);
+SELECT emogi_max_flow('SELECT 1, 2 WHERE false', 5, 5);
+SELECT emogi_min_cut('VALUES (''a'', ''b'')', 'z', 'z');
+SELECT emogi_max_flow('VALUES (gen_random_uuid(), gen_random_uuid())', '00000000-0000-0000-0000-000000000001'::uuid, '00000000-0000-0000-0000-000000000001'::uuid);
+SELECT emogi_max_flow('pipes(src, dst, capacity)', (SELECT array_agg(i) FROM generate_series(100000, 300000) i), (SELECT array_agg(i) FROM generate_series(300000, 500000) i));
+SELECT emogi_max_flow('pipes(src, dst, capacity)', (SELECT array_agg(i) FROM generate_series(100000, 300000) i), (SELECT array_agg(i) FROM generate_series(300001, 500000) i));
+SELECT emogi_max_flow('VALUES (1.0, 2), (2, 3.0)', '1', '1.0');
+SELECT t, emogi_max_flow('pipes(src, dst, capacity)', 1, t) FROM generate_series(1, 2) t ORDER BY t DESC;
 SELECT emogi_max_flow('SELECT 1, 2, -1', 1, 2);
 SELECT emogi_max_flow('SELECT 1, 2, NULL::int', 1, 2);
 SELECT emogi_max_flow('SELECT 1, 2, ''NaN''::float8', 1, 2);

@@ -219,8 +219,8 @@ SELECT how('vv');
 RESET emogi.enable_cache;
 
 -- A value of the call's that differs each time never takes room.
-SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: it has a call-specific value%' FROM generate_series(1, 1);
-SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: it has a call-specific value%' FROM generate_series(1, 1);
+SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: it has a value of the time that differs%' FROM generate_series(1, 1);
+SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: it has a value of the time that differs%' FROM generate_series(1, 1);
 SELECT count(*) FROM emogi_graphs WHERE source LIKE '%now()%' AND source NOT LIKE '%century%';
 
 -- All directions and functions; a graph of a query is a donor as any, and serves calls that read no weights.

@@ -71,15 +71,26 @@ answers_small($node, 'the first database');
 
 # PostgreSQL suggests casts for a function that it does not find. Its messages differ between versions, the hint does not.
 my (undef, undef, $unknown) = $node->psql('postgres', q{SELECT * FROM emogi_bfs('small', 1, depth => 2)});
-like($unknown, qr/HINT:  \\df emogi_bfs lists the arguments/, 'a hint for arguments that no function has');
+like($unknown, qr/HINT:  emogi_bfs has no parameter depth. Perhaps you meant max_depth. Its parameters are: graph, source, max_depth, direction./, 'a hint for a parameter that no function has');
 unlike($unknown, qr/casts/, '... instead of that on casts');
 my @unlisted;
 foreach my $name (split /\n/, $node->safe_psql('postgres', q{SELECT DISTINCT proname FROM pg_proc WHERE proname LIKE 'emogi\_%'}))
 {
 	(undef, undef, $unknown) = $node->psql('postgres', "SELECT $name(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)");
-	push @unlisted, $name if $unknown !~ /HINT:  \\df $name lists the arguments/;
+	push @unlisted, $name if $unknown !~ /HINT:  .*\b$name\b/;
 }
 is("@unlisted", '', '... for every function');
+# The list of parameters is that of the catalog.
+my @others;
+foreach my $line (split /\n/, $node->safe_psql('postgres', q{SELECT proname || ' ' || string_agg(DISTINCT name, ' ') FROM pg_proc, unnest(proargnames[1:pronargs]) AS name
+	WHERE proname LIKE 'emogi\_%' AND proargnames[1] = 'graph' AND proname !~ '_(text|uuid)$' AND name NOT IN ('graph', 'columns') GROUP BY proname}))
+{
+	my ($name, @wanted) = split / /, $line;
+	(undef, undef, $unknown) = $node->psql('postgres', "SELECT $name(of_no_function => 1)");
+	my @listed = $unknown =~ /Its parameters are: (.*)\./ ? grep { $_ ne 'graph' } split /, /, $1 : ();
+	push @others, $name if "@{[ sort @listed ]}" ne "@{[ sort @wanted ]}";
+}
+is("@others", '', '... with its parameters');
 my %likely = (emogi_dijkstra => 'emogi_shortest_path', emogi_components => 'emogi_cc', emogi_Jaccard => 'emogi_similarity',
 	emogi_pagerenk => 'emogi_pagerank');
 foreach my $name (sort keys %likely)

@@ -345,7 +345,8 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
-		const bool	adds = emogi_is_sum((EmogiAlgorithm) a) || row->weights == EMOGI_WEIGHTS_FACTORS || row->weights == EMOGI_WEIGHTS_CONDUCTANCES;
+		const bool	adds = emogi_is_sum((EmogiAlgorithm) a) || row->weights == EMOGI_WEIGHTS_FACTORS || row->weights == EMOGI_WEIGHTS_CONDUCTANCES ||
+			row->weights == EMOGI_WEIGHTS_CAPACITIES;
 
 		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !suits(graph, (EmogiAlgorithm) a))
 			continue;

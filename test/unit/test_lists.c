@@ -114,7 +114,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		CHECK(other.status == EMOGI_NO_MEMORY || other.status == EMOGI_OK, "%s: status %d without memory", name, other.status);
 		forget(&other);
 	}
-	if (first.length > 0 && emogi_algorithm_row(query->algorithm)->weights == EMOGI_WEIGHTS_CONDUCTANCES)
+	if (first.length > 0 && emogi_algorithm_row(query->algorithm)->weights == EMOGI_WEIGHTS_CAPACITIES)
 		check_flow_noticed(name, graph, query, &first, seed);
 	else if (first.length > 0 && (query->algorithm != EMOGI_SIMILARITY || query->pairs != NULL || graph->nvertices <= ALL_LOOKED_AT))
 		check_noticed(name, graph, query, &first, seed);

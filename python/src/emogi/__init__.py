@@ -13,11 +13,13 @@ function of the extension that has its name::
         levels.arrow()                          # a pyarrow.Table
 """
 
+from ._arguments import Direction, Key, Keys
 from ._connection import Connection, connect
 from ._fetch import fetch
 from ._graph import Graph
+from ._notices import Notice
 from ._progress import Progress
 from ._result import Column, Result
 
-__all__ = ["Column", "Connection", "Graph", "Progress", "Result", "connect", "fetch"]
+__all__ = ["Column", "Connection", "Direction", "Graph", "Key", "Keys", "Notice", "Progress", "Result", "connect", "fetch"]
 __version__ = "0.1.0"

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from ._arguments import Direction, KeyType
 from ._fetch import ProgressArgument
 from ._fetch import fetch as _fetch
 from ._graph import Graph
@@ -17,9 +18,26 @@ from ._result import Result
 class Connection(psycopg.Connection[Any]):
     """A connection of psycopg that also makes handles of graphs."""
 
-    def graph(self, graph: str | sql.Composable | tuple[str, ...], **options: Any) -> Graph:
+    def graph(
+        self,
+        graph: str | sql.Composable | tuple[str, ...],
+        *,
+        source: str | Sequence[str] | None = None,
+        target: str | Sequence[str] | None = None,
+        weight: str | None = None,
+        reverse_cost: str | None = None,
+        edge_id: str | None = None,
+        parameters: Sequence[Any] | None = None,
+        vertices: str | None = None,
+        direction: Direction | None = None,
+        keys: KeyType | None = None,
+        progress: ProgressArgument = None,
+    ) -> Graph:
         """Make a handle of a graph. The arguments are those of ``Graph``."""
-        return Graph(self, graph, **options)
+        return Graph(
+            self, graph, source=source, target=target, weight=weight, reverse_cost=reverse_cost, edge_id=edge_id, parameters=parameters,
+            vertices=vertices, direction=direction, keys=keys, progress=progress,
+        )
 
     def fetch(
         self,

@@ -8,6 +8,7 @@ rows but the one that takes the messages.
 from __future__ import annotations
 
 import contextlib
+import re
 import struct
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.waiting import Wait
 
+from ._notices import warned
 from ._progress import Progress, watch
 from ._result import Column, Result
 from ._types import BY_OID, BYTES, FIXED, TEXT
@@ -34,6 +36,8 @@ _SIGNATURE = b"PGCOPY\n\xff\r\n\0"
 _INT4 = struct.Struct(">i")
 _END = b"\xff\xff"
 _WAIT_R = Wait.R
+# Statements that have rows and are no query.
+_NOT_SELECT = re.compile(r"\s*(explain|show|insert|update|delete|merge|call|execute|fetch)\b", re.IGNORECASE)
 
 # The rows of a column in a block: values (of a fixed length: one for each row; else bytes), lengths where they differ, and which are valid.
 Part = tuple[np.ndarray, np.ndarray | None, np.ndarray | None]
@@ -264,7 +268,7 @@ def run(
         for column, part in zip(columns, take_apart(block, lengths, plans)):
             column.append(part)
 
-    with watch(connection, progress, description):
+    with warned(connection), watch(connection, progress, description):
         try:
             with connection.cursor() as cursor, cursor.copy(command):
                 connection.wait(_blocks(connection, use))
@@ -294,11 +298,12 @@ def fetch(
     if parameters is not None and (isinstance(parameters, str) or not isinstance(parameters, (Sequence, Mapping))):
         raise TypeError(f"parameters must be a list or a dict, not {type(parameters).__name__}")
     bound = psycopg.ClientCursor(connection).mogrify(query, parameters) if parameters is not None else query
+    if match := _NOT_SELECT.match(bound):
+        raise psycopg.ProgrammingError(f"fetch takes one SELECT, VALUES or TABLE; for {match[1].upper()} use execute")
     inner = written(bound)
     try:
         plans = [Plan(name, BY_OID.get(type_, TEXT)) for name, type_ in describe(connection, inner)]
     except psycopg.errors.SyntaxError as error:
-        # SHOW and EXPLAIN have rows as well, and an INSERT may.
         if hasattr(error, "add_note"):
             error.add_note("fetch takes one SELECT, VALUES or TABLE. For other statements there is execute.")
         raise

@@ -7,18 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import uuid
-
-    import numpy as np
-    from psycopg import sql
-
+    from ._arguments import Direction, Key, Keys, Pairs, Query
     from ._fetch import ProgressArgument
     from ._result import Result
-
-    # A vertex: an int, a str or a UUID, by the type of the columns; a tuple where several columns are the key.
-    Key = int | str | uuid.UUID | tuple[Any, ...]
-    Keys = Sequence[Key] | np.ndarray
-    Query = str | sql.Composable
 
 # The forms of each function: arguments behind the graph, "!" where there is no default; columns; whether the type of the vertices is a
 # part of the function's name; what it returns. "key" is the type of the vertices.
@@ -170,6 +161,55 @@ FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
     ),
 }
 
+# Other names of the functions, for the error of a method that does not exist.
+OTHER_NAMES: dict[str, str] = {
+    "all_shortest_paths": "allshortestpaths",
+    "articulation_points": "cut_vertices cutpoints articulationpoints",
+    "betweenness": "betweenness_centrality",
+    "bfs": "breadth_first_search breadthfirstsearch dfs descendants ego_graph k_hop khop neighbors neighborhood traverse",
+    "bfs_tree": "predecessors",
+    "biconnected": "blocks biconnected_components biconnectedcomponents",
+    "bridges": "cut_edges",
+    "cc": "component components connected_components connectedcomponents union_find wcc weakly_connected_components",
+    "cdlp": "label_propagation labelpropagation lpa",
+    "check": "verify",
+    "circuit": "potentials voltages",
+    "closeness": "closeness_centrality harmonic",
+    "core": "core_number coreness k_core kcore",
+    "cycles": "cycle has_cycle rings simple_cycles",
+    "degree": "degrees in_degree out_degree strength",
+    "distance_matrix": "cost_matrix dijkstracostmatrix distances many_to_many",
+    "eigenvector": "eigenvector_centrality",
+    "estimate": "size",
+    "evict": "drop drop_graph invalidate",
+    "heat": "diffusion",
+    "hits": "authorities hubs",
+    "k_shortest_paths": "ksp shortest_simple_paths yen",
+    "katz": "katz_centrality",
+    "lcc": "clustering clustering_coefficient local_clustering",
+    "longest_path": "critical_path",
+    "louvain": "communities community",
+    "max_flow": "maxflow maximum_flow maximum_flow_value flow",
+    "max_flow_edges": "push_relabel pushrelabel edmonds_karp edmondskarp boykov_kolmogorov boykovkolmogorov dinic preflow_push",
+    "min_cut": "minimum_cut mincut st_cut",
+    "neural": "hopfield",
+    "pagerank": "page_rank ppr rank",
+    "prewarm": "build build_graph load preload warm",
+    "random_walk": "node2vec random_walks",
+    "reachable": "has_path reachability",
+    "scc": "strong_components strongcomponents strongly_connected_components",
+    "shortest_path": "a_star astar bd_dijkstra bddijkstra dijkstra path",
+    "shortest_path_tree": "driving_distance drivingdistance isochrone service_area",
+    "shortest_paths": "paths",
+    "similarity": "common_neighbors cosine jaccard node_similarity overlap",
+    "spanning_forest": "kruskal minimum_spanning_tree mst prim spanning_tree",
+    "ssnsp": "count_paths path_count",
+    "sssp": "bellman_ford delta_stepping single_source_shortest_path",
+    "sswp": "bottleneck widest_path",
+    "topological_order": "topological_sort topologicalsort toposort",
+    "triangle_count": "count_triangles",
+}
+
 
 class Functions:
     """The functions of the extension as methods, with the names, order and defaults of the arguments in SQL."""
@@ -183,7 +223,7 @@ class Functions:
     def _value(self, function: str, arguments: Mapping[str, Any]) -> Any:
         raise NotImplementedError
 
-    def all_shortest_paths(self, source: Key | None, target: Key | None, max_paths: int | None = 1000, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def all_shortest_paths(self, source: Key | None, target: Key | None, max_paths: int | None = 1000, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of all shortest paths, from source to target.
 
         Columns: path_id (integer), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
@@ -204,7 +244,7 @@ class Functions:
         """
         return self._rows("articulation_points", {}, select, progress)
 
-    def betweenness(self, samples: int | None = None, seed: int | None = 0, normalized: bool | None = True, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def betweenness(self, samples: int | None = None, seed: int | None = 0, normalized: bool | None = True, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Betweenness centrality: the share of shortest paths that pass through each vertex.
 
         Columns: vertex (type of the vertices), centrality (double precision).
@@ -215,7 +255,7 @@ class Functions:
         """
         return self._rows("betweenness", {"samples": samples, "seed": seed, "normalized": normalized, "direction": direction}, select, progress)
 
-    def bfs(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def bfs(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the fewest hops to each.
 
         Columns: vertex (type of the vertices), level (integer).
@@ -226,7 +266,7 @@ class Functions:
         """
         return self._rows("bfs", {"source": source, "max_depth": max_depth, "direction": direction}, select, progress)
 
-    def bfs_tree(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def bfs_tree(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, each with its level (fewest hops) and its predecessor.
 
         Columns: vertex (type of the vertices), level (integer), predecessor (type of the vertices), edge (type of the vertices), source (type of the vertices).
@@ -267,7 +307,7 @@ class Functions:
         """
         return self._rows("cc", {}, select, progress)
 
-    def cdlp(self, max_iterations: int | None = 10, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def cdlp(self, max_iterations: int | None = 10, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Communities by label propagation, each named by one of its vertices.
 
         Columns: vertex (type of the vertices), label (type of the vertices).
@@ -278,7 +318,7 @@ class Functions:
         """
         return self._rows("cdlp", {"max_iterations": max_iterations, "direction": direction}, select, progress)
 
-    def check(self, direction: str | None = None, weights: bool | None = False, backward: bool | None = False, with_overlay: bool | None = False) -> dict[str, Any]:
+    def check(self, direction: Direction | None = None, weights: bool | None = False, backward: bool | None = False, with_overlay: bool | None = False) -> dict[str, Any]:
         """Compare the graph that a call would use with one newly built from its source.
 
         Returns a dict: ok (boolean), differs (text), cache (text), vertices (bigint), edges (bigint), has_weights (boolean), has_backward (boolean).
@@ -288,7 +328,7 @@ class Functions:
         """
         return self._record("check", {"direction": direction, "weights": weights, "backward": backward, "with_overlay": with_overlay})
 
-    def circuit(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def circuit(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Voltages in a network of conductances with fixed poles.
 
         Columns: vertex (type of the vertices), value (double precision).
@@ -299,7 +339,7 @@ class Functions:
         """
         return self._rows("circuit", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
 
-    def closeness(self, samples: int | None = None, seed: int | None = 0, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def closeness(self, samples: int | None = None, seed: int | None = 0, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Closeness centrality: how near each vertex is to those that it reaches.
 
         Columns: vertex (type of the vertices), reached (bigint), farness (double precision), closeness (double precision), harmonic (double precision).
@@ -320,7 +360,7 @@ class Functions:
         """
         return self._rows("core", {}, select, progress)
 
-    def cycles(self, source: Key | None, max_length: int | None = 6, max_cycles: int | None = 1000, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def cycles(self, source: Key | None, max_length: int | None = 6, max_cycles: int | None = 1000, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of the simple cycles through a vertex, the shortest first.
 
         Columns: cycle_id (integer), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
@@ -331,7 +371,7 @@ class Functions:
         """
         return self._rows("cycles", {"source": source, "max_length": max_length, "max_cycles": max_cycles, "direction": direction}, select, progress)
 
-    def degree(self, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def degree(self, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Number of edges of each vertex, and the sum of their weights.
 
         Columns: vertex (type of the vertices), degree (bigint), strength (double precision).
@@ -342,7 +382,7 @@ class Functions:
         """
         return self._rows("degree", {"direction": direction}, select, progress)
 
-    def distance_matrix(self, sources: Keys, targets: Keys, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def distance_matrix(self, sources: Keys, targets: Keys, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Length of the shortest path from each source to each target.
 
         Columns: source (type of the vertices), target (type of the vertices), distance (double precision).
@@ -353,7 +393,7 @@ class Functions:
         """
         return self._rows("distance_matrix", {"sources": sources, "targets": targets, "direction": direction}, select, progress)
 
-    def eigenvector(self, max_iterations: int | None = 100, tolerance: float | None = 1e-6, weights: bool | None = False, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def eigenvector(self, max_iterations: int | None = 100, tolerance: float | None = 1e-6, weights: bool | None = False, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Eigenvector centrality: proportional to the sum of the centralities of the in-neighbors.
 
         Columns: vertex (type of the vertices), centrality (double precision).
@@ -364,7 +404,7 @@ class Functions:
         """
         return self._rows("eigenvector", {"max_iterations": max_iterations, "tolerance": tolerance, "weights": weights, "direction": direction}, select, progress)
 
-    def estimate(self, weights: bool | None = False, direction: str | None = None) -> dict[str, Any]:
+    def estimate(self, weights: bool | None = False, direction: Direction | None = None) -> dict[str, Any]:
         """Estimated size of a graph in shared memory (bytes), after its build and at the peak of the build.
 
         Returns a dict: edges (bigint), vertices (bigint), graph_bytes (bigint), peak_bytes (bigint), allowed_bytes (bigint), fits (boolean).
@@ -381,7 +421,7 @@ class Functions:
         """
         return self._value("evict", {})
 
-    def heat(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def heat(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Temperatures after heat has flowed along the edges.
 
         Columns: vertex (type of the vertices), value (double precision).
@@ -392,7 +432,7 @@ class Functions:
         """
         return self._rows("heat", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
 
-    def hits(self, max_iterations: int | None = 100, tolerance: float | None = 1e-8, weights: bool | None = False, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def hits(self, max_iterations: int | None = 100, tolerance: float | None = 1e-8, weights: bool | None = False, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Hub and authority scores (HITS); each kind sums to 1.
 
         Columns: vertex (type of the vertices), hub (double precision), authority (double precision).
@@ -403,7 +443,7 @@ class Functions:
         """
         return self._rows("hits", {"max_iterations": max_iterations, "tolerance": tolerance, "weights": weights, "direction": direction}, select, progress)
 
-    def k_shortest_paths(self, source: Key | None, target: Key | None, k: int | None = 3, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def k_shortest_paths(self, source: Key | None, target: Key | None, k: int | None = 3, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of the k shortest paths without a repeated vertex, from source to target.
 
         Columns: path_id (integer), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
@@ -414,7 +454,7 @@ class Functions:
         """
         return self._rows("k_shortest_paths", {"source": source, "target": target, "k": k, "direction": direction}, select, progress)
 
-    def katz(self, alpha: float | None = 0.1, beta: float | None = 1, max_iterations: int | None = 1000, tolerance: float | None = 1e-6, normalized: bool | None = True, weights: bool | None = False, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def katz(self, alpha: float | None = 0.1, beta: float | None = 1, max_iterations: int | None = 1000, tolerance: float | None = 1e-6, normalized: bool | None = True, weights: bool | None = False, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Katz centrality: the number of walks that end at each vertex, damped by length.
 
         Columns: vertex (type of the vertices), centrality (double precision).
@@ -425,7 +465,7 @@ class Functions:
         """
         return self._rows("katz", {"alpha": alpha, "beta": beta, "max_iterations": max_iterations, "tolerance": tolerance, "normalized": normalized, "weights": weights, "direction": direction}, select, progress)
 
-    def lcc(self, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def lcc(self, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Local clustering coefficients.
 
         Columns: vertex (type of the vertices), coefficient (double precision).
@@ -466,14 +506,14 @@ class Functions:
         """
         return self._rows("louvain", {"resolution": resolution, "max_levels": max_levels, "tolerance": tolerance, "seed": seed}, select, progress)
 
-    def max_flow(self, source: Key | Keys | None, target: Key | Keys | None, direction: str | None = None) -> float | None:
+    def max_flow(self, source: Key | Keys | None, target: Key | Keys | None, direction: Direction | None = None) -> float | None:
         """Value of the maximum flow from the sources to the targets; weights are capacities.
 
         SQL: ``emogi_max_flow``
         """
         return self._value("max_flow", {"source": source, "target": target, "direction": direction})
 
-    def max_flow_edges(self, source: Key | Keys | None, target: Key | Keys | None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def max_flow_edges(self, source: Key | Keys | None, target: Key | Keys | None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Edges of a maximum flow, with flow and residual capacity.
 
         Columns: src (type of the vertices), dst (type of the vertices), edge (type of the vertices), flow (double precision), residual (double precision).
@@ -484,7 +524,7 @@ class Functions:
         """
         return self._rows("max_flow_edges", {"source": source, "target": target, "direction": direction}, select, progress)
 
-    def min_cut(self, source: Key | Keys | None, target: Key | Keys | None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def min_cut(self, source: Key | Keys | None, target: Key | Keys | None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Edges of the minimum cut between the sources and the targets.
 
         Columns: src (type of the vertices), dst (type of the vertices), edge (type of the vertices), capacity (double precision).
@@ -502,7 +542,7 @@ class Functions:
         """
         return self._value("modularity", {"communities": communities, "resolution": resolution})
 
-    def neural(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def neural(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Activations of a recurrent network of tanh neurons.
 
         Columns: vertex (type of the vertices), value (double precision).
@@ -513,7 +553,7 @@ class Functions:
         """
         return self._rows("neural", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
 
-    def pagerank(self, damping: float | None = 0.85, max_iterations: int | None = 100, tolerance: float | None = 1e-6, start: Query | Mapping[Any, float] | None = None, direction: str | None = None, weights: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def pagerank(self, damping: float | None = 0.85, max_iterations: int | None = 100, tolerance: float | None = 1e-6, start: Query | Mapping[Any, float] | None = None, direction: Direction | None = None, weights: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """PageRank; the ranks sum to 1.
 
         Columns: vertex (type of the vertices), rank (double precision).
@@ -524,7 +564,7 @@ class Functions:
         """
         return self._rows("pagerank", {"damping": damping, "max_iterations": max_iterations, "tolerance": tolerance, "start": start, "direction": direction, "weights": weights}, select, progress)
 
-    def prewarm(self, direction: str | None = None, weights: bool | None = False, backward: bool | None = False, keep: bool | None = None) -> dict[str, Any]:
+    def prewarm(self, direction: Direction | None = None, weights: bool | None = False, backward: bool | None = False, keep: bool | None = None) -> dict[str, Any]:
         """Load a graph into the cache for all sessions; with keep, exempt it from eviction.
 
         Returns a dict: cache (text), vertices (bigint), edges (bigint), bytes (bigint), kept (boolean).
@@ -534,7 +574,7 @@ class Functions:
         """
         return self._record("prewarm", {"direction": direction, "weights": weights, "backward": backward, "keep": keep})
 
-    def random_walk(self, source: Key | Keys | None, length: int | None = 80, walks: int | None = 1, p: float | None = 1, q: float | None = 1, seed: int | None = 0, direction: str | None = None, weights: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def random_walk(self, source: Key | Keys | None, length: int | None = 80, walks: int | None = 1, p: float | None = 1, q: float | None = 1, seed: int | None = 0, direction: Direction | None = None, weights: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Random walks from each source, as in node2vec with p and q.
 
         Columns: walk (bigint), step (integer), vertex (type of the vertices).
@@ -545,7 +585,7 @@ class Functions:
         """
         return self._rows("random_walk", {"source": source, "length": length, "walks": walks, "p": p, "q": q, "seed": seed, "direction": direction, "weights": weights}, select, progress)
 
-    def reachable(self, pairs: Query | Sequence[tuple[Key, Key]], direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def reachable(self, pairs: Query | Pairs, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Whether a path leads from source to target, for each pair of a query.
 
         Columns: source (type of the vertices), target (type of the vertices), reachable (boolean).
@@ -566,7 +606,7 @@ class Functions:
         """
         return self._rows("scc", {}, select, progress)
 
-    def shortest_path(self, source: Key | None, target: Key | None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def shortest_path(self, source: Key | None, target: Key | None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of one shortest path, from source to target.
 
         Columns: seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
@@ -577,7 +617,7 @@ class Functions:
         """
         return self._rows("shortest_path", {"source": source, "target": target, "direction": direction}, select, progress)
 
-    def shortest_path_tree(self, source: Key | Keys | None, max_distance: float | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def shortest_path_tree(self, source: Key | Keys | None, max_distance: float | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, each with its distance (by weight) and its predecessor.
 
         Columns: vertex (type of the vertices), distance (double precision), predecessor (type of the vertices), edge (type of the vertices), source (type of the vertices).
@@ -588,7 +628,7 @@ class Functions:
         """
         return self._rows("shortest_path_tree", {"source": source, "max_distance": max_distance, "direction": direction}, select, progress)
 
-    def shortest_paths(self, sources: Keys | None = None, targets: Keys | None = None, pairs: Query | Sequence[tuple[Key, Key]] | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def shortest_paths(self, sources: Keys | None = None, targets: Keys | None = None, pairs: Query | Pairs | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of one shortest path from each source to each target.
 
         Columns: source (type of the vertices), target (type of the vertices), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
@@ -599,7 +639,7 @@ class Functions:
         """
         return self._rows("shortest_paths", {"sources": sources, "targets": targets, "pairs": pairs, "direction": direction}, select, progress)
 
-    def similarity(self, measure: str | None = "jaccard", top_k: int | None = 10, cutoff: float | None = 0, pairs: Query | Sequence[tuple[Key, Key]] | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def similarity(self, measure: str | None = "jaccard", top_k: int | None = 10, cutoff: float | None = 0, pairs: Query | Pairs | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Similarity of vertices by their neighbors, for the most similar pairs or for given pairs.
 
         Columns: vertex1 (type of the vertices), vertex2 (type of the vertices), similarity (double precision).
@@ -620,7 +660,7 @@ class Functions:
         """
         return self._rows("spanning_forest", {"maximum": maximum}, select, progress)
 
-    def ssnsp(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def ssnsp(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the number of shortest paths (by hops) to each.
 
         Columns: vertex (type of the vertices), level (integer), paths (double precision).
@@ -631,7 +671,7 @@ class Functions:
         """
         return self._rows("ssnsp", {"source": source, "max_depth": max_depth, "direction": direction}, select, progress)
 
-    def sssp(self, source: Key | Keys | None, max_distance: float | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def sssp(self, source: Key | Keys | None, max_distance: float | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the length of the shortest path (by weight) to each.
 
         Columns: vertex (type of the vertices), distance (double precision).
@@ -642,7 +682,7 @@ class Functions:
         """
         return self._rows("sssp", {"source": source, "max_distance": max_distance, "direction": direction}, select, progress)
 
-    def sswp(self, source: Key | Keys | None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def sswp(self, source: Key | Keys | None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the width of the widest path to each.
 
         Columns: vertex (type of the vertices), width (double precision).

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import decimal
+import difflib
 import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psycopg
 from psycopg import sql
 
+from ._arguments import Direction, KeyType
 from ._fetch import Plan, ProgressArgument, describe, need_connection, run, written
-from ._functions import FUNCTIONS, Functions
+from ._functions import FUNCTIONS, OTHER_NAMES, Functions
+from ._notices import warned
 from ._progress import extension_schema
 from ._result import Result
 
@@ -174,6 +177,16 @@ _QUERIES = {
 }
 
 
+def _other_name(name: str) -> str:
+    """Get a hint for a method that does not exist: that of a function with this other name, or with a similar one."""
+    plain = name.lower().removeprefix("emogi_").removeprefix("pgr_")
+    for function, words in OTHER_NAMES.items():
+        if plain == function or plain.replace("_", "") in words.replace("_", "").split():
+            return f": use {function}()"
+    similar = difflib.get_close_matches(plain, FUNCTIONS, 1)
+    return f": perhaps {similar[0]}()" if similar else f": the functions are {', '.join(FUNCTIONS)}"
+
+
 class Graph(Functions):
     """A handle of a graph: a connection and a graph argument of the extension. It holds no edges itself.
 
@@ -205,8 +218,8 @@ class Graph(Functions):
         edge_id: str | None = None,
         parameters: Sequence[Any] | None = None,
         vertices: str | None = None,
-        direction: str | None = None,
-        keys: str | None = None,
+        direction: Direction | None = None,
+        keys: KeyType | None = None,
         progress: ProgressArgument = None,
     ):
         need_connection(connection)
@@ -223,7 +236,7 @@ class Graph(Functions):
         self.connection = connection
         self.direction = direction
         self.progress = progress
-        self._keys = keys
+        self._keys: str | None = keys
         self._schema: str | None = None
         self._parameters = parameters
         self._vertices = vertices
@@ -261,6 +274,13 @@ class Graph(Functions):
 
     def __repr__(self) -> str:
         return f"<emogi.Graph: {self._text}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Name the method that may have been meant in the error about one that does not exist."""
+            hint = "" if name.startswith("_") else _other_name(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 
     @property
     def schema(self) -> str:
@@ -393,7 +413,7 @@ class Graph(Functions):
     def _record(self, function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Call a function that returns one row."""
         call, _, _ = self._compose(function, arguments)
-        with self.connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+        with warned(self.connection), self.connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
             row = cursor.execute(sql.SQL("SELECT * FROM {}").format(call)).fetchone()
         assert row is not None
         return row
@@ -401,7 +421,7 @@ class Graph(Functions):
     def _value(self, function: str, arguments: Mapping[str, Any]) -> Any:
         """Call a function that returns one value."""
         call, _, _ = self._compose(function, arguments)
-        with self.connection.cursor(row_factory=psycopg.rows.tuple_row) as cursor:
+        with warned(self.connection), self.connection.cursor(row_factory=psycopg.rows.tuple_row) as cursor:
             row = cursor.execute(sql.SQL("SELECT {}").format(call)).fetchone()
         assert row is not None
         return row[0]

@@ -155,6 +155,16 @@ class Column:
         return values
 
 
+class _Row(tuple[Any, ...]):
+    """A row, with the names of its columns where pandas looks for them: ``pd.DataFrame(result)``."""
+
+    __slots__ = ()
+    _fields: tuple[str, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (tuple(self),)
+
+
 class Result:
     """The rows of a call, column by column.
 
@@ -215,7 +225,8 @@ class Result:
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """Iterate over the rows, as tuples of Python's own types, with None for NULL."""
-        return zip(*(column.objects() for column in self._columns.values()))
+        row = type("Row", (_Row,), {"__slots__": (), "_fields": tuple(self._columns)})
+        return map(row, zip(*(column.objects() for column in self._columns.values())))
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{column.name} {column.type}" for column in self._columns.values())

@@ -10,12 +10,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from . import centrality, components, paths
+from . import centrality, components, flows, paths
 from .info import FUNCTIONS
 from .served import RULES
 
 BY_NAME: dict[str, Callable[..., Any]] = {
-    name: getattr(next(module for module in (centrality, components, paths) if hasattr(module, name)), name) for name in FUNCTIONS
+    name: getattr(next(module for module in (centrality, components, flows, paths) if hasattr(module, name)), name) for name in FUNCTIONS
 }
 
 

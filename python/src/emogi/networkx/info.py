@@ -34,6 +34,8 @@ FUNCTIONS: dict[str, str] = {
     "is_connected": "",
     "is_strongly_connected": "",
     "is_weakly_connected": "",
+    "maximum_flow_value": "Without `flow_func`; capacities are finite.",
+    "minimum_cut_value": "Without `flow_func`; capacities are finite.",
     "multi_source_dijkstra_path_length": "",
     "node_connected_component": "",
     "number_connected_components": "",

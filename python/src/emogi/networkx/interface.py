@@ -48,7 +48,7 @@ class Backend:
     @staticmethod
     def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         """Tell whether the backend is worthwhile, if the user did not name it."""
-        graph = args[0] if args else kwargs.get("G")
+        graph = args[0] if args else kwargs.get("G", kwargs.get("flowG"))
         if isinstance(graph, EmogiGraph):
             return True
         least = nx.config.backends.emogi.min_edges

@@ -1,0 +1,85 @@
+"""Notices of the server are warnings, and errors about what does not exist name what does."""
+
+import copy
+import pickle
+import warnings
+
+import pandas
+import psycopg
+import pytest
+
+import emogi
+
+
+def test_a_notice_is_a_warning_at_the_call(db):
+    db.execute("CREATE TABLE rk (src int, dst int, km float8)")
+    db.execute("INSERT INTO rk VALUES (1, 2, 10), (2, 3, 5)")
+    with pytest.warns(emogi.Notice, match="has no column weight or cost") as caught:
+        assert list(db.graph("rk").sssp(1)) == [(1, 0.0), (2, 1.0), (3, 2.0)]
+    assert "rk(src, dst, km)" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    with pytest.warns(emogi.Notice, match="every edge has capacity 1"):
+        assert db.graph("rk").max_flow(1, 3) == 1
+    with pytest.warns(emogi.Notice, match="has no column weight"):
+        db.fetch("SELECT * FROM emogi_sssp('rk', 1)")
+
+
+def test_no_notice_is_no_warning(db):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        db.graph("follows").bfs(1)
+        db.execute("DO $$BEGIN RAISE NOTICE 'of the user'; END$$")
+
+
+def test_a_handler_of_the_user_gets_the_notice_too(db):
+    texts = []
+    db.add_notice_handler(lambda notice: texts.append(notice.message_primary))
+    with pytest.warns(emogi.Notice, match="said"):
+        _say(db)
+    assert texts == ["said"]
+
+
+def _say(db):
+    db.execute("CREATE FUNCTION pg_temp.say() RETURNS int LANGUAGE plpgsql AS $$BEGIN RAISE WARNING 'said'; RETURN 1; END$$")
+    return db.fetch("SELECT pg_temp.say() AS one")
+
+
+def test_a_warning_that_is_an_error_leaves_the_connection_usable(db):
+    db.execute("CREATE TABLE rk (src int, dst int, km float8)")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(emogi.Notice):
+            db.graph("rk").sssp(1)
+    assert len(db.graph("follows").bfs(1)) > 1
+
+
+def test_rows_have_names_for_pandas(db):
+    result = db.graph("follows").bfs(1)
+    frame = pandas.DataFrame(result)
+    assert list(frame.columns) == ["vertex", "level"]
+    pandas.testing.assert_frame_equal(frame, result.pandas(), check_dtype=False)
+    row = next(iter(result))
+    assert row == (1, 0) and repr(row) == "(1, 0)" and type(pickle.loads(pickle.dumps(row))) is tuple
+    assert copy.copy(row) == row
+    assert list(pandas.DataFrame(db.fetch("SELECT 1 AS \"a b\", 2 AS \"class\"")).columns) == ["a b", "class"]
+
+
+@pytest.mark.parametrize(
+    "name, hint",
+    [("dijkstra", "use shortest_path"), ("connected_components", "use cc"), ("pgr_dijkstra", "use shortest_path"), ("emogi_bfs", "use bfs"),
+     ("pagerang", "perhaps pagerank"), ("maximum_flow", "use max_flow"), ("maxFlow", "use max_flow"), ("xyzzy", "the functions are all_shortest_paths")],
+)
+def test_a_function_that_does_not_exist(db, name, hint):
+    follows = db.graph("follows")
+    with pytest.raises(AttributeError, match=rf"'Graph' object has no attribute '{name}': {hint}"):
+        getattr(follows, name)
+    assert not hasattr(follows, "_private")
+    assert copy.copy(follows).direction is None
+
+
+@pytest.mark.parametrize("statement, word", [("EXPLAIN SELECT 1", "EXPLAIN"), (" explain (costs off) select 1", "EXPLAIN"), ("SHOW work_mem", "SHOW"), ("INSERT INTO follows VALUES (1, 2) RETURNING src", "INSERT")])
+def test_a_statement_that_is_no_query(db, statement, word):
+    with pytest.raises(psycopg.ProgrammingError, match=f"fetch takes one SELECT, VALUES or TABLE; for {word} use execute"):
+        db.fetch(statement)
+    with pytest.raises(psycopg.errors.SyntaxError):
+        db.fetch("SELEC 1")

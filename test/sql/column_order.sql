@@ -1,0 +1,75 @@
+-- Lists of columns that begin with the name of the edge, or end with a reverse weight, are refused; those of trees and junction tables are not.
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
+CREATE SCHEMA test_column_order;
+SET search_path = test_column_order, public;
+\pset format unaligned
+\pset tuples_only on
+CREATE FUNCTION count_of(graph text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  hint text;
+BEGIN
+  RETURN (SELECT count(*) FROM emogi_sssp(graph, 1));
+EXCEPTION WHEN ambiguous_column OR undefined_column THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ' ' || SQLERRM || ' | ' || hint;
+END $$;
+
+-- The names of the second and the third column are those of ends.
+CREATE TABLE lane (lane_id int, from_site int, to_site int, cap int, id int);
+INSERT INTO lane VALUES (7, 1, 2, 5, 7), (8, 2, 3, 7, 8);
+SELECT count_of('lane(lane_id, from_site, to_site, cap)');
+SELECT count_of('lane(lane_id, from_site, to_site)');
+SELECT count_of('lane(from_site, to_site, cap, lane_id)');
+SELECT count_of('lane(from_site, to_site)'), count_of('lane(lane_id, from_site)');
+SELECT count_of('SELECT lane_id, from_site, to_site FROM lane');
+SELECT count_of('SELECT from_site, to_site, cap FROM lane'), count_of('SELECT from_site, to_site, lane_id FROM lane');
+SELECT emogi_max_flow('lane'::regclass, 1, 3, columns => 'lane_id, from_site, to_site, cap');
+CREATE TABLE tenanted (tenant int, src int, dst int, amount int);
+SELECT count_of('tenanted(tenant, src, dst, amount)');
+SELECT count_of('tenanted(tenant, src, dst)');
+SELECT * FROM emogi_sssp('tenanted', 1);
+CREATE TABLE pairs (word int, a int, b int, node_a int, node_b int, node1 int, node2 int, sender_id int, receiver_id int, startnode int, endnode int, w int);
+SELECT count_of('pairs(word, a, b, w)');
+SELECT count_of('pairs(word, node_a, node_b)');
+SELECT count_of('pairs(word, node1, node2)');
+SELECT count_of('pairs(word, sender_id, receiver_id)');
+SELECT count_of('pairs(word, startnode, endnode, w)');
+
+-- osm2pgrouting's name of the edge, with other names of ends.
+CREATE TABLE ways (gid int, x int, y int, cost int, reverse_cost int);
+SELECT count_of('ways(gid, x, y, cost, reverse_cost)');
+SELECT count_of('ways(gid, x, cost)'), count_of('ways(x, y, cost, reverse_cost, gid)');
+
+-- Both reference one table.
+CREATE TABLE site (id int PRIMARY KEY);
+CREATE TABLE hop (h int, x int REFERENCES site, y int REFERENCES site, w int);
+SELECT count_of('hop(h, x, y)');
+SELECT count_of('hop(h, x, w)'), count_of('hop(x, y, h)');
+
+-- A key in a list of four columns.
+CREATE TABLE keyed (k int PRIMARY KEY, x int, y int, w int, u int UNIQUE, p int);
+CREATE UNIQUE INDEX ON keyed (p) WHERE p > 0;
+SELECT count_of('keyed(k, x, y, w)');
+SELECT count_of('keyed(u, x, y, w)');
+SELECT count_of('keyed(k, x, y, w, u)');
+SELECT count_of('keyed(k, x, y)'), count_of('keyed(k, x)'), count_of('keyed(x, y, w, k)'), count_of('keyed(p, x, y, w)');
+
+-- Trees, whose key comes first, and junction tables, whose key has both ends.
+CREATE TABLE part (id int PRIMARY KEY, part_id int UNIQUE, parent_id int, kg int, weight int, label text, made date, price numeric);
+SELECT count_of('part(part_id, parent_id)'), count_of('part(id, parent_id)'), count_of('part(part_id, parent_id, kg)'),
+  count_of('part(part_id, parent_id, weight, label)'), count_of('part(part_id, parent_id, kg, label)'), count_of('part(id, parent_id, price)');
+SELECT count_of('part(id, parent_id, kg)');
+SELECT count_of('part(parent_id, id, kg)');
+CREATE TABLE friendship (person_id int, friend_id int, since int, weight int, PRIMARY KEY (person_id, friend_id));
+SELECT count_of('friendship(person_id, friend_id)'), count_of('friendship(person_id, friend_id, since)'), count_of('friendship(person_id, friend_id, since, weight)');
+
+-- A fourth of four columns with the name of a reverse weight.
+CREATE TABLE road (a int, b int, km int, km_back int, reverse_km numeric, rev_km int, km_reverse float8, way_back text, reverse_cost int, reverse_capacity int, c int);
+INSERT INTO road VALUES (2, 1, 5, 6, 7, 8, 9, 'x', 10, 11, 12);
+SELECT count_of('road(a, b, km, km_back)');
+SELECT count_of('road(a, b, km, reverse_km)');
+SELECT left(count_of('road(a, b, km, rev_km)'), 5), left(count_of('road(a, b, km, km_reverse)'), 5), left(count_of('road((a, c), (b, c), km, km_back)'), 5);
+SELECT count_of('road(a, b, km, way_back)'), count_of('road(a, b, km, reverse_cost)'), count_of('road(a, b, km, reverse_capacity)'), count_of('road(a, b, km, km_back, c)'), count_of('road(a, b, km_back)');
+SELECT count_of('SELECT a AS src, b AS dst, km AS cost, km_back AS reverse_cost FROM road');
