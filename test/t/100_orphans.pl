@@ -15,6 +15,9 @@ use Time::HiRes qw(sleep time);
 
 my $seconds = 20;    # an orphan ends within 5 s, on a busy machine later
 my @conf = ('emogi.notice_trial = off', 'fsync = off');
+my @started;    # processes that would outlive a failed test
+END { local $?; kill 'KILL', grep { (readlink("/proc/$_/cwd") // '') =~ /100_orphans/ } @started }
+
 my $devices = 'SELECT count(*) > 0 FROM emogi_devices';
 
 # Has a process ended? A zombie has, too.
@@ -36,8 +39,10 @@ sub session_with_pid
 {
 	my ($node) = @_;
 	my $session = session($node);
+	my $pid = $session->ask('SELECT pg_backend_pid()');
 
-	return ($session, $session->ask('SELECT pg_backend_pid()'));
+	push @started, $pid;
+	return ($session, $pid);
 }
 
 # Stop a process; is it stopped in the middle of something that a session, told a command, waits for?
