@@ -2,11 +2,11 @@
 
     page.py CSV PAGE            put it between the markers of the page
     page.py CSV                 print it"""
-import collections
 import csv
 import math
 import pathlib
 import sys
+import textwrap
 
 from system import QUESTIONS
 
@@ -63,36 +63,20 @@ def edges_in_words(edges):
 
 
 def figure(run, cell):
-    """Get p50 and p95 of a cell, and the number of calls where it is not that of all others."""
+    """Get the median of a cell."""
     if cell is None:
         return ''
-    limit = '> ' + run.facts['limit']
-    if cell['p50'] == math.inf:
-        return limit
-    p95 = limit if cell['p95'] == math.inf else number(cell['p95'])
-    calls = '' if int(cell['calls']) >= run.most else f"; {cell['calls']}"
-    return f"{number(cell['p50'])} ({p95}{calls})"
-
-
-def verdict(run, edges, question):
-    """Get who is the fastest, in one word where it is the same in all states."""
-    by_state = [', '.join(run.fastest(edges, question, state)) for state in STATES]
-    if len(set(by_state)) == 1:
-        return by_state[0]
-    groups = collections.defaultdict(list)
-    for state, names in zip(STATES, by_state):
-        groups[names].append(state)
-    return '; '.join(f"{' and '.join(states)}: {names}" for names, states in groups.items())
+    return '> ' + run.facts['limit'] if cell['p50'] == math.inf else number(cell['p50'])
 
 
 def table(run):
-    yield '| question | edges | emogi, warm | a row changed | cold | ' + ' | '.join(run.systems[1:]) + ' | fastest |'
-    yield '|' + '---|' * (len(run.systems) + 5)
+    yield '| question | edges | emogi, warm | a row changed | cold | ' + ' | '.join(run.systems[1:]) + ' |'
+    yield '|' + '---|' * (len(run.systems) + 4)
     for question in run.questions:
         for i, edges in enumerate(run.sizes):
             own = [figure(run, run.cell(edges, question, 'emogi', state)) for state in STATES]
             others = [figure(run, run.cell(edges, question, system, 'warm')) for system in run.systems[1:]]
-            yield f"| {question if i == 0 else ''} | {edges_in_words(edges)} | " + ' | '.join(own + others) + f' | {verdict(run, edges, question)} |'
+            yield f"| {question if i == 0 else ''} | {edges_in_words(edges)} | " + ' | '.join(own + others) + ' |'
 
 
 def line_of(run, question, state):
@@ -133,16 +117,15 @@ def copies(run):
 
 def part(run):
     facts = run.facts
-    words = [f"{facts['device']}; {facts['versions']}; emogi at commit {facts['commit']}, {facts['date']}. Command: `{facts['command']}`."
-             + (f" The load average at the beginning was {facts['load']}." if 'load' in facts else ''), '',
-             f"Each figure is a median in milliseconds, with the 95th percentile in parentheses, of {run.most} to {run.most + 2} calls, or of the number of calls after the semicolon. "
-             f"`> {facts['limit']}` means that there was no answer within that time; larger tables were not tried. An empty cell means that the question is not supported, or was not tried. "
-             '`fastest` lists the systems whose median exceeds the smallest median by at most max(10 %, 0.1 ms).', '']
+    words = ['emogi is among the fastest, within max(10 %, 0.1 ms) of the smallest median:', ''] + list(lines(run))
+    words += ['', textwrap.fill(
+        f"Medians of {run.most} to {run.most + 2} calls in milliseconds, or of fewer if these are slow ({facts['device']}; {facts['versions']}; emogi at commit "
+        f"{facts['commit']}, {facts['date']}; `{facts['command']}`). `> {facts['limit']}` means no answer within that time; larger tables were not tried. "
+        'An empty cell means that the question is not supported, or was not tried.', 120), '']
     words += table(run)
-    words += ['', 'emogi is among the fastest:', ''] + list(lines(run))
     loads = list(copies(run))
     if loads:
-        words += ['', 'emogi, SQL and pgRouting read the table itself. The other systems read a copy of the edges. Making the copy before the first question took, in seconds:', '']
+        words += ['', 'emogi, SQL and pgRouting read the table. The others read a copy, made in (seconds):', '']
         words += loads
     return '\n'.join(words)
 

@@ -238,7 +238,6 @@ set_values(EmogiKnownAnalysis *known, List *values)
 	bool		are_equal = true;
 	ListCell   *cell;
 	ListCell   *value;
-	ListCell   *place;
 
 	forboth(cell, known->places, value, values)
 		are_equal = are_equal &&
@@ -249,8 +248,7 @@ set_values(EmogiKnownAnalysis *known, List *values)
 		return false;
 	old = MemoryContextSwitchTo(known->context);
 	forboth(cell, known->places, value, values)
-		foreach(place, lfirst_node(List, cell))
-			emogi_literal_values_set(lfirst(place), lfirst(value));
+		emogi_literal_values_set(lfirst_node(List, cell), lfirst(value));
 	MemoryContextSwitchTo(old);
 	emogi_fingerprint_update(&known->analysis);
 	return true;
@@ -378,8 +376,7 @@ emogi_known_analyses_find(const EmogiSource *source, const char *text, EmogiAnal
 		return NULL;
 	emogi_environment_count(&counts);
 	known = find(source, text, &counts);
-	/* a reused analysis with folded values gave an empty graph on 18, after RESET of a setting */
-	if (known == NULL || known->folded != NIL || !lock_relations(known) || !has_privileges(known))
+	if (known == NULL || !lock_relations(known) || !has_privileges(known))
 		return NULL;
 	return use_folded(known, source, purpose);
 }

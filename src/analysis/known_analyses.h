@@ -63,7 +63,7 @@ extern const Const **emogi_literal_values_read(const char *text, const EmogiText
 extern void emogi_literal_values_put(const Const *const *values,
 									 const EmogiLiteralPlaces *literals);
 extern bool emogi_literal_values_are_equal(const Const *a, const Const *b);
-extern void emogi_literal_values_set(Const *constant, const Const *value);
+extern void emogi_literal_values_set(List *constants, const Const *value);
 
 /* ---- literals.c ---- */
 

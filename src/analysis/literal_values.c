@@ -143,14 +143,8 @@ is_replaceable(const char *text, const EmogiTextLiteral *literal, List *constant
 		return false;
 	value = read_literal(text, literal, first);
 	foreach(cell, constants)
-	{
-		const Const *constant = lfirst_node(Const, cell);
-
-		if (!emogi_literal_values_are_equal(constant, value) ||
-			/* a value that two constants share is freed with either */
-			(constant != first && !first->constbyval && constant->constvalue == first->constvalue))
+		if (!emogi_literal_values_are_equal(lfirst_node(Const, cell), value))
 			return false;
-	}
 	return true;
 }
 
@@ -201,17 +195,28 @@ emogi_literal_values_differ(const char *text, const EmogiTextLiterals *texts,
 	return true;
 }
 
-/* Give a constant of a tree another value, in the current memory context, which has the old one. */
+/*
+ * Give constants of trees another value, in the current memory context, which has the old one.
+ * Copies of trees share values: the constants share the new one, and an old one is freed once.
+ */
 void
-emogi_literal_values_set(Const *constant, const Const *value)
+emogi_literal_values_set(List *constants, const Const *value)
 {
 	const Datum copy = value->constisnull ? (Datum) 0 :
 		datumCopy(value->constvalue, value->constbyval, value->constlen);
+	List	   *before = NIL;
+	ListCell   *cell;
 
-	if (!constant->constbyval && !constant->constisnull)
-		pfree(DatumGetPointer(constant->constvalue));
-	constant->constisnull = value->constisnull;
-	constant->constvalue = copy;
+	foreach(cell, constants)
+	{
+		Const	   *constant = lfirst_node(Const, cell);
+
+		if (!constant->constbyval && !constant->constisnull)
+			before = list_append_unique_ptr(before, DatumGetPointer(constant->constvalue));
+		constant->constisnull = value->constisnull;
+		constant->constvalue = copy;
+	}
+	list_free_deep(before);
 }
 
 /*
@@ -249,9 +254,7 @@ emogi_literal_values_read(const char *text, const EmogiTextLiterals *texts,
 void
 emogi_literal_values_put(const Const *const *values, const EmogiLiteralPlaces *literals)
 {
-	ListCell   *cell;
-
 	for (int i = 0; i < literals->texts.count; i++)
-		foreach(cell, literals->places[i])
-			emogi_literal_values_set(lfirst(cell), values[i]);
+		if (literals->places[i] != NIL)
+			emogi_literal_values_set(literals->places[i], values[i]);
 }

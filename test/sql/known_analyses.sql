@@ -298,6 +298,36 @@ SELECT twice('SELECT src, dst FROM pay WHERE kind = 1'), twice('pay(src, dst)');
 RESET ROLE;
 ALTER TABLE pay DISABLE ROW LEVEL SECURITY;
 
+-- values of the call that are kept by reference, in several copies of a tree, and change at each call
+CREATE TABLE noted (src int, dst int, note text, owner name);
+INSERT INTO noted SELECT 1, i, repeat('n', i), CASE WHEN i % 2 = 0 THEN 'emogi_analyses_reader' ELSE 'other' END FROM generate_series(2, 40) i;
+GRANT SELECT ON noted TO emogi_analyses_reader;
+ALTER TABLE noted ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON noted USING (owner = current_user AND note = coalesce(nullif(current_setting('app.note', true), ''), 'nn'));
+CREATE FUNCTION differing(graph text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  seen int[];
+  expected int[];
+BEGIN
+  FOR i IN 2 .. 400 LOOP
+    PERFORM set_config('app.note', repeat('n', 2 + i * 7 % 39), false);
+    SELECT array_agg(vertex::int ORDER BY vertex) INTO seen FROM emogi_bfs(graph, 1) WHERE level = 1;
+    SELECT array_agg(dst ORDER BY dst) INTO expected FROM noted WHERE note = current_setting('app.note') AND (owner = 'emogi_analyses_reader' OR current_user <> 'emogi_analyses_reader');
+    IF seen IS DISTINCT FROM expected THEN
+      RETURN NEXT format('%s: %s instead of %s', i, seen, expected);
+    END IF;
+  END LOOP;
+END $$;
+GRANT EXECUTE ON FUNCTION differing TO emogi_analyses_reader;
+SELECT differing('noted(src, dst) WHERE note = current_setting(''app.note'')');
+SELECT differing('SELECT src, dst FROM noted WHERE note = current_setting(''app.note'')');
+SELECT differing('SELECT src, dst FROM (SELECT * FROM noted WHERE note = current_setting(''app.note'')) a WHERE a.note = current_setting(''app.note'')');
+SET ROLE emogi_analyses_reader;
+SELECT differing('noted(src, dst)');
+SELECT differing('SELECT src, dst FROM noted');
+RESET ROLE;
+RESET app.note;
+
 -- own changes by a trigger that asks before each row, with a condition
 CREATE TABLE chart (boss int, person int, kind int);
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$

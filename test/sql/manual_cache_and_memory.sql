@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_cache_and_memory;
 SET search_path = test_manual_cache_and_memory, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE follows (src bigint, dst bigint);
@@ -31,10 +32,6 @@ ALTER TABLE transfer ADD COLUMN fee float8 NOT NULL DEFAULT 0 CHECK (fee BETWEEN
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_sssp('transfer(src, dst, fee) WHERE at > now() - interval ''7 days''', 42, max_distance => 10);
 
 SELECT cache, vertices, edges FROM emogi_prewarm('follows', direction => 'both');
-
-SELECT count(*) FROM emogi_bfs('follows', 5, direction => 'both');
-
-SELECT function, cache FROM emogi_runs ORDER BY id DESC LIMIT 1;
 
 SELECT cache, kept FROM emogi_prewarm('follows', keep => true);
 

@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_errors_and_troubleshooting;
 SET search_path = test_manual_errors_and_troubleshooting, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE roads (from_node int, to_node int, km float8);

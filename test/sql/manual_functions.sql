@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_functions;
 SET search_path = test_manual_functions, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE friends (src text, dst text);

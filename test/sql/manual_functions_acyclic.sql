@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_functions_acyclic;
 SET search_path = test_manual_functions_acyclic, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE needed (src bigint, dst bigint, weight float8);

@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_functions_communities;
 SET search_path = test_manual_functions_communities, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE met (src bigint, dst bigint);

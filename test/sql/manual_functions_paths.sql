@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_functions_paths;
 SET search_path = test_manual_functions_paths, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE link (source int, target int, cost float8, mbit int);

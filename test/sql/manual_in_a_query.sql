@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_in_a_query;
 SET search_path = test_manual_in_a_query, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE follows (src bigint, dst bigint);
@@ -20,9 +21,6 @@ SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT id, level FROM posts JOIN emogi_bfs('follows', 1) b ON b.vertex = posts.author;
 
 SELECT level, count(*) FROM emogi_bfs('follows', 1) GROUP BY level;
-
-SET emogi.engine = cpu;
-EXPLAIN (COSTS OFF) SELECT level, count(*) FROM emogi_bfs('follows', 1) GROUP BY level;
 
 SELECT vertex, level FROM emogi_bfs('follows', 1) ORDER BY level DESC, vertex LIMIT 2;
 
@@ -42,8 +40,5 @@ SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('follows', 1) WHERE level <= 1 AND vertex IN (2, 3, 4);
 
 EXPLAIN (ANALYZE, BUFFERS OFF, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT count(*) FROM emogi_bfs('follows', 1);
-
-RESET emogi.engine;
-SELECT source, columns, direction FROM emogi_graphs WHERE source = 'follows' ORDER BY direction;
 
 SELECT * FROM emogi_bfs('follows', '{2,6}', 1);

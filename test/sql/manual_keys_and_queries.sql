@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_keys_and_queries;
 SET search_path = test_manual_keys_and_queries, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE cites (src text, dst text);

@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_live_graphs;
 SET search_path = test_manual_live_graphs, public;
+SET emogi.engine = auto;
 \pset footer off
 
 SET emogi.engine = auto;
@@ -64,7 +65,3 @@ SELECT vertex FROM emogi_cc('flights') WHERE component = 1;
 
 SELECT source, edges, tracker_bytes > 0 AS follows_its_table
 FROM emogi_graphs WHERE source = 'follows' AND state = 'ready' ORDER BY built_at DESC LIMIT 1;
-
-SET emogi.engine = cpu;
-INSERT INTO follows VALUES (2, 5);
-EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('follows', 1);

@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_pictures;
 SET search_path = test_manual_pictures, public;
+SET emogi.engine = auto;
 \set ECHO none
 \i examples/pictures.sql
 \set ECHO all

@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_property_graphs;
 SET search_path = test_manual_property_graphs, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE person (id bigint PRIMARY KEY, name text);

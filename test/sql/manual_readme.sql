@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_readme;
 SET search_path = test_manual_readme, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE follows (src bigint, dst bigint);

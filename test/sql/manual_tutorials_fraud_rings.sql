@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_tutorials_fraud_rings;
 SET search_path = test_manual_tutorials_fraud_rings, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE account (id int PRIMARY KEY, device int NOT NULL);

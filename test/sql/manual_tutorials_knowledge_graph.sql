@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_tutorials_knowledge_graph;
 SET search_path = test_manual_tutorials_knowledge_graph, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE entity (id int PRIMARY KEY, name text NOT NULL);

@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_tutorials_permissions;
 SET search_path = test_manual_tutorials_permissions, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE rights (id int GENERATED ALWAYS AS IDENTITY, src text NOT NULL, dst text NOT NULL, kind text NOT NULL);

@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_tutorials_roads;
 SET search_path = test_manual_tutorials_roads, public;
+SET emogi.engine = auto;
 SELECT count(*) = 0 AS is_missing FROM pg_available_extensions WHERE name = 'postgis' \gset
 \if :is_missing
 \quit

@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_tutorials_supply_chain;
 SET search_path = test_manual_tutorials_supply_chain, public;
+SET emogi.engine = auto;
 \pset footer off
 
 CREATE TABLE part (id int PRIMARY KEY, name text NOT NULL, days int NOT NULL);

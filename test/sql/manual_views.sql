@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_manual_views;
 SET search_path = test_manual_views, public;
+SET emogi.engine = auto;
 \pset footer off
 
 SELECT device, engine, state FROM emogi_devices WHERE engine = 'cpu';

@@ -61,7 +61,9 @@ SELECT graph, direction, differs(graph, direction) FROM unnest(ARRAY['net', 'net
 UPDATE net SET cost = cost + 1 WHERE id % 10 = 0;
 SELECT differs('net', 'out');
 SELECT count(*), count(DISTINCT (source, target)), bool_and(seq > 0) FROM emogi_shortest_paths('net', ARRAY[1001, 1100], ARRAY[1301, 1200]);
+SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_shortest_paths('net', ARRAY[1001], ARRAY[1301]);
+RESET emogi.engine;
 
 -- Edges that weigh nothing: a path to one of several targets has as few edges as one alone, and is the same.
 CREATE TABLE free (source int, target int, cost int);

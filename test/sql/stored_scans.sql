@@ -6,6 +6,7 @@ CREATE INDEX ON ring (src);
 CREATE INDEX ON ring (dst);
 VACUUM ANALYZE ring;
 SET emogi.index_search_min_size = 0;
+SET emogi.engine = auto;
 
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
