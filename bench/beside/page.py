@@ -117,15 +117,15 @@ def copies(run):
 
 def part(run):
     facts = run.facts
-    words = ['emogi is among the fastest, within max(10 %, 0.1 ms) of the smallest median:', ''] + list(lines(run))
+    words = ['emogi is among the fastest (within max(10 %, 0.1 ms) of the smallest median) in these cases:', ''] + list(lines(run))
     words += ['', textwrap.fill(
-        f"Medians of {run.most} to {run.most + 2} calls in milliseconds, or of fewer if these are slow ({facts['device']}; {facts['versions']}; emogi at commit "
+        f"Medians of {run.most} to {run.most + 2} calls in milliseconds, or of fewer slow calls ({facts['device']}; {facts['versions']}; emogi at commit "
         f"{facts['commit']}, {facts['date']}; `{facts['command']}`). `> {facts['limit']}` means no answer within that time; larger tables were not tried. "
         'An empty cell means that the question is not supported, or was not tried.', 120), '']
     words += table(run)
     loads = list(copies(run))
     if loads:
-        words += ['', 'emogi, SQL and pgRouting read the table. The others read a copy, made in (seconds):', '']
+        words += ['', 'emogi, SQL and pgRouting read the table. The others read a copy. Making the copy takes, in seconds:', '']
         words += loads
     return '\n'.join(words)
 

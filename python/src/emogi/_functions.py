@@ -227,7 +227,7 @@ class Functions:
         return self._rows("bfs", {"source": source, "max_depth": max_depth, "direction": direction}, select, progress)
 
     def bfs_tree(self, source: Key | Keys | None, max_depth: int | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
-        """Vertices reached, with the fewest hops to each and its predecessor on such a path.
+        """Vertices reached, each with its level (fewest hops) and its predecessor.
 
         Columns: vertex (type of the vertices), level (integer), predecessor (type of the vertices), edge (type of the vertices), source (type of the vertices).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
@@ -354,7 +354,7 @@ class Functions:
         return self._rows("distance_matrix", {"sources": sources, "targets": targets, "direction": direction}, select, progress)
 
     def eigenvector(self, max_iterations: int | None = 100, tolerance: float | None = 1e-6, weights: bool | None = False, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
-        """Eigenvector centrality, proportional to the sum over the vertices that point to each vertex.
+        """Eigenvector centrality: proportional to the sum of the centralities of the in-neighbors.
 
         Columns: vertex (type of the vertices), centrality (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
@@ -393,7 +393,7 @@ class Functions:
         return self._rows("heat", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
 
     def hits(self, max_iterations: int | None = 100, tolerance: float | None = 1e-8, weights: bool | None = False, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
-        """Hub and authority scores (HITS); each sum to 1.
+        """Hub and authority scores (HITS); each kind sums to 1.
 
         Columns: vertex (type of the vertices), hub (double precision), authority (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
@@ -525,7 +525,7 @@ class Functions:
         return self._rows("pagerank", {"damping": damping, "max_iterations": max_iterations, "tolerance": tolerance, "start": start, "direction": direction, "weights": weights}, select, progress)
 
     def prewarm(self, direction: str | None = None, weights: bool | None = False, backward: bool | None = False, keep: bool | None = None) -> dict[str, Any]:
-        """Load a graph into the cache, for all sessions; keep: exempt it from eviction.
+        """Load a graph into the cache for all sessions; with keep, exempt it from eviction.
 
         Returns a dict: cache (text), vertices (bigint), edges (bigint), bytes (bigint), kept (boolean).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
@@ -578,7 +578,7 @@ class Functions:
         return self._rows("shortest_path", {"source": source, "target": target, "direction": direction}, select, progress)
 
     def shortest_path_tree(self, source: Key | Keys | None, max_distance: float | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
-        """Vertices reached, with the length of the shortest path (by weight) to each and its predecessor.
+        """Vertices reached, each with its distance (by weight) and its predecessor.
 
         Columns: vertex (type of the vertices), distance (double precision), predecessor (type of the vertices), edge (type of the vertices), source (type of the vertices).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
@@ -600,7 +600,7 @@ class Functions:
         return self._rows("shortest_paths", {"sources": sources, "targets": targets, "pairs": pairs, "direction": direction}, select, progress)
 
     def similarity(self, measure: str | None = "jaccard", top_k: int | None = 10, cutoff: float | None = 0, pairs: Query | Sequence[tuple[Key, Key]] | None = None, direction: str | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
-        """Similarity of the neighborhoods of vertices, for the most similar ones or for given pairs.
+        """Similarity of vertices by their neighbors, for the most similar pairs or for given pairs.
 
         Columns: vertex1 (type of the vertices), vertex2 (type of the vertices), similarity (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
