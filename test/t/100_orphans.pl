@@ -45,7 +45,7 @@ sub session_with_pid
 	return ($session, $pid);
 }
 
-# Stop a process; is it stopped in the middle of something that a session, told a command, waits for?
+# Stop a process. Is it in the middle of something that a session, told a command, waits for? `wait` is a query about the session.
 sub holds_lock
 {
 	my ($node, $pid, $session, $session_pid, $command, $wait) = @_;
@@ -54,8 +54,9 @@ sub holds_lock
 	wait_until(5, sub { status_of($pid, 'State') eq 'T' });
 	$session->tell($command);
 	return 0 if wait_until(0.1, sub { $session->is_done });
-	return 1 if wait_until(1, sub { $session->is_done || $node->safe_psql('postgres', $wait =~ s/PID/$session_pid/r) eq '1' }) && !$session->is_done;
-	return 0;
+	$wait =~ s/PID/$session_pid/;
+	wait_until(1, sub { $session->is_done || $node->safe_psql('postgres', $wait) eq '1' });
+	return !$session->is_done;
 }
 
 # Kill the postmaster, and then a process.
@@ -79,7 +80,9 @@ sub starts_again
 }
 
 my $call = q{SELECT count(*) FROM emogi_cc('small')};
-my $waits_for_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND wait_event_type = 'LWLock'};    # named only in processes that use emogi
+# The lock has a name only in processes that use emogi.
+my $waits_for_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND wait_event_type = 'LWLock'};
+my $is_active = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active'};
 
 # ---- a lock of the shared state
 
@@ -141,7 +144,7 @@ test_shared_lock($node, 'a trial');
 		$victim->tell($devices);
 		my $end = time + rand 0.002;
 		1 while time < $end;
-		$caught = holds_lock($node, $victim_pid, $probe, $probe_pid, $devices, q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active'});
+		$caught = holds_lock($node, $victim_pid, $probe, $probe_pid, $devices, $is_active);
 		last if $caught;
 		kill 'CONT', $victim_pid;
 		$_->quit foreach $victim, $probe;
