@@ -45,28 +45,27 @@ sub session_with_pid
 	return ($session, $pid);
 }
 
-# Stop a process. Is it in the middle of something that a session, told a command, waits for? `wait` is a query about the session.
-sub holds_lock
+# Stop processes. Is one in the middle of something that a session, told a command, waits for? `wait` is a query about the session.
+sub hold_lock
 {
-	my ($node, $pid, $session, $session_pid, $command, $wait) = @_;
+	my ($node, $pids, $session, $session_pid, $command, $wait) = @_;
 
-	kill 'STOP', $pid;
-	wait_until(5, sub { status_of($pid, 'State') eq 'T' });
+	kill 'STOP', @$pids;
+	wait_until(5, sub { !grep { status_of($_, 'State') ne 'T' } @$pids });
 	$session->tell($command);
 	return 0 if wait_until(0.1, sub { $session->is_done });
 	$wait =~ s/PID/$session_pid/;
-	wait_until(1, sub { $session->is_done || $node->safe_psql('postgres', $wait) eq '1' });
-	return !$session->is_done;
+	return wait_until(1, sub { $session->is_done || $node->safe_psql('postgres', $wait) eq '1' }) && !$session->is_done;
 }
 
-# Kill the postmaster, and then a process.
-sub kill_both
+# Kill the postmaster, and then processes.
+sub kill_all
 {
-	my ($node, $pid) = @_;
+	my ($node, @pids) = @_;
 	my $postmaster = postmaster_pid($node);
 
 	$node->kill9;
-	kill 'KILL', $pid;
+	kill 'KILL', @pids;
 	wait_until(10, sub { status_of($postmaster, 'State') eq '' });    # or the next one would take it for running
 }
 
@@ -82,7 +81,9 @@ sub starts_again
 my $call = q{SELECT count(*) FROM emogi_cc('small')};
 # The lock has a name only in processes that use emogi.
 my $waits_for_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND wait_event_type = 'LWLock'};
-my $is_active = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active'};
+# That of the control block is tried again and again, which is no wait for a lock; a session that has stopped with another one is no use.
+my $tries_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active' AND wait_event_type IS NULL
+	AND query_start < clock_timestamp() - interval '0.5 s'};
 
 # ---- a lock of the shared state
 
@@ -100,14 +101,14 @@ sub test_shared_lock
 	while (!$caught && ++$tries <= 300)
 	{
 		sleep 0.01 + rand 0.02;
-		$caught = holds_lock($node, $victim_pid, $probe, $probe_pid, $call, $waits_for_lock);
+		$caught = hold_lock($node, [$victim_pid], $probe, $probe_pid, $call, $waits_for_lock);
 		next if $caught;
 		kill 'CONT', $victim_pid;
 		$probe->answer;
 	}
 	ok($caught, "$name: a session is stopped with a lock") or return;
 	note "the $tries. try";
-	kill_both($node, $victim_pid);
+	kill_all($node, $victim_pid);
 	all_end('... the engine does not outlive the postmaster, and the lock\'s holder', $engine);
 	kill 'KILL', $probe_pid;    # it waits as for any lock of PostgreSQL
 	all_end('... with all', $probe_pid);
@@ -132,26 +133,26 @@ test_shared_lock($node, 'a trial');
 
 {
 	my ($idle, $idle_pid) = session_with_pid($node);
-	my ($caught, $tries, $victim, $victim_pid, $probe, $probe_pid) = (0, 0);
+	my ($caught, $tries, $probe, $probe_pid, @victims) = (0, 0);
 
 	$idle->ask($devices);
 	my $engine = worker_pid($node);
-	while (!$caught && ++$tries <= 400)
+	while (!$caught && ++$tries <= 200)
 	{
-		($victim, $victim_pid) = session_with_pid($node);
+		@victims = map { [ session_with_pid($node) ] } 1 .. 6;
 		($probe, $probe_pid) = session_with_pid($node);
-		$_->ask(q{LOAD 'emogi'; SELECT 'emogi_devices'::regclass}) foreach $victim, $probe;
-		$victim->tell($devices);
+		$_->ask(q{LOAD 'emogi'; SELECT 'emogi_devices'::regclass}) foreach $probe, map { $_->[0] } @victims;
+		$_->[0]->tell($devices) foreach @victims;
 		my $end = time + rand 0.002;
 		1 while time < $end;
-		$caught = holds_lock($node, $victim_pid, $probe, $probe_pid, $devices, $is_active);
+		$caught = hold_lock($node, [ map { $_->[1] } @victims ], $probe, $probe_pid, $devices, $tries_lock);
 		last if $caught;
-		kill 'CONT', $victim_pid;
-		$_->quit foreach $victim, $probe;
+		kill 'CONT', map { $_->[1] } @victims;
+		$_->quit foreach $probe, map { $_->[0] } @victims;
 	}
 	ok($caught, 'a session is stopped while it attaches');
 	note "the $tries. try";
-	kill_both($node, $victim_pid);
+	kill_all($node, map { $_->[1] } @victims);
 	all_end('... the engine, an attached session, and one that would attach end', $engine, $idle_pid, $probe_pid);
 	starts_again($node);
 }
@@ -171,7 +172,7 @@ $node->restart;
 	kill 'STOP', $engine;
 	wait_until(5, sub { status_of($engine, 'State') eq 'T' });
 	ok($has_file && slurp_file("/proc/$engine/maps") !~ /memfd:emogi/, 'the engine is stopped while it creates the shared state');
-	kill_both($node, $engine);
+	kill_all($node, $engine);
 	all_end('... the first call of the server ends', $waiter_pid);
 	$node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'256MB'");
 	starts_again($node);
