@@ -33,6 +33,7 @@
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 
 #include "base/compat.h"
 #include "base/extents.h"
@@ -46,6 +47,9 @@
 
 /* How long the call that starts the engine worker waits for it. */
 #define EMOGI_START_MS 10000.0
+
+/* How long a process that waits for the control block's lock sleeps between two attempts. */
+#define EMOGI_CONTROL_RETRY_US 1000
 
 /* The file of the library that a process has loaded. */
 typedef struct Library
@@ -112,7 +116,23 @@ init_control(void *block)
 	LWLockInitialize(&new->lock, new->tranche);
 }
 
-/* Attach to the control block, and lock it. */
+/*
+ * Lock the control block; return false if the postmaster has died meanwhile. If the holder of the
+ * lock is killed afterwards, nobody releases the lock, so waiting for it would never end.
+ */
+static bool
+acquire_control(void)
+{
+	while (!LWLockConditionalAcquire(&control->lock, LW_EXCLUSIVE))
+	{
+		if (!PostmasterIsAlive())
+			return false;
+		pg_usleep(EMOGI_CONTROL_RETRY_US);
+	}
+	return true;
+}
+
+/* Attach to the control block, and lock it; exit if the postmaster has died. */
 static void
 lock_control(void)
 {
@@ -125,14 +145,16 @@ lock_control(void)
 		emogi_compat_register_tranche(block->tranche, "emogi");
 		control = block;
 	}
-	LWLockAcquire(&control->lock, LW_EXCLUSIVE);
+	if (!acquire_control())
+		proc_exit(1);
 }
 
 /* Exit callback: this process no longer holds the file. */
 static void
 leave(int code, Datum arg)
 {
-	LWLockAcquire(&control->lock, LW_EXCLUSIVE);
+	if (!acquire_control())
+		return;					/* no process will attach any more */
 	for (int i = control->nholders - 1; i >= 0; i--)
 		if (control->holders[i].pid == MyProcPid)
 			control->holders[i] = control->holders[--control->nholders];

@@ -222,7 +222,7 @@ find_parameters(const char *query, int nvalues, int *nparameters)
 	emogi_compat_accept_backslashes(&extra);
 	while (core_yylex(&value, &place, scanner) != 0)
 	{
-		int			number;
+		int			number = 0;
 		int			length = parameter_length(query + place, &number);
 
 		CHECK_FOR_INTERRUPTS();

@@ -121,7 +121,7 @@ emogi_weight_guess_is_explicit(const char *query)
 static bool
 has_name(const ResTarget *target, const char *name)
 {
-	const Node *field = IsA(target->val, ColumnRef) ?
+	Node	   *field = IsA(target->val, ColumnRef) ?
 		llast(((const ColumnRef *) target->val)->fields) : NULL;
 
 	if (target->name != NULL)

@@ -34,6 +34,7 @@
 #include "worker/gpu_schedule.h"
 #include "worker/schedule.h"
 #include "worker/steps.h"
+#include "worker/watchdog.h"
 #include "worker/worker.h"
 
 /* How long a draining worker lets its threads finish. */
@@ -428,6 +429,17 @@ catch_sigterm(void)
 		ereport(FATAL, (errmsg("could not set a signal handler: %m")));
 }
 
+/* Start to watch the postmaster, before anything that waits for a lock. */
+static void
+start_watchdog(void)
+{
+	int			rc = emogi_watchdog_start();
+
+	if (rc != 0)
+		ereport(FATAL,
+				(errmsg("the engine worker of emogi could not start a thread: %s", strerror(rc))));
+}
+
 /*
  * Main function of the engine worker. The first one after the arena is created, and thus empty,
  * starts prewarming.
@@ -439,6 +451,7 @@ emogi_worker_main(Datum arg)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGINT, PG_SIG_IGN);	/* sessions cancel their own calls */
 	BackgroundWorkerUnblockSignals();
+	start_watchdog();
 	/* no database; creates the pg_stat_activity entry */
 	BackgroundWorkerInitializeConnectionByOid(InvalidOid, InvalidOid, 0);
 	pgstat_report_appname("emogi engine");

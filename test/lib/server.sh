@@ -15,10 +15,11 @@ make_room() {
     chown -R "$(cluster_user)" "$ROOM"
 }
 
+# Start the room's server; arguments are further lines of its configuration.
 start_server() {
     cluster_folder "$SERVER" &&
         cluster_create "$SERVER" "$(cluster_user)" \
-            'fsync = off' 'autovacuum = off' 'max_prepared_transactions = 10' "log_line_prefix = '%m [%p] %a '" &&
+            'fsync = off' 'autovacuum = off' 'max_prepared_transactions = 10' "log_line_prefix = '%m [%p] %a '" "$@" &&
         cluster_start "$SERVER"
 }
 
@@ -72,6 +73,32 @@ run_regress() {
     make_room regress && step 'Start a server for pg_regress' start_server || { add regress 0 1; return 0; }
     run_pg_regress regress ISOLATION= TAP_TESTS=
     keep results regression.diffs regression.out
+}
+
+# The tests of pg_regress without shared_preload_libraries, from PostgreSQL 17 on. Those with differences pass if all of these are by
+# design; the others are printed.
+run_trial() {
+    local out ok bad
+    if [ "$("$PG_BINDIR/postgres" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')" -lt 17 ]; then
+        add_skipped trial 'emogi must be preloaded before PostgreSQL 17'
+        return 0
+    fi
+    make_room trial && step 'Start a server without emogi' start_server "shared_preload_libraries = ''" \
+        "session_preload_libraries = 'emogi'" 'emogi.notice_trial = off' || { add trial 0 1; return 0; }
+    out=$ROOM/out
+    installcheck ISOLATION= TAP_TESTS= >"$out" 2>&1 </dev/null || true
+    ok=$(count '^(not )?ok [0-9]+ ' "$out")
+    bad=0
+    if [ "$ok" = 0 ] || ! grep -q "^1\.\.$ok\$" "$out"; then
+        show tail "$out" 30
+        bad=1
+    elif [ -e "$TREE/regression.diffs" ] && ! "$ROOT/test/lib/trial_differences" "$TREE/regression.diffs" >"$ROOM/differences"; then
+        show head "$ROOM/differences" 100
+        bad=$(sed -nE 's/^(\w+): .*/\1/p' "$ROOM/differences" | sort -u | wc -l)
+    fi
+    show_crashes
+    keep_log
+    add trial $((ok - bad)) "$bad"
 }
 
 run_isolation() {

@@ -127,11 +127,15 @@ SELECT values_of('day > ''01-02-20%s''', 25, 27);
 SET datestyle = 'ISO, DMY';
 SELECT values_of('day > ''01-02-20%s''', 25, 27);
 RESET datestyle;
-SET standard_conforming_strings = off;
-SET escape_string_warning = off;
+DO $$ BEGIN	-- PostgreSQL 19 has no such strings
+  SET standard_conforming_strings = off;
+  SET escape_string_warning = off;
+EXCEPTION WHEN OTHERS THEN NULL; END $$;
 SELECT values_of('note = ''n%s''', 0, 7), edges_of('note = ''n\061''');
-RESET standard_conforming_strings;
-RESET escape_string_warning;
+DO $$ BEGIN
+  RESET standard_conforming_strings;
+  RESET escape_string_warning;
+EXCEPTION WHEN OTHERS THEN NULL; END $$;
 ALTER TABLE t ENABLE ROW LEVEL SECURITY;
 CREATE POLICY p ON t USING (kind < 3);
 CREATE ROLE test_literals_reader;

@@ -44,6 +44,7 @@ foreach my $evicted (0, 1)
 	my $expected = $node->safe_psql('postgres', 'SELECT count(DISTINCT dst) FROM edges WHERE src = 7');
 
 	$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_am');
+	is($node->safe_psql('postgres', $differ), '0', 'a graph whose rows an older snapshot would see in the old file');    # C8
 	$node->safe_psql('postgres', 'REPACK (CONCURRENTLY) edges');
 	$node->safe_psql('postgres', 'SELECT emogi_evict()') if $evicted;
 	is($old->query_safe($differ), '0', 'an older snapshot: a call sees what a SELECT sees' . ($evicted ? ', without a graph' : ''));

@@ -80,4 +80,23 @@ SKIP:
 
 $node->stop;
 no_crash($node);
+
+# Without preloading, a session knows the option when it has loaded the library: by its first call, by LOAD, or by
+# session_preload_libraries, which needs no restart.
+$EmogiTest::preloads = 0;
+$node = emogi_node('trial', 'emogi.notice_trial = off');
+$node->safe_psql('postgres', q{CREATE TABLE edges (src int, dst int); INSERT INTO edges SELECT i, i + 1 FROM generate_series(1, 40) i});
+like(plan_of('EMOGI'), qr/unrecognized EXPLAIN option "emogi"/, 'in a trial, a session has not loaded the option');
+foreach my $load ($call, "LOAD 'emogi'", 'SELECT preloaded FROM emogi_stat_info')
+{
+	($rc, $out) = $node->psql('postgres', "$load; EXPLAIN (EMOGI, COSTS OFF) $call");
+	like($out, qr/Answered By/, "... but has after $load");
+}
+$node->safe_psql('postgres', q{ALTER DATABASE postgres SET session_preload_libraries = 'emogi'});
+like(plan_of('EMOGI, COSTS OFF'), qr/Answered By/, '... and from the start with session_preload_libraries');
+is($node->safe_psql('postgres', 'SELECT preloaded FROM emogi_stat_info'), 'f', '... which is still a trial');
+answers_small($node, '... that answers');
+
+$node->stop;
+no_crash($node);
 done_testing();
