@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_capacities;
 SET search_path = test_capacities, public;
+SET emogi.engine = auto;
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
