@@ -1,10 +1,8 @@
 """Notices of the server are warnings, and errors about what does not exist name what does."""
 
 import copy
-import pickle
 import warnings
 
-import pandas
 import psycopg
 import pytest
 
@@ -51,17 +49,6 @@ def test_a_warning_that_is_an_error_leaves_the_connection_usable(db):
         with pytest.raises(emogi.Notice):
             db.graph("rk").sssp(1)
     assert len(db.graph("follows").bfs(1)) > 1
-
-
-def test_rows_have_names_for_pandas(db):
-    result = db.graph("follows").bfs(1)
-    frame = pandas.DataFrame(result)
-    assert list(frame.columns) == ["vertex", "level"]
-    pandas.testing.assert_frame_equal(frame, result.pandas(), check_dtype=False)
-    row = next(iter(result))
-    assert row == (1, 0) and repr(row) == "(1, 0)" and type(pickle.loads(pickle.dumps(row))) is tuple
-    assert copy.copy(row) == row
-    assert list(pandas.DataFrame(db.fetch("SELECT 1 AS \"a b\", 2 AS \"class\"")).columns) == ["a b", "class"]
 
 
 @pytest.mark.parametrize(
