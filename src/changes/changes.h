@@ -243,6 +243,8 @@ extern void emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, co
 								  EmogiWeights weights, EmogiChangeTracker *tracker,
 								  EmogiRefresh *refresh);
 extern uint64 emogi_tracker_refresh_pages(const Oid *relids, int nleaves);
+extern bool emogi_tracker_may_scan_others(const EmogiSource *source);
+extern bool emogi_tracker_scan_others(const EmogiSource *source, void (*scan) (void *), void *arg);
 
 /* ---- checked_weights.c ---- */
 

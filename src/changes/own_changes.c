@@ -55,7 +55,6 @@ emogi_own_changes_drop(EmogiOwnChanges *own)
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] == own)
 			kept[i] = NULL;
-	own->is_dropped = is_used;
 	if (is_used)
 		MemoryContextSetParent(own->context, TopTransactionContext);
 	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)

@@ -55,7 +55,6 @@ struct EmogiOwnChanges
 {
 	MemoryContext context;
 	bool		broken;			/* an update is incomplete */
-	bool		is_dropped;		/* a call still searches an overlay; all end with context */
 	bool		is_following;	/* conditions are being evaluated, in its memory */
 	bool		is_carried;		/* from an earlier transaction, see carried_changes.c */
 	bool		is_first;		/* ... and no call of the current transaction has used them */
