@@ -13,7 +13,6 @@
 #include "acquire/apply_delta.h"
 #include "contract/local_components.h"
 #include "base/arena.h"
-#include "base/subtransaction.h"
 
 /* Use an overlay instead of a merge up to this number of changes and this size of the overlay. */
 #define OVERLAY_CHANGES 1024
@@ -396,7 +395,7 @@ try_merge_logged(BaseMerge *merge)
 	if (IsInParallelMode())
 		merge_logged(merge);	/* there are no subtransactions */
 	else
-		error = emogi_subtransaction_run(merge_logged, merge);
+		error = emogi_own_changes_run(merge_logged, merge);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 	if (error != NULL && error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
 		ReThrowError(error);

@@ -13,7 +13,7 @@
  * tracker_create.c     creates the tracker of a graph that is being built
  * own_changes.c        keeps the changes of the current transaction between its calls
  * own_pages.c          finds the pages with such changes that must be rescanned
- * own_rows.c           reads the rows that the transaction has inserted since its last call
+ * own_rows.c           reads the rows that the session has inserted since its last call
  * own_keys.c           gets the codes of their keys
  * carried_changes.c    keeps them for the next transaction of the session
  * kept_overlay.c       overlays that are kept and grow: own_overlay.c of own changes,
@@ -175,6 +175,8 @@ typedef struct EmogiOwnChanges EmogiOwnChanges;
 /* Max number of kept pages, and of changes when they are first kept. */
 #define EMOGI_MAX_OWN_PAGES 4096
 #define EMOGI_MAX_FIRST_OWN_CHANGES UINT64CONST(524288)
+
+extern ErrorData *emogi_own_changes_run(void (*work) (void *), void *arg);
 
 /* ---- own_rows.c: rows that the current transaction has inserted since its last call ---- */
 

@@ -1,5 +1,5 @@
 /*
- * own_changes.h: kept changes of the current transaction, shared by own_changes.c, which finds
+ * own_changes.h: kept changes of the session's transactions, shared by own_changes.c, which finds
  * them, and own_overlay.c, which applies them to graphs
  */
 #ifndef EMOGI_OWN_CHANGES_H

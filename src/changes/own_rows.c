@@ -1,5 +1,5 @@
 /*
- * own_rows.c: rows that the current transaction has inserted since its last call
+ * own_rows.c: rows that the session has inserted since its last call
  *
  * A trigger that searches before each row of a statement finds one more row in each call. If
  * nothing else can have changed, the new rows are read where they were put, and added to the kept

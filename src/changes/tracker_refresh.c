@@ -346,7 +346,7 @@ emogi_tracker_scan_others(const EmogiSource *source, void (*scan) (void *), void
 	if (is_safe(source))
 		scan(arg);
 	else
-		error = emogi_subtransaction_run(scan, arg);
+		error = emogi_own_changes_run(scan, arg);
 	if (error == NULL)
 		return true;
 	if (emogi_subtransaction_was_stopped(error) || error->sqlerrcode == ERRCODE_OUT_OF_MEMORY)
