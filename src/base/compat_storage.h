@@ -185,6 +185,22 @@ emogi_compat_has_own_file(Relation rel)
 #endif
 }
 
+/*
+ * 16: fields were renamed. Was a table or an index, or its file, created by a subtransaction of the
+ * current transaction?
+ */
+static inline bool
+emogi_compat_has_subtransaction_file(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_createSubid > TopSubTransactionId ||
+		rel->rd_firstRelfilelocatorSubid > TopSubTransactionId;
+#else
+	return rel->rd_createSubid > TopSubTransactionId ||
+		rel->rd_firstRelfilenodeSubid > TopSubTransactionId;
+#endif
+}
+
 /* 17: old_snapshot_threshold was removed. May rows that old snapshots see be removed? */
 static inline bool
 emogi_compat_snapshots_age(void)

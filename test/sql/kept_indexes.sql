@@ -206,6 +206,20 @@ RELEASE b;
 FETCH ALL FROM c;
 CLOSE c;
 ROLLBACK;
+-- A cursor in which an index comes and goes.
+BEGIN;
+SELECT count(*) >= 0 FROM emogi_evict();
+CREATE TABLE passing AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 20000) i;
+CREATE INDEX ON passing (dst);
+ANALYZE passing;
+DECLARE c CURSOR FOR SELECT i, n FROM generate_series(1, 8) i, LATERAL (SELECT count(*) AS n FROM emogi_bfs('passing', i, max_depth => 2)) b;
+SAVEPOINT a;
+CREATE INDEX passing_src ON passing (src);
+FETCH 2 FROM c;
+SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+ROLLBACK TO a;
+FETCH 2 FROM c;
+ROLLBACK;
 -- An error in the middle leaves nothing behind.
 DO $$
 BEGIN
