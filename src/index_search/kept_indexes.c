@@ -7,7 +7,8 @@
  * scan does between rescans, and closes them at the end of the plan.
  *
  * They serve the next search if the source and its query have the same columns, conditions and
- * heaps, and if the catalogs have not changed. Between searches, no buffer is pinned.
+ * heaps, and if the catalogs have not changed. Between searches, no page of
+ * an index or heap is pinned.
  */
 #include "postgres.h"
 
