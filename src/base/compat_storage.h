@@ -295,4 +295,17 @@ emogi_compat_begin_index(Relation heap, Relation index, Snapshot snapshot, int n
 #endif
 }
 
+/*
+ * 19: index_rescan keeps the last page of the heap and of its visibility map pinned. Release them,
+ * with the resource owner that they were pinned by.
+ */
+static inline void
+emogi_compat_release_heap(IndexScanDesc scan)
+{
+#if PG_VERSION_NUM >= 190000
+	table_index_fetch_end(scan->xs_heapfetch);
+	scan->xs_heapfetch = table_index_fetch_begin(scan->heapRelation, SO_NONE);
+#endif
+}
+
 #endif							/* EMOGI_COMPAT_STORAGE_H */

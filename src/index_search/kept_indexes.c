@@ -7,8 +7,9 @@
  * scan does between rescans, and closes them at the end of the plan.
  *
  * They serve the next search if the source and its query have the same columns, conditions and
- * heaps, and if the catalogs have not changed. Between searches, no buffer is pinned. An index that
- * a subtransaction has created or rewritten is not kept open, because its rollback removes it.
+ * heaps, and if the catalogs have not changed. Between searches, no page of an index or heap is
+ * pinned. An index that a subtransaction has created or rewritten is not kept open, because its
+ * rollback removes it.
  */
 #include "postgres.h"
 
