@@ -4,8 +4,8 @@
  * A list is 'source, target[, weight[, name]]' or 'source, target, weight, reverse weight, name'.
  * In pgRouting's queries the name of the edge comes first. Read by position, such a list denotes
  * other edges. It is refused only if the second and the third column are the ends, by their names
- * or their foreign keys, or if a weight follows them. No rule reads indexes: to create one must not change the meaning of a
- * list in a view. Lists of two columns are never questioned.
+ * or their foreign keys, or if a weight follows them. No rule reads indexes: creating one must not
+ * break a view with a list. Lists of two columns are never questioned.
  */
 #include "postgres.h"
 
@@ -303,7 +303,8 @@ check_fourth(Relation rel, List *columns)
 	const AttrNumber attnum = fourth != NULL ? get_attnum(RelationGetRelid(rel), fourth) : 0;
 	const char *query;
 
-	if (attnum <= 0 || emogi_columns_reverse(columns) != NULL || !is_reverse_of(fourth, nth(columns, 2)) ||
+	if (attnum <= 0 || emogi_columns_reverse(columns) != NULL ||
+		!is_reverse_of(fourth, nth(columns, 2)) ||
 		!emogi_columns_can_be_weights(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
 		return;
 	query = psprintf("SELECT %s, %s, %s, %s", select_as(linitial(columns), "src"),
