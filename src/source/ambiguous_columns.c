@@ -68,7 +68,7 @@ check_reverse(TupleDesc desc, const char *weight, const char *ends, const char *
 					 strcmp(weight, "cost") == 0 ? "costs" : "capacities")));
 }
 
-/* Raise 42703 if the only reverse column beside a capacity is that of a cost which does not exist. */
+/* Raise 42703 if the only reverse column beside a capacity is that of a missing cost. */
 static void
 check_reverse_of_capacity(TupleDesc desc, const char *ends, const char *of, const char *relation)
 {
