@@ -8,11 +8,11 @@
  * their positions identify them; those with flow 0 are not rows. MAX_FLOW lists no edge, and has
  * the total in flow[0].
  *
- * Capacities become whole numbers of a unit, a power of two such that the capacities of all edges
- * from sources add up to at most 2^62 units: so all sums are exact, and flow is conserved exactly.
- * Capacities are rounded down to units, and to 2^62 units, which no flow exceeds. The smallest unit
- * that fits is used, so whole capacities that add up to at most 2^62 stay exact. The flow of a full
- * edge is its capacity, not rounded.
+ * Capacities become whole numbers of a unit, a power of two (flow_unit.c). A capacity above an upper
+ * bound of the flow counts as this bound, and those of all edges from sources add up to at most
+ * 2^62 units: so all sums are exact, and flow is conserved exactly. Capacities are rounded down to
+ * units, the smallest that fits, so whole capacities that add up to at most 2^62 stay exact. The
+ * flow of a full edge is its capacity, not rounded.
  *
  * Method. Push-relabel [1] with the highest label first, in two phases [2]. The first finds a
  * preflow that is maximum at the targets, and so the minimum cut: the vertices that can reach a
@@ -88,20 +88,23 @@ refuse_vertex(Network *network, uint32_t v)
 	emogi_job_fail(&network->run.job, EMOGI_BAD_INPUT);
 }
 
-/* Label the sources, and check that none is a target. */
+/* Label the sources and targets, and check that no vertex is both. */
 static bool
-label_sources(Network *network)
+label_ends(Network *network)
 {
 	const EmogiQuery *query = network->query;
 
 	for (uint64_t i = 0; i < query->nsources; i++)
 		network->label[query->sources[i]] = (uint32_t) network->graph->nvertices + 1;
 	for (uint64_t i = 0; i < query->ntargets; i++)
-		if (network->label[query->targets[i]] != 0)
+	{
+		if (network->label[query->targets[i]] > target_label(network))
 		{
 			refuse_vertex(network, query->targets[i]);
 			return false;
 		}
+		network->label[query->targets[i]] = target_label(network);
+	}
 	return true;
 }
 
@@ -583,9 +586,9 @@ emogi_cpu_max_flow(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *q
 
 	emogi_cpu_run_begin(&network.run, pool, graph, 0, result, control, error, "maximum flow");
 	result->nreached = graph->nvertices;
-	if (open_network(&network) && label_sources(&network))
+	if (open_network(&network) && label_ends(&network))
 	{
-		if (!choose_unit(&network) || query->ntargets == 0)
+		if (!emogi_flow_unit_choose(&network) || query->ntargets == 0)
 			clear_columns(&network, 0);
 		else
 		{

@@ -17,7 +17,6 @@
 
 #define NONE EMOGI_NO_VERTEX
 #define TOTAL_BITS 62			/* the capacities of the edges from sources are below 2^62 units */
-#define SCALE_DOWN 64			/* sums of capacities beyond double are computed at 2^-64 */
 
 typedef struct Network
 {
@@ -27,6 +26,7 @@ typedef struct Network
 	const EmogiAdjacency *out;	/* forward lists */
 	const EmogiAdjacency *in;	/* backward lists */
 	int			unit;			/* a unit is 2^-unit */
+	double		max_capacity;	/* more than the flow; larger capacities count as this */
 	/* columns of the result */
 	uint32_t   *low;			/* [nedges], of backward entries: bits 0 .. 31 of the entry of the
 								 * forward lists that is the same edge, */
@@ -37,7 +37,7 @@ typedef struct Network
 	int64_t    *excess;			/* [nvertices], units: flow that arrives and does not leave */
 	uint64_t   *current;		/* [nvertices]: number of the next residual arc to examine */
 	/* [nvertices]: lower bound of the number of residual arcs to a target; nvertices = no target
-	 * can be reached, nvertices + 1 = a source; then the color */
+	 * can be reached (at first: a target), nvertices + 1 = a source; then the color */
 	uint32_t   *label;
 	uint32_t   *layer;			/* [nvertices]: first vertex with this label, NONE = none */
 	uint32_t   *next;			/* [nvertices]: next vertex of a layer; then the search's path */
@@ -137,50 +137,20 @@ arc_push(Network *network, const Arc *arc, int64_t amount)
 
 /* ---- units ---- */
 
-/* Sum the capacities of the edges that lead from sources to other vertices, times 2^-scale. */
-static inline double
-sum_from_sources(const Network *network, int scale)
+/* Get the label of targets until the labels are computed. */
+static inline uint32_t
+target_label(const Network *network)
 {
-	const EmogiQuery *query = network->query;
-	double		sum = 0.0;
-
-	for (uint64_t i = 0; i < query->nsources; i++)
-	{
-		const uint32_t v = query->sources[i];
-
-		for (uint64_t e = network->out->offsets[v]; e < network->out->offsets[v + 1]; e++)
-			if (network->label[network->out->targets[e]] != network->label[v])
-				sum += ldexp(capacity_of(network, e), -scale);
-	}
-	return sum;
+	return (uint32_t) network->graph->nvertices;
 }
 
-/* Choose the unit; false if nothing can leave a source. */
-static inline bool
-choose_unit(Network *network)
-{
-	int			scale = 0;
-	double		sum = sum_from_sources(network, 0);
-	int			exponent;
-
-	if (isinf(sum))
-	{
-		scale = SCALE_DOWN;
-		sum = sum_from_sources(network, scale);
-	}
-	(void) frexp(sum, &exponent);	/* sum < 2^exponent */
-	network->unit = TOTAL_BITS - exponent - scale;
-	return sum > 0.0;
-}
+extern bool emogi_flow_unit_choose(Network *network);
 
 /* Get a capacity in units. */
 static inline int64_t
 capacity_in_units(const Network *network, uint64_t e)
 {
-	const double units = ldexp(capacity_of(network, e), network->unit);
-	const int64_t max = INT64_C(1) << TOTAL_BITS;
-
-	return units < (double) max ? (int64_t) units : max;
+	return (int64_t) ldexp(fmin(capacity_of(network, e), network->max_capacity), network->unit);
 }
 
 /* Get units as a number. */

@@ -278,7 +278,8 @@ put_weighted_edges(EmogiVisiblePage *visible, TupleDesc desc, const EmogiTupleLa
 		if (!get_key(tuple, desc, &layout->src, &src) || !get_key(tuple, desc, &layout->dst, &dst))
 			sink->nskipped++;
 		else if (!get_weight(tuple, desc, &layout->weight, &weight))
-			emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
+			emogi_sink_refuse_null_weight(sink, psprintf(INT64_FORMAT, src),
+										  psprintf(INT64_FORMAT, dst));
 		else
 			emogi_sink_put_weighted(sink, src, dst, weight);
 	}

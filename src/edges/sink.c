@@ -133,6 +133,13 @@ emogi_sink_next_chunk(EmogiSink *sink)
 	sink->slot->control.done += EMOGI_CHUNK_EDGES;
 }
 
+/* Get the word for the weights that a sink takes. */
+static const char *
+word_for_weights(const EmogiSink *sink)
+{
+	return sink->weights == EMOGI_WEIGHTS_CAPACITIES ? "capacity" : "weight";
+}
+
 /*
  * Raise 22023 for a weight out of range. The HINT has a condition that excludes it and similar
  * ones. For PostgreSQL NaN is greater than all other numbers. A negative weight may come from an
@@ -151,22 +158,24 @@ emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst
 		[EMOGI_WEIGHTS_CONDUCTANCES] = {"Weights must be finite and not negative.",
 										"weight < 'Infinity'"},
 		[EMOGI_WEIGHTS_CAPACITIES] = {"Capacities must be finite and not negative.",
-									  "weight < 'Infinity'"},
+									  "capacity < 'Infinity'"},
 		[EMOGI_WEIGHTS_FACTORS] = {"Weights must be finite.", "abs(weight) < 'Infinity'"},
 		[EMOGI_WEIGHTS_ANY] = {"Weights must not be NaN.", "weight <> 'NaN'"}
 	};
 	bool		is_negative = weight < 0 && sink->weights != EMOGI_WEIGHTS_FACTORS;
+	const char *word = word_for_weights(sink);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid weight %g of the edge from %s to %s", weight, src, dst),
+			 errmsg("invalid %s %g of the edge from %s to %s", word, weight, src, dst),
 			 sink->weights == EMOGI_WEIGHTS_CAPACITIES && weight > 0 && isinf(weight) ?
 			 errhint("For an unlimited capacity, use a number that is larger than the sum of all "
 					 "others.") :
-			 errhint("%s Leave such edges out with a query: $$SELECT src, dst, weight FROM edges "
+			 errhint("%s Leave such edges out with a query: $$SELECT src, dst, %s FROM edges "
 					 "WHERE %s$$.",
-					 allowed[sink->weights].range,
-					 is_negative ? "weight >= 0" : allowed[sink->weights].condition)));
+					 allowed[sink->weights].range, word,
+					 is_negative ? psprintf("%s >= 0", word) :
+					 allowed[sink->weights].condition)));
 }
 
 /*
@@ -174,15 +183,18 @@ emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst
  * which is not known here.
  */
 void
-emogi_sink_refuse_null_weight(const char *src, const char *dst)
+emogi_sink_refuse_null_weight(const EmogiSink *sink, const char *src, const char *dst)
 {
+	const bool	is_capacity = sink->weights == EMOGI_WEIGHTS_CAPACITIES;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("the weight of the edge from %s to %s is NULL", src, dst),
-			 errhint("Leave such edges out, or give them a weight, with a query: 'SELECT src, dst, "
-					 "coalesce(weight, 1) FROM edges'. A negative reverse_cost, "
-					 "coalesce(reverse_cost, -1), means that there is no edge in that "
-					 "direction.")));
+			 errmsg("the %s of the edge from %s to %s is NULL", word_for_weights(sink), src, dst),
+			 errhint("Leave such edges out, or give them a %1$s, with a query: 'SELECT src, dst, "
+					 "coalesce(%1$s, %2$d) FROM edges'. A negative %3$s, coalesce(%3$s, -1), means "
+					 "that there is no edge in that direction.",
+					 word_for_weights(sink), is_capacity ? 0 : 1,
+					 is_capacity ? "reverse_capacity" : "reverse_cost")));
 }
 
 /* Write a column with an alias, unless it already has that name. */
@@ -310,7 +322,8 @@ put_edge(EmogiSink *sink, FunctionCallInfo fcinfo, int weight)
 	if (weight == 0)
 		emogi_sink_put(sink, src, dst);
 	else if (PG_ARGISNULL(weight))
-		emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
+		emogi_sink_refuse_null_weight(sink, psprintf(INT64_FORMAT, src),
+									  psprintf(INT64_FORMAT, dst));
 	else if (!sink->both_ways || emogi_cost_has_edge(PG_GETARG_FLOAT8(weight)))
 		emogi_sink_put_weighted(sink, src, dst, PG_GETARG_FLOAT8(weight));
 }

@@ -49,7 +49,8 @@ extern void emogi_sink_put_vertex(EmogiSink *sink, int64 vertex);
 extern EmogiSink *emogi_sink_state(FunctionCallInfo fcinfo);
 extern void emogi_sink_refuse_weight(const EmogiSink *sink, const char *src, const char *dst,
 									 double weight);
-extern void emogi_sink_refuse_null_weight(const char *src, const char *dst);
+extern void emogi_sink_refuse_null_weight(const EmogiSink *sink, const char *src,
+										  const char *dst);
 extern void emogi_sink_refuse_null_direction(const char *src, const char *dst, const char *lacking,
 											 const char *other, bool back);
 

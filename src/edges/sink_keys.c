@@ -307,7 +307,8 @@ emogi_sink_is_null_row(EmogiSink *sink, Datum src, Datum dst)
 void
 emogi_sink_refuse_null_of_keys(const EmogiSink *sink, Datum src, Datum dst)
 {
-	emogi_sink_refuse_null_weight(emogi_sink_key_text(sink, src), emogi_sink_key_text(sink, dst));
+	emogi_sink_refuse_null_weight(sink, emogi_sink_key_text(sink, src),
+								  emogi_sink_key_text(sink, dst));
 }
 
 /* ---- the aggregate ---- */

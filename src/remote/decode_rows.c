@@ -54,7 +54,8 @@ put_integers(EmogiDecoder *decoder, EmogiRemoteTable *table, const EmogiRemoteFi
 		refuse_null_direction(table, psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst),
 							  fields[2].bytes != NULL);
 	if (fields[2].bytes == NULL)
-		emogi_sink_refuse_null_weight(psprintf(INT64_FORMAT, src), psprintf(INT64_FORMAT, dst));
+		emogi_sink_refuse_null_weight(sink, psprintf(INT64_FORMAT, src),
+									  psprintf(INT64_FORMAT, dst));
 	there = emogi_decode_weight(decoder, &table->columns[2], &fields[2]);
 	if (table->ncolumns == 3)
 	{

@@ -68,6 +68,21 @@ check_reverse(TupleDesc desc, const char *weight, const char *ends, const char *
 					 strcmp(weight, "cost") == 0 ? "costs" : "capacities")));
 }
 
+/* Raise 42703 if the only reverse column beside a capacity is that of a missing cost. */
+static void
+check_reverse_of_capacity(TupleDesc desc, const char *ends, const char *of, const char *relation)
+{
+	if (!has_column(desc, "reverse_cost") || has_column(desc, "cost") ||
+		has_column(desc, "reverse_capacity"))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("%s has columns capacity and reverse_cost, but no column cost", of),
+			 errhint("%s To ignore reverse_cost, name only the ends and the capacity.",
+					 how_to_name(relation, ends, relation != NULL ? "capacity, reverse_cost" :
+								 "capacity, reverse_cost AS reverse_capacity"))));
+}
+
 /*
  * Raise 42702 or 42703 if the column names of a graph are ambiguous: two pairs of ends; both weight
  * and cost, if a weight is read or there is a reverse_cost; or a reverse_cost without a cost, or
@@ -87,7 +102,10 @@ emogi_ambiguous_columns_check(TupleDesc desc, EmogiWantedWeight wants_weight, co
 	{
 		check_reverse(desc, "capacity", ends, of, relation);
 		if (has_column(desc, "capacity"))
+		{
+			check_reverse_of_capacity(desc, ends, of, relation);
 			return;
+		}
 	}
 	if (has_column(desc, "cost") && has_column(desc, "weight") && (wants_weight || has_reverse))
 		ereport(ERROR,

@@ -1,22 +1,20 @@
 /*
- * column_order.c: errors for lists of columns that seem to have another order than theirs
+ * column_order.c: errors for lists of columns that have another order than theirs
  *
  * A list is 'source, target[, weight[, name]]' or 'source, target, weight, reverse weight, name'.
- * In pgRouting's queries the name of the edge comes first, and an application's key may come first
- * as well. Read by position, such lists denote other edges. A list is refused if its columns show
- * by their names, keys or references that it has another order. Lists of two columns are never
- * questioned, and a junction table (person, friend, since) has none of these signs.
+ * In pgRouting's queries the name of the edge comes first. Read by position, such a list denotes
+ * other edges. It is refused only if the second and the third column are the ends, by their names
+ * or their foreign keys, or if a weight follows them. No rule reads indexes: creating one must not
+ * break a view with a list. Lists of two columns are never questioned.
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_index.h"
+#include "catalog/namespace.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
-#include "utils/syscache.h"
 
 #include "source/source.h"
 
@@ -68,11 +66,33 @@ emogi_column_order_are_ends(const char *a, const char *b)
 	return false;
 }
 
-/* Is this the name of a row, rather than of an end of an edge? gid is osm2pgrouting's. */
+/*
+ * Do the names consist of whole words, such as src, dst or from_site, to_site? Single letters and
+ * numbers, a, b or x1, x2, may have other meanings.
+ */
+static bool
+are_words_of_ends(const char *a, const char *b)
+{
+	for (int i = 0; i < (int) lengthof(end_words); i++)
+		if (end_words[i][0][1] != '\0' && differ_in(a, b, end_words[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Is this the name of a row, rather than of an end of an edge? gid is osm2pgrouting's, ogc_fid and
+ * objectid are those of importers of maps.
+ */
 bool
 emogi_column_order_is_row(const char *name)
 {
-	return strcmp(name, "id") == 0 || strcmp(name, "gid") == 0 || strcmp(name, "edge_id") == 0;
+	static const char *const rows[] = {"id", "gid", "fid", "eid", "edge_id", "arc_id", "link_id",
+	"ogc_fid", "objectid", "row_id", "rowid"};
+
+	for (int i = 0; i < (int) lengthof(rows); i++)
+		if (strcmp(name, rows[i]) == 0)
+			return true;
+	return false;
 }
 
 /* Is this the name of a weight? */
@@ -90,53 +110,40 @@ has_tail(const char *text, const char *tail)
 	return strlen(text) >= strlen(tail) && strcmp(text + strlen(text) - strlen(tail), tail) == 0;
 }
 
-/* Is this the name of the reverse of something, as in reverse_km and km_back? */
+/* Is this the name of a row of a relation: id, or lane_id of the relation lanes? */
 static bool
-is_named_reverse(const char *name)
+is_row_of(const char *name, Relation rel)
 {
-	return strncmp(name, "reverse_", strlen("reverse_")) == 0 ||
-		strncmp(name, "rev_", strlen("rev_")) == 0 || has_tail(name, "_reverse") ||
-		has_tail(name, "_rev") || has_tail(name, "_back");
+	if (emogi_column_order_is_row(name))
+		return true;
+	return strlen(name) > strlen("_id") && has_tail(name, "_id") &&
+		strncmp(name, RelationGetRelationName(rel), strlen(name) - strlen("_id")) == 0;
 }
 
-/* ---- keys and references ---- */
-
-/*
- * Does an index ensure that all rows have distinct values of this column alone? An index that could
- * not be built concurrently is invalid, and ensures nothing.
- */
+/* Is this the name of the parent in a tree? */
 static bool
-is_unique_index(Oid index, AttrNumber attnum)
+is_parent(const char *name)
 {
-	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
-	bool		is_unique;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	is_unique = ((Form_pg_index) GETSTRUCT(tuple))->indisunique &&
-		((Form_pg_index) GETSTRUCT(tuple))->indisvalid &&
-		((Form_pg_index) GETSTRUCT(tuple))->indnkeyatts == 1 &&
-		((Form_pg_index) GETSTRUCT(tuple))->indkey.values[0] == attnum &&
-		heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
-	ReleaseSysCache(tuple);
-	return is_unique;
+	return strstr(name, "parent") != NULL || strstr(name, "boss") != NULL ||
+		strstr(name, "manager") != NULL;
 }
 
-/* Is a column a key of the relation by itself? */
+/* Is this the name of the reverse of a weight, as reverse_km and km_back are of km? */
 static bool
-is_key(Relation rel, AttrNumber attnum)
+is_reverse_of(const char *name, const char *weight)
 {
-	ListCell   *cell;
-
-	foreach(cell, RelationGetIndexList(rel))
-		if (is_unique_index(lfirst_oid(cell), attnum))
-			return true;
-	return false;
+	return strcmp(name, psprintf("reverse_%s", weight)) == 0 ||
+		strcmp(name, psprintf("rev_%s", weight)) == 0 ||
+		strcmp(name, psprintf("%s_reverse", weight)) == 0 ||
+		strcmp(name, psprintf("%s_rev", weight)) == 0 ||
+		strcmp(name, psprintf("%s_back", weight)) == 0;
 }
 
-/* Get the relation that a column references by itself; InvalidOid = none. */
-static Oid
-referenced(Relation rel, AttrNumber attnum)
+/* ---- references ---- */
+
+/* Get the foreign key of a column alone; NULL = none. */
+static const ForeignKeyCacheInfo *
+foreign_key(Relation rel, AttrNumber attnum)
 {
 	ListCell   *cell;
 
@@ -145,18 +152,27 @@ referenced(Relation rel, AttrNumber attnum)
 		const ForeignKeyCacheInfo *key = lfirst(cell);
 
 		if (key->nkeys == 1 && key->conkey[0] == attnum)
-			return key->confrelid;
+			return key;
 	}
-	return InvalidOid;
+	return NULL;
 }
 
 /* Do two columns reference the same relation? */
 static bool
 reference_one(Relation rel, AttrNumber a, AttrNumber b)
 {
-	const Oid	relid = referenced(rel, a);
+	const ForeignKeyCacheInfo *const keys[] = {foreign_key(rel, a), foreign_key(rel, b)};
 
-	return OidIsValid(relid) && relid == referenced(rel, b);
+	return keys[0] != NULL && keys[1] != NULL && keys[0]->confrelid == keys[1]->confrelid;
+}
+
+/* Does a column reference another one of its own relation, as the parent of a tree does? */
+static bool
+references_own(Relation rel, AttrNumber attnum, AttrNumber other)
+{
+	const ForeignKeyCacheInfo *key = foreign_key(rel, attnum);
+
+	return key != NULL && key->confrelid == RelationGetRelid(rel) && key->confkey[0] == other;
 }
 
 /* ---- the order ---- */
@@ -184,41 +200,71 @@ are_alike(Relation rel, AttrNumber a, AttrNumber b)
 		emogi_key_type_equal(&keys[0], &keys[1]);
 }
 
-/* Could all columns from the fourth on be weights? There is at least one. */
-static bool
-may_have_weights(Relation rel, List *columns)
-{
-	for (int i = 3; i < list_length(columns); i++)
-	{
-		const AttrNumber attnum = get_attnum(RelationGetRelid(rel), nth(columns, i));
-
-		if (!emogi_columns_can_be_weights(TupleDescAttr(RelationGetDescr(rel),
-														attnum - 1)->atttypid))
-			return false;
-	}
-	return list_length(columns) > 3;
-}
-
 /*
  * Are the second and the third column of a list the ends of an edge, rather than the first two? A
- * third column of another type than the second is a weight: 'part(id, parent, kg)'. A tree whose
- * weights have the type of its keys, 'part(part_id, parent, kg)', has a key in front as well, so a
- * key is a sign only in a list of four or five columns, of which the others could be weights.
+ * third column of another type than the second is a weight: 'part(id, parent, kg)'.
  */
 static bool
 begins_with_name(Relation rel, List *columns, const EmogiSource *source)
 {
-	if (!are_alike(rel, source->dst, source->weight) || is_weight(nth(columns, 2)))
+	const char *const name[] = {nth(columns, 0), nth(columns, 1), nth(columns, 2)};
+	bool		is_row;
+
+	if (!are_alike(rel, source->dst, source->weight) || is_weight(name[2]) ||
+		emogi_column_order_are_ends(name[0], name[1]) ||
+		reference_one(rel, source->src, source->dst) ||
+		references_own(rel, source->dst, source->src))
 		return false;
-	if (strcmp(nth(columns, 0), "id") == 0)
-		return true;
-	if (emogi_column_order_are_ends(nth(columns, 0), nth(columns, 1)) ||
-		reference_one(rel, source->src, source->dst) || has_tail(nth(columns, 1), nth(columns, 0)))
-		return false;
-	return emogi_column_order_is_row(nth(columns, 0)) ||
-		emogi_column_order_are_ends(nth(columns, 1), nth(columns, 2)) ||
-		reference_one(rel, source->dst, source->weight) ||
-		(may_have_weights(rel, columns) && is_key(rel, source->src));
+	is_row = is_row_of(name[0], rel);
+	if (emogi_column_order_are_ends(name[1], name[2]))
+		return is_row || (are_words_of_ends(name[1], name[2]) && !has_tail(name[1], name[0]));
+	return is_row && !is_parent(name[1]) &&
+		(reference_one(rel, source->dst, source->weight) ||
+		 (list_length(columns) > 3 && is_weight(nth(columns, 3))));
+}
+
+/* Write columns as one of a query. */
+static char *
+select_as(List *columns, const char *as)
+{
+	StringInfoData sql;
+	ListCell   *cell;
+
+	if (list_length(columns) == 1 && strcmp(linitial(columns), as) == 0)
+		return pstrdup(as);
+	initStringInfo(&sql);
+	foreach(cell, columns)
+		appendStringInfo(&sql, "%s%s", foreach_current_index(cell) > 0 ? ", " : "",
+						 quote_identifier(lfirst(cell)));
+	return list_length(columns) > 1 ? psprintf("ROW(%s) AS %s", sql.data, as) :
+		psprintf("%s AS %s", sql.data, as);
+}
+
+/* Get the name of a relation for a query: with its schema, unless the search path finds it. */
+static const char *
+qualified_name(Relation rel)
+{
+	return quote_qualified_identifier(RelationIsVisible(RelationGetRelid(rel)) ? NULL :
+									  get_namespace_name(RelationGetNamespace(rel)),
+									  RelationGetRelationName(rel));
+}
+
+/* Write the query that a list of columns in the right order stands for. */
+static char *
+select_of(Relation rel, List *columns)
+{
+	static const char *const one_way[] = {"src", "dst", "weight", "id"};
+	static const char *const both_ways[] = {"src", "dst", "cost", "reverse_cost", "id"};
+	const char *const *as = emogi_columns_reverse(columns) != NULL ? both_ways : one_way;
+	StringInfoData sql;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	foreach(cell, columns)
+		appendStringInfo(&sql, "%s%s", foreach_current_index(cell) > 0 ? ", " : "SELECT ",
+						 select_as(lfirst(cell), as[foreach_current_index(cell)]));
+	appendStringInfo(&sql, " FROM %s", qualified_name(rel));
+	return sql.data;
 }
 
 /*
@@ -229,42 +275,21 @@ begins_with_name(Relation rel, List *columns, const EmogiSource *source)
 static void
 check_first(Relation rel, List *columns, const EmogiSource *source)
 {
-	const char *relation = quote_identifier(RelationGetRelationName(rel));
-	const char *first;
-	StringInfoData list;
+	List	   *ends_first;
 
 	if (!begins_with_name(rel, columns, source))
 		return;
-	first = quote_identifier(nth(columns, 0));
-	initStringInfo(&list);
-	for (int i = 1; i < list_length(columns); i++)
-		appendStringInfo(&list, "%s%s", i > 1 ? ", " : "", quote_identifier(nth(columns, i)));
+	ends_first = list_delete_first(list_copy(columns));
+	if (list_length(columns) > 3)	/* otherwise it would be the weight */
+		ends_first = lappend(ends_first, linitial(columns));
 	ereport(ERROR,
 			(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 			 errmsg("column \"%s\" of relation \"%s\" is ambiguous: the source of an edge, or its "
 					"name", nth(columns, 0), RelationGetRelationName(rel)),
-			 errhint("Name the ends first, and the name of the edge last: '%1$s(%2$s%3$s)'. If "
-					 "\"%6$s\" is the source, turn the edges around: '%1$s(%4$s, %7$s, %5$s)' with "
-					 "direction => 'in'.",
-					 relation, list.data,
-					 list_length(columns) > 3 ? psprintf(", %s", first) : "",
-					 quote_identifier(nth(columns, 1)), quote_identifier(nth(columns, 2)),
-					 nth(columns, 0), first)));
-}
-
-/* Write an end of edges, one column or several, as a column of a query. */
-static char *
-select_end(List *end, const char *as)
-{
-	StringInfoData sql;
-	ListCell   *cell;
-
-	initStringInfo(&sql);
-	foreach(cell, end)
-		appendStringInfo(&sql, "%s%s", foreach_current_index(cell) > 0 ? ", " : "",
-						 quote_identifier(lfirst(cell)));
-	return list_length(end) > 1 ? psprintf("ROW(%s) AS %s", sql.data, as) :
-		psprintf("%s AS %s", sql.data, as);
+			 errhint("Use a query. If the ends are \"%s\" and \"%s\": '%s'. If they are \"%s\" and "
+					 "\"%s\": '%s'.",
+					 nth(columns, 1), nth(columns, 2), select_of(rel, ends_first),
+					 nth(columns, 0), nth(columns, 1), select_of(rel, columns))));
 }
 
 /*
@@ -278,11 +303,12 @@ check_fourth(Relation rel, List *columns)
 	const AttrNumber attnum = fourth != NULL ? get_attnum(RelationGetRelid(rel), fourth) : 0;
 	const char *query;
 
-	if (attnum <= 0 || emogi_columns_reverse(columns) != NULL || !is_named_reverse(fourth) ||
+	if (attnum <= 0 || emogi_columns_reverse(columns) != NULL ||
+		!is_reverse_of(fourth, nth(columns, 2)) ||
 		!emogi_columns_can_be_weights(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
 		return;
-	query = psprintf("SELECT %s, %s, %s AS cost, %s", select_end(linitial(columns), "src"),
-					 select_end(lsecond(columns), "dst"), quote_identifier(nth(columns, 2)),
+	query = psprintf("SELECT %s, %s, %s, %s", select_as(linitial(columns), "src"),
+					 select_as(lsecond(columns), "dst"), select_as(lthird(columns), "cost"),
 					 quote_identifier(fourth));
 	ereport(ERROR,
 			(errcode(ERRCODE_AMBIGUOUS_COLUMN),
@@ -290,8 +316,7 @@ check_fourth(Relation rel, List *columns)
 					"or its name", fourth, RelationGetRelationName(rel)),
 			 errhint("If it is the reverse weight, list the name of the edge as the fifth column, "
 					 "or use a query: '%1$s AS reverse_cost FROM %2$s'. If it is the name: '%1$s "
-					 "AS id FROM %2$s'.", query,
-					 quote_identifier(RelationGetRelationName(rel)))));
+					 "AS id FROM %2$s'.", query, qualified_name(rel))));
 }
 
 /*

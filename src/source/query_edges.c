@@ -51,20 +51,25 @@ check_unique(TupleDesc desc, int column)
 							 "ends or the weight of an edge with AS.")));
 }
 
+/* Is this the name of a weight? */
+static bool
+is_weight(const char *name)
+{
+	static const char *const weights[] = {"weight", "cost", "reverse_cost", "capacity",
+		"reverse_capacity"
+	};
+
+	for (int i = 0; i < (int) lengthof(weights); i++)
+		if (strcmp(name, weights[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Is this the name of a column that is unlikely to be an end of an edge? */
 static bool
 is_unlikely_end(const char *name)
 {
-	static const char *const unlikely[] = {"weight", "cost", "reverse_cost", "capacity",
-		"reverse_capacity"
-	};
-
-	if (emogi_column_order_is_row(name))
-		return true;
-	for (int i = 0; i < (int) lengthof(unlikely); i++)
-		if (strcmp(name, unlikely[i]) == 0)
-			return true;
-	return false;
+	return is_weight(name) || emogi_column_order_is_row(name);
 }
 
 /* Get the next column after this one that is likely to be an end of an edge; 0 if there is none. */
@@ -205,19 +210,19 @@ find_ends(TupleDesc desc, EmogiEdgeColumns *columns)
 	return false;
 }
 
-/* Do the first two of three columns seem not to be the ends, by their names? */
+/*
+ * Do the names of three columns show that the first two are not the ends? An id first is no such
+ * name, because the ends of 'SELECT a.id, b.id, ...' and those of trees have it.
+ */
 static bool
 begins_otherwise(TupleDesc desc)
 {
-	return is_unlikely_end(name_of(desc, 1)) ||
+	return is_weight(name_of(desc, 1)) ||
 		(!emogi_column_order_are_ends(name_of(desc, 1), name_of(desc, 2)) &&
 		 emogi_column_order_are_ends(name_of(desc, 2), name_of(desc, 3)));
 }
 
-/*
- * Can a result without known names be read by position? The first of three columns must not have a
- * name that is unlikely for an end, and the other two not those of ends.
- */
+/* Can a result without known names be read by position? */
 static bool
 has_positions(TupleDesc desc)
 {

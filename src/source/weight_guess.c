@@ -363,7 +363,9 @@ report(const EmogiWeightGuess *guess, const char *relation, EmogiWantedWeight wa
 		"weight or cost: every edge has weight 1";
 	const char *ends = psprintf("%s, %s", quote_identifier(guess->src),
 								quote_identifier(guess->dst));
-	const char *column = quote_identifier(guess->column);
+	const char *column = wanted == EMOGI_WANTS_CAPACITY &&
+		strcmp(guess->column, "weight_column") == 0 ? "capacity_column" :
+		quote_identifier(guess->column);
 
 	if (relation == NULL)
 		report_query(guess->is_taken, guess->column, missing, ends, column);

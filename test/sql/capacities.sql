@@ -137,3 +137,21 @@ SELECT round(edges, -4) FROM emogi_estimate('canals', weights => true);
 ALTER TABLE canals ADD cost float8 DEFAULT 3;
 SELECT warmed('canals'), warmed('canals(source, target, capacity, reverse_capacity)', 'canals');
 SELECT emogi_evict() IS NOT NULL;
+-- A reverse_cost without cost beside a capacity is an error, unless there is a reverse_capacity.
+CREATE TABLE mixed (source int, target int, capacity int, reverse_cost int);
+INSERT INTO mixed VALUES (2, 1, 1, 8);
+SELECT emogi_max_flow('mixed', 1, 2);
+SELECT emogi_max_flow('SELECT * FROM mixed', 1, 2);
+SELECT emogi_max_flow('mixed(source, target, capacity, reverse_cost)', 1, 2), emogi_max_flow('SELECT source, target, capacity, reverse_cost AS reverse_capacity FROM (SELECT * FROM mixed) AS q', 1, 2),
+  emogi_max_flow('SELECT source, target, capacity FROM mixed', 2, 1), emogi_max_flow('SELECT *, 3 AS reverse_capacity FROM mixed', 1, 2), emogi_max_flow('SELECT *, 3 AS cost FROM mixed', 1, 2);
+
+-- Errors and notices of flows speak of capacities.
+SELECT emogi_max_flow('VALUES (1, 2, -10)', 1, 2);
+SELECT emogi_max_flow('VALUES (1, 2, ''NaN''::float8)', 1, 2);
+SELECT emogi_max_flow('VALUES (''a'', ''b'', -10)', 'a', 'b');
+SELECT emogi_max_flow('VALUES (1, 2, NULL::int)', 1, 2);
+SELECT emogi_max_flow('VALUES (''a'', ''b'', NULL::int)', 'a', 'b');
+CREATE TABLE gauged (source int, target int, size int, length int);
+SELECT emogi_max_flow('gauged', 1, 2);
+SELECT emogi_max_flow('SELECT * FROM gauged', 1, 2);
+SELECT * FROM emogi_sssp('gauged', 1);

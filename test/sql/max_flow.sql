@@ -121,6 +121,16 @@ SELECT emogi_max_flow('SELECT * FROM (VALUES (1, 2, 9007199254740991), (2, 3, 90
 SELECT emogi_max_flow('SELECT * FROM (VALUES (1, 2, 0.1), (2, 3, 0.3), (1, 3, 0.2)) v(a, b, c)', 1, 3);
 SELECT * FROM emogi_max_flow_edges('SELECT * FROM (VALUES (1, 2, 1e308), (2, 3, 1.5e308), (1, 3, 1.5e308), (4, 1, 1e-300)) v(a, b, c)', 1, 3);
 SELECT emogi_max_flow('SELECT * FROM (VALUES (1, 2, 1e-310), (2, 3, 1e308), (2, 1, 1)) v(a, b, c)', 1, 3);
+-- Huge capacities, which stand for unlimited ones, do not make the unit larger: at sources, at targets, at both, between targets, and inside.
+SELECT u, emogi_max_flow(format('VALUES (0, 1, %1$s::float8), (0, 2, %1$s), (0, 3, %1$s), (1, 9, 0.25), (2, 9, 0.1), (3, 9, 0.01)', u), 0, 9) AS sources,
+    emogi_max_flow(format('VALUES (1, 9, %1$s::float8), (2, 9, %1$s), (3, 9, %1$s), (0, 1, 0.25), (0, 2, 0.1), (0, 3, 0.01)', u), 0, 9) AS targets,
+    emogi_max_flow(format('VALUES (0, 1, %1$s::float8), (0, 2, %1$s), (0, 3, %1$s), (1, 4, 0.25), (2, 5, 0.1), (3, 6, 0.01), (4, 9, %1$s), (5, 9, %1$s), (6, 9, %1$s)', u), 0, 9) AS both,
+    emogi_max_flow(format('VALUES (0, 1, 0.25::float8), (1, 8, 0.1), (1, 9, 0.01), (8, 9, %1$s), (9, 8, %1$s), (0, 1, %1$s)', u), '{0}', '{8,9}') AS between,
+    (SELECT sum(capacity) FROM emogi_min_cut(format('VALUES (0, 1, %1$s::float8), (0, 2, %1$s), (0, 3, %1$s), (1, 9, 0.25), (2, 9, 0.1), (3, 9, 0.01)', u), 0, 9)) AS cut
+  FROM unnest('{1,1e9,1e12,1e15,1e16,1e18,9223372036854775807,1e300}'::text[]) u;
+SELECT emogi_max_flow('VALUES (1, 2, 9223372036854775807), (2, 3, 7), (1, 3, 1)', 1, 3);
+SELECT * FROM emogi_max_flow_edges('VALUES (1, 2, 9223372036854775807), (2, 3, 7), (1, 3, 1)', 1, 3);
+SELECT emogi_max_flow('VALUES (1, 2, 1e300::float8), (2, 3, 1e300)', 1, 3), emogi_max_flow('VALUES (1, 2, 1e300::float8), (3, 4, 1e300)', 1, 4);
 SELECT emogi_max_flow('SELECT 1, 1 + i % 3, 0.1 FROM generate_series(1, 3000) i', 1, 3) BETWEEN 99.9999999 AND 100;
 
 -- Long chains, wide stars and a grid; the same rows each time.
