@@ -2,7 +2,7 @@
  * sha256.h: the SHA-256 of a few bytes (FIPS 180-4, 6.2)
  *
  * The library that PostgreSQL uses fetches the algorithm for each hash. For a few bytes this takes
- * longer than the hash, and is the coldest code of a small call.
+ * longer than the hash, and in a small call its instructions are the least likely to be cached.
  */
 #ifndef EMOGI_SHA256_H
 #define EMOGI_SHA256_H

@@ -1,10 +1,9 @@
 """Notices of the server are warnings, and errors about what does not exist name what does."""
 
 import copy
-import pickle
+import pathlib
 import warnings
 
-import pandas
 import psycopg
 import pytest
 
@@ -22,6 +21,34 @@ def test_a_notice_is_a_warning_at_the_call(db):
         assert db.graph("rk").max_flow(1, 3) == 1
     with pytest.warns(emogi.Notice, match="has no column weight"):
         db.fetch("SELECT * FROM emogi_sssp('rk', 1)")
+
+
+def test_a_caller_in_a_folder_whose_name_begins_like_the_package(db):
+    db.execute("CREATE TABLE rk (src int, dst int, km float8)")
+    file = str(pathlib.Path(emogi.__file__).parent) + "_app/app.py"
+    with pytest.warns(emogi.Notice) as caught:
+        exec(compile("\n\ndb.graph('rk').sssp(1)", file, "exec"), {"db": db})
+    assert (caught[0].filename, caught[0].lineno) == (file, 3)
+
+
+def _fail(db):
+    db.execute("CREATE FUNCTION pg_temp.fail() RETURNS int LANGUAGE plpgsql AS $$BEGIN RAISE WARNING 'the cause'; RAISE 'no'; END$$")
+    return db.fetch("SELECT pg_temp.fail() AS one")
+
+
+def test_the_notices_of_a_call_that_fails(db):
+    with pytest.warns(emogi.Notice, match="the cause") as caught, pytest.raises(psycopg.errors.RaiseException, match="no"):
+        _fail(db)
+    assert caught[0].filename == __file__
+
+
+def test_a_warning_that_is_an_error_does_not_hide_that_of_the_server(db):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(psycopg.errors.RaiseException, match="no"):
+            _fail(db)
+    db.rollback()
+    assert len(db.fetch("SELECT 1 AS one")) == 1
 
 
 def test_no_notice_is_no_warning(db):
@@ -53,17 +80,6 @@ def test_a_warning_that_is_an_error_leaves_the_connection_usable(db):
     assert len(db.graph("follows").bfs(1)) > 1
 
 
-def test_rows_have_names_for_pandas(db):
-    result = db.graph("follows").bfs(1)
-    frame = pandas.DataFrame(result)
-    assert list(frame.columns) == ["vertex", "level"]
-    pandas.testing.assert_frame_equal(frame, result.pandas(), check_dtype=False)
-    row = next(iter(result))
-    assert row == (1, 0) and repr(row) == "(1, 0)" and type(pickle.loads(pickle.dumps(row))) is tuple
-    assert copy.copy(row) == row
-    assert list(pandas.DataFrame(db.fetch("SELECT 1 AS \"a b\", 2 AS \"class\"")).columns) == ["a b", "class"]
-
-
 @pytest.mark.parametrize(
     "name, hint",
     [("dijkstra", "use shortest_path"), ("connected_components", "use cc"), ("pgr_dijkstra", "use shortest_path"), ("emogi_bfs", "use bfs"),
@@ -75,6 +91,15 @@ def test_a_function_that_does_not_exist(db, name, hint):
         getattr(follows, name)
     assert not hasattr(follows, "_private")
     assert copy.copy(follows).direction is None
+
+
+def test_an_attribute_error_within_a_property(db, monkeypatch):
+    def break_off(connection):
+        raise AttributeError("from within")
+
+    monkeypatch.setattr("emogi._graph.extension_schema", break_off)
+    with pytest.raises(AttributeError, match="^from within$"):
+        db.graph("follows").schema
 
 
 @pytest.mark.parametrize("statement, word", [("EXPLAIN SELECT 1", "EXPLAIN"), (" explain (costs off) select 1", "EXPLAIN"), ("SHOW work_mem", "SHOW"), ("INSERT INTO follows VALUES (1, 2) RETURNING src", "INSERT")])

@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "parser/parsetree.h"
 #include "storage/ipc.h"
 #include "utils/syscache.h"
 
@@ -209,12 +210,31 @@ may_read_weights(const EmogiSource *source, AttrNumber weight)
 }
 
 /*
+ * Get which weights a query reads if its weight is that of the call's cached graph. A flow may have
+ * built the graph: then it is the column `capacity`.
+ */
+static EmogiWantedWeight
+find_wanted_weight(const EmogiSource *source, const EmogiCacheLookup *lookup, AttrNumber weight)
+{
+	const TargetEntry *column;
+
+	if (source->wants_weight != EMOGI_WANTS_NO_WEIGHT && lookup->key.weight == weight)
+		return source->wants_weight;
+	if (lookup->analysis == NULL)
+		return EMOGI_WANTS_WEIGHT;
+	column = get_tle_by_resno(lookup->analysis->query->targetList, weight);
+	return column != NULL && column->resname != NULL && strcmp(column->resname, "capacity") == 0 ?
+		EMOGI_WANTS_CAPACITY : EMOGI_WANTS_WEIGHT;
+}
+
+/*
  * Get all data of the call's cached graph, in the call's direction, without weights if the caller
  * may not read them. The number of skipped rows comes from the slot, as the call's snapshot sees
  * it, because the graph may meanwhile serve other calls with other counts.
  */
 static void
-reveal_all(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquired *acquired)
+reveal_all(EmogiSlot *slot, EmogiSource *source, const EmogiCacheLookup *lookup,
+		   EmogiGraphKey *key, EmogiAcquired *acquired)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
 
@@ -226,7 +246,7 @@ reveal_all(EmogiSlot *slot, EmogiSource *source, EmogiGraphKey *key, EmogiAcquir
 		if (!cached->key.of_query)
 			source->weight = cached->key.weight;
 		key->weights = EMOGI_WEIGHTS_ANY;
-		source->wants_weight = EMOGI_WANTS_WEIGHT;
+		source->wants_weight = find_wanted_weight(source, lookup, cached->key.weight);
 	}
 	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, key, &acquired->graph);
 	acquired->nskipped = pg_atomic_read_u64(&slot->nskipped);
@@ -255,7 +275,7 @@ build_again(Acquisition *acquisition)
 	verification->is_cached = slot->graph >= 0;
 	verification->from_heaps = rows->kind->is_of_tables;
 	if (verification->is_cached && view->overlay == NULL)
-		reveal_all(slot, &whole, &key, acquired);
+		reveal_all(slot, &whole, acquisition->lookup, &key, acquired);
 	else
 		*acquired = (EmogiAcquired) {view->graph, pg_atomic_read_u64(&slot->nskipped)};
 	pg_atomic_write_u64(&slot->nskipped, 0);

@@ -163,17 +163,6 @@ why_make_none(const EmogiCacheLookup *lookup)
 		EMOGI_MISS_INDEX : EMOGI_MISS_NONE;
 }
 
-/*
- * Check whether the graph and the tracker can be built as other transactions see them, in a
- * transaction that has changed the tables. Not with weights: other transactions may see a weight
- * that the call rejects and the transaction has corrected.
- */
-static bool
-may_build_for_others(const EmogiCacheLookup *lookup)
-{
-	return lookup->key.weight == 0;
-}
-
 /* Get the graph of a call from its tracker, or make both; see emogi_apply_delta. */
 static bool
 hold_and_use(EmogiDeltaCall *delta)
@@ -200,11 +189,12 @@ hold_and_use(EmogiDeltaCall *delta)
 		return true;
 	if (make && (delta->tracker->phase == EMOGI_TRACKER_NEW ||
 				 (delta->refresh.outcome == EMOGI_REFRESH_REBUILD && delta->refresh.newer &&
-				  (!lookup->own || may_build_for_others(lookup)))))
+				  (!lookup->own || emogi_tracker_may_scan_others(delta->source)))))
 	{
 		emogi_change_tracker_reset(delta->tracker);
 		if (!lookup->own ? emogi_apply_delta_build_tracker(delta) :
-			may_build_for_others(lookup) && build_for_others(delta) && refresh_and_use(delta))
+			emogi_tracker_may_scan_others(delta->source) && build_for_others(delta) &&
+			refresh_and_use(delta))
 			return true;
 	}
 	if (delta->tracker == NULL)

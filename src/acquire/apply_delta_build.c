@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-
 #include "acquire/apply_delta.h"
 #include "edges/sink.h"
 #include "base/arena.h"
@@ -68,12 +67,49 @@ emogi_apply_delta_build(EmogiDeltaCall *delta, bool done)
 
 /* ---- from the tables ---- */
 
+/* A scan of the tables for a new tracker. */
+typedef struct TablesScan
+{
+	EmogiDeltaCall *delta;
+	EmogiGraphSource *rows;
+	EmogiTrackerCreation *creation;
+} TablesScan;
+
+/* Put the edges that the active snapshot sees into the call's slot. */
+static void
+scan_tables(void *arg)
+{
+	const TablesScan *scan = arg;
+
+	emogi_build_edges(scan->delta->call, scan->rows, scan->delta->lookup->key.weights,
+					  scan->creation->page_scans);
+}
+
+/*
+ * Scan the tables; return false if the scan, which is then one for other transactions, has failed
+ * because of rows that the call may not see.
+ */
+static bool
+try_scan_tables(EmogiDeltaCall *delta, EmogiGraphSource *rows, EmogiTrackerCreation *creation)
+{
+	TablesScan	scan = {delta, rows, creation};
+
+	if (!delta->lookup->own)
+		scan_tables(&scan);
+	else if (!emogi_tracker_scan_others(delta->source, scan_tables, &scan))
+	{
+		emogi_arena_free_owner(EMOGI_OWNER_KEYS(delta->call->slot_index));
+		return false;
+	}
+	return true;
+}
+
 /*
  * Build the graph and the tracker, as the active snapshot sees the tables. Return false if the
  * cache has no room for the graph, or if an object that the conditions depend on was replaced
  * meanwhile. If the caller's own transaction has changed the tables, the active snapshot does not
  * see those changes and the graph is not for the call; then return false also if there is no room
- * for the tracker.
+ * for the tracker, or if the scan fails.
  */
 bool
 emogi_apply_delta_build_tracker(EmogiDeltaCall *delta)
@@ -101,9 +137,9 @@ emogi_apply_delta_build_tracker(EmogiDeltaCall *delta)
 	emogi_tracker_create_begin(call, delta->source, delta->tracker, lookup->relids, lookup->nleaves,
 							   &creation);
 	rows = emogi_graph_source_of_heaps(delta->source, leaves);
-	emogi_build_edges(call, &rows, lookup->key.weights, creation.page_scans);
+	is_current = try_scan_tables(delta, &rows, &creation) &&
+		emogi_analysis_filter_is_current(delta->source);
 	creation.own_unseen = lookup->own;
-	is_current = emogi_analysis_filter_is_current(delta->source);
 	if (!is_current)
 		emogi_tracker_create_cancel(&creation);
 	tracked = is_current && emogi_tracker_create_prepare(call, &creation);
@@ -113,6 +149,7 @@ emogi_apply_delta_build_tracker(EmogiDeltaCall *delta)
 		if (lookup->own || !is_current)
 		{
 			emogi_build_end(call);
+			emogi_call_phase(call, EMOGI_PHASE_IDLE);
 			pg_atomic_write_u64(&slot->nskipped, 0);
 			return false;
 		}

@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
+#include "access/xact.h"
 #include "utils/timestamp.h"
 
 #include "acquire/apply_delta.h"
@@ -169,7 +171,7 @@ keeps_own(const EmogiDeltaCall *delta)
 
 /* Get the time that a merge takes: that of the last one, or an estimate. */
 static double
-merge_ms(const EmogiChangeTracker *tracker, uint64 nedges)
+estimate_merge_ms(const EmogiChangeTracker *tracker, uint64 nedges)
 {
 	const double ms = tracker->merge_ms > 0 ? tracker->merge_ms : nedges / MERGE_EDGES_PER_MS;
 
@@ -178,7 +180,7 @@ merge_ms(const EmogiChangeTracker *tracker, uint64 nedges)
 
 /*
  * Check whether the call may use the slot's base graph with an overlay of so many changes. Adds the
- * cost to npatched.
+ * cost and the time of the refresh to those of overlays.
  */
 static bool
 may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesSince *since)
@@ -210,7 +212,7 @@ may_overlay(const EmogiDeltaCall *delta, const EmogiCached *base, const ChangesS
 	tracker->overlays_ms += delta->call->phase_ms[EMOGI_PHASE_REFRESH];
 	return tracker->noverlays - cost <= nedges / unit + MIN_OVERLAYS &&
 		(tracker->noverlays <= FEW_OVERLAYS || nedges < MIN_TIMED_EDGES ||
-		 tracker->overlays_ms <= merge_ms(tracker, nedges));
+		 tracker->overlays_ms <= estimate_merge_ms(tracker, nedges));
 }
 
 /*
@@ -359,10 +361,54 @@ merge_graph(const EmogiDeltaCall *delta, const EmogiCached *base, const EmogiCha
 	return graph;
 }
 
+/* A merge of logged changes into a base graph. */
+typedef struct BaseMerge
+{
+	const EmogiDeltaCall *delta;
+	const EmogiCached *base;
+	const ChangesSince *since;
+	uint32		misfits;
+	EmogiGraph	graph;			/* the result */
+} BaseMerge;
+
+/* Merge logged changes into a base graph. Raises 53200. */
+static void
+merge_logged(void *arg)
+{
+	BaseMerge  *merge = arg;
+	EmogiChanges changes = share_changes(merge->delta, merge->since);
+
+	merge->graph = merge_graph(merge->delta, merge->base, &changes, merge->misfits, true);
+}
+
+/*
+ * Merge logged changes into a base graph, if there is enough memory for the merge. Otherwise the
+ * memory that it has allocated remains until the call ends.
+ */
+static bool
+try_merge_logged(BaseMerge *merge)
+{
+	EmogiCall  *call = merge->delta->call;
+	ErrorData  *error = NULL;
+
+	emogi_call_phase(call, EMOGI_PHASE_MERGE);
+	if (IsInParallelMode())
+		merge_logged(merge);	/* there are no subtransactions */
+	else
+		error = emogi_own_changes_run(merge_logged, merge);
+	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+	if (error != NULL && error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
+		ReThrowError(error);
+	if (error != NULL)
+		FreeErrorData(error);
+	return error == NULL;
+}
+
 /*
  * In a transaction that has changed the tables, merge the logged changes into the slot's base graph
  * before the log loses them, and publish the result as the new base graph: no call of such a
- * transaction publishes a graph of its own. The tracker remains held. Return the base graph.
+ * transaction publishes a graph of its own. The tracker remains held. Return the base graph: the
+ * old one if memory is short.
  */
 static const EmogiCached *
 merge_base(EmogiDeltaCall *delta, const EmogiCached *base)
@@ -371,12 +417,10 @@ merge_base(EmogiDeltaCall *delta, const EmogiCached *base)
 	EmogiChangeTracker *tracker = delta->tracker;
 	const EmogiCacheLookup *lookup = delta->lookup;
 	ChangesSince since = find_changes(delta, base);
+	BaseMerge	merge = {delta, base, &since, emogi_misfits_of(&tracker->misfits)};
 	EmogiGraphKey key = base->key;
-	EmogiChanges changes;
-	EmogiGraph	graph;
 	EmogiGraph	shown;
 	EmogiOverlay *overlay;
-	uint32		misfits = emogi_misfits_of(&tracker->misfits);
 
 	since.nown = 0;
 	key.weights = lookup->key.weights;
@@ -386,11 +430,13 @@ merge_base(EmogiDeltaCall *delta, const EmogiCached *base)
 											   false))
 		return base;
 	overlay = make_label_overlay(delta, base, &since, &shown);
-	changes = share_changes(delta, &since);
-	emogi_call_phase(delta->call, EMOGI_PHASE_MERGE);
-	graph = merge_graph(delta, base, &changes, misfits, true);
-	emogi_call_phase(delta->call, EMOGI_PHASE_IDLE);
-	emogi_cache_lookup_publish(delta->call, &graph, misfits, tracker->nskipped,
+	if (!try_merge_logged(&merge))
+	{
+		emogi_cache_unpin(slot->graph);
+		slot->graph = -1;
+		return base;
+	}
+	emogi_cache_lookup_publish(delta->call, &merge.graph, merge.misfits, tracker->nskipped,
 							   &emogi_cache_shared->counters.merges);
 	if (overlay != NULL)
 		carry_labels(slot, &shown, overlay);

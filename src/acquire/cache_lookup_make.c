@@ -259,7 +259,7 @@ emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup)
 const char *
 emogi_cache_lookup_first_request(const EmogiCacheLookup *lookup)
 {
-	return lookup->analysis->is_of_moment ? EMOGI_CLOCK_VALUE : EMOGI_FIRST_REQUEST;
+	return lookup->analysis->has_exact_time ? EMOGI_CLOCK_VALUE : EMOGI_FIRST_REQUEST;
 }
 
 /*

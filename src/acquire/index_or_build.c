@@ -136,7 +136,7 @@ prefers_indexes(EmogiCacheHas has, const EmogiSource *source, List *leaves,
  * read by a build.
  */
 static const char *
-find_remedy(EmogiCacheHas has, const EmogiSource *source, List *leaves,
+find_missing_constraint(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 			const EmogiCacheLookup *lookup, bool for_others, EmogiIndexSearch *search)
 {
 	const bool	is_finite = search->is_weighted && lookup->key.weights == EMOGI_WEIGHTS_FACTORS;
@@ -149,7 +149,7 @@ find_remedy(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 	emogi_index_search_close(&indexes);
 	return psprintf("%s%s", has == EMOGI_CACHE_HAS_NOTHING && source->filter != NULL ?
 					"weights that a call has checked, or " : "",
-					emogi_index_search_weights_remedy(source));
+					emogi_index_search_weights_constraint(source));
 }
 
 /*
@@ -215,7 +215,8 @@ emogi_index_or_build_will_search(const EmogiSource *source, List *leaves,
 		return false;
 	if (!prefers_indexes(has, source, leaves, lookup, for_others, false, search))
 	{
-		search->unproven = find_remedy(has, source, leaves, lookup, for_others, search);
+		search->missing_constraint = find_missing_constraint(has, source, leaves, lookup,
+															for_others, search);
 		return false;
 	}
 	if (!emogi_index_search_open(source, leaves, search, &indexes))

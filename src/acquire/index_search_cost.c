@@ -223,8 +223,10 @@ may_build(const EmogiSource *source, EmogiDirection direction)
 static bool
 is_build_due(const EmogiSource *source, EmogiDirection direction, double nedges)
 {
-	return (double) emogi_index_cost_sum(emogi_index_search_cost_key(source)) >=
-		build_price(source, nedges) * (double) emogi_index_cost_build_factor(emogi_index_search_cost_key(source)) &&
+	const Oid	key = emogi_index_search_cost_key(source);
+
+	return (double) emogi_index_cost_sum(key) >=
+		build_price(source, nedges) * (double) emogi_index_cost_build_factor(key) &&
 		may_build(source, direction);
 }
 

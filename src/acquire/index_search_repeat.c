@@ -21,6 +21,7 @@
 #include "utils/snapmgr.h"
 
 #include "acquire/cache_lookup.h"
+#include "analysis/known_analyses.h"
 #include "base/settings.h"
 #include "index_search/kept_indexes.h"
 
@@ -29,9 +30,10 @@
 
 typedef struct EmogiIndexRepeat
 {
+	MemoryContext context;		/* of the next two; reset when they change */
 	EmogiGraphArgument graph;
+	EmogiEnvironment environment;
 	EmogiSource source;			/* as resolved; `graph` and `name` are those of each call */
-	struct EmogiEnvironment *environment;
 	Snapshot	snapshot;		/* compared, not used */
 	EmogiIndexSearch search;	/* the last one, without its vertices and results */
 	uint64		cost_left;		/* of searches before the next look at the cache */
@@ -68,6 +70,20 @@ is_repeatable(const EmogiSource *given, const EmogiQueryAnalysis *analysis)
 		analysis->known != NULL && !analysis->is_folded;
 }
 
+/* Note a graph argument, and the environment in which it was resolved, instead of earlier ones. */
+static void
+note_argument(EmogiIndexRepeat *repeat, const EmogiGraphArgument *graph)
+{
+	MemoryContext old = MemoryContextSwitchTo(repeat->context);
+
+	MemoryContextReset(repeat->context);
+	repeat->graph = *graph;
+	repeat->graph.text = copy_text(graph->text);
+	repeat->graph.columns = copy_text(graph->columns);
+	emogi_environment_get(&repeat->environment);
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * Note what the next search of a plan node needs, after a search of a graph that is not cached.
  * indexed: the source that was searched. is_once, for_others: see index_or_build.c.
@@ -87,15 +103,14 @@ emogi_index_search_repeat_note(const EmogiSource *indexed, const EmogiCacheLooku
 	old = MemoryContextSwitchTo(kept->context);
 	repeat = kept->repeat;
 	if (repeat == NULL)
-		repeat = palloc0(sizeof *repeat);
-	if (kept->repeat == NULL || !are_equal(repeat->graph.text, given->graph->text) ||
-		!emogi_analysis_environment_is(repeat->environment))
 	{
-		repeat->graph = *given->graph;
-		repeat->graph.text = copy_text(given->graph->text);
-		repeat->graph.columns = copy_text(given->graph->columns);
-		repeat->environment = emogi_analysis_environment();
+		repeat = palloc0(sizeof *repeat);
+		repeat->context = AllocSetContextCreate(CurrentMemoryContext, "emogi repeated search",
+												ALLOCSET_SMALL_SIZES);
 	}
+	if (kept->repeat == NULL || !are_equal(repeat->graph.text, given->graph->text) ||
+		!emogi_environment_is(&repeat->environment))
+		note_argument(repeat, given->graph);
 	repeat->source = *given;
 	repeat->source.graph = NULL;
 	repeat->source.name = NIL;
@@ -129,7 +144,7 @@ emogi_index_search_repeat_may(const EmogiKeptIndexes *kept, const EmogiGraphArgu
 		graph->relid != repeat->graph.relid || !are_equal(graph->text, repeat->graph.text) ||
 		!are_equal(graph->columns, repeat->graph.columns) ||
 		kept->changes != emogi_analysis_count_changes() ||
-		!emogi_analysis_environment_is(repeat->environment))
+		!emogi_environment_is(&repeat->environment))
 		return false;
 	*source = repeat->source;
 	source->graph = graph;

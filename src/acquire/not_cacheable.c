@@ -14,7 +14,7 @@
 #include "acquire/acquire.h"
 #include "citus/citus.h"
 
-/* A reason, as DETAIL, and its remedy, as HINT. */
+/* A reason, as DETAIL, and how to avoid it, as HINT. */
 typedef struct Reason
 {
 	const char *detail;

@@ -1,6 +1,5 @@
 /*
- * own_graph.c: get the graph of a call in a transaction that has only inserted rows since its last
- * call
+ * own_graph.c: get the graph of a call if its session has only inserted rows since its last call
  *
  * Neither the cache is searched nor a change tracker held: the graph that the last call has used is
  * pinned again, and the new rows are added to its overlay (changes/own_rows.c).

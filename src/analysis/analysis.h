@@ -40,7 +40,7 @@ typedef struct EmogiQueryAnalysis
 	Query	   *query;			/* with constants folded */
 	EmogiEdgeColumns columns;	/* of the result */
 	bool		is_folded;		/* a folded value may differ in another call */
-	bool		is_of_moment;	/* ... and one is a time that is not rounded to seconds */
+	bool		has_exact_time;	/* ... and one is a time that is not rounded to seconds */
 	uint8		fingerprint[EMOGI_FINGERPRINT_BYTES];
 	uint8		digest[EMOGI_FINGERPRINT_BYTES];	/* of the fingerprint's input except ... */
 	List	   *constants;		/* ... the values of these: Const *, in the order of the trees */
@@ -77,8 +77,6 @@ extern void emogi_analysis_close(EmogiQueryAnalysis *analysis);
 extern bool emogi_analysis_filter_is_current(const EmogiSource *source);
 extern bool emogi_analysis_is_unchanged(const EmogiQueryAnalysis *analysis);
 extern uint64 emogi_analysis_count_changes(void);
-extern struct EmogiEnvironment *emogi_analysis_environment(void);
-extern bool emogi_analysis_environment_is(const struct EmogiEnvironment *before);
 
 /* ---- known_costs.c ---- */
 

@@ -207,7 +207,7 @@ reads_clock(Node *node, void *context)
  * Is a value one of the current time, to the microsecond? No other transaction has it again.
  */
 static bool
-is_of_moment(Node *node, const Const *value)
+is_exact_time(Node *node, const Const *value)
 {
 	return (value->consttype == TIMESTAMPTZOID || value->consttype == TIMESTAMPOID) &&
 		!value->constisnull && DatumGetTimestampTz(value->constvalue) % USECS_PER_SEC != 0 &&
@@ -227,7 +227,7 @@ fold_expression(Node *node, EmogiAnalysisState *state)
 	if (value == NULL)
 		return copyObject(node);
 	state->analysis->is_folded = true;
-	state->analysis->is_of_moment |= is_of_moment(node, castNode(Const, value));
+	state->analysis->has_exact_time |= is_exact_time(node, castNode(Const, value));
 	note_folded(node, castNode(Const, value), state);
 	return value;
 }

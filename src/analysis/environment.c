@@ -1,6 +1,6 @@
 /*
- * environment.c: what a query analysis depends on beside its text and the tables: the user, settings,
- * and the catalogs, of which changes are counted
+ * environment.c: what a query analysis depends on beside its text and the tables: the user,
+ * settings, and the catalogs, of which changes are counted
  */
 #include "postgres.h"
 
@@ -126,21 +126,4 @@ emogi_environment_is(const EmogiEnvironment *before)
 		if (strcmp(strings[i], before->strings[i]) != 0)
 			return false;
 	return true;
-}
-
-/* Get the environment, in the current memory context. */
-EmogiEnvironment *
-emogi_analysis_environment(void)
-{
-	EmogiEnvironment *environment = palloc(sizeof *environment);
-
-	emogi_environment_get(environment);
-	return environment;
-}
-
-/* Is the environment what it was? */
-bool
-emogi_analysis_environment_is(const EmogiEnvironment *before)
-{
-	return emogi_environment_is(before);
 }

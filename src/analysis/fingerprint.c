@@ -2,10 +2,11 @@
  * fingerprint.c: fingerprint of a query: everything its rows depend on except the rows of its
  * tables (Q11 to Q13)
  *
- * A fingerprint is the hash of a digest and of the values of constants, so that it can be made again
- * for other values (known_analyses.c). The input of the digest is the query tree without text locations, the bodies of SQL functions, the
- * catalog rows of all functions, the definitions of types, the database, and the settings that
- * functions declared IMMUTABLE may read. No object id alone is trusted.
+ * A fingerprint is the hash of a digest and of the values of constants, so that it can be made
+ * again for other values (known_analyses.c). The input of the digest is the query tree without text
+ * locations, the bodies of SQL functions, the catalog rows of all functions, the definitions of
+ * types, the database, and the settings that functions declared IMMUTABLE may read. No object id
+ * alone is trusted.
  *
  * Serializing and hashing a query tree is most of the cost of an analysis. So a session caches its
  * latest digests. The input is derived again on each call and compared as a whole with that of the
@@ -231,6 +232,8 @@ emogi_fingerprint_update(EmogiQueryAnalysis *analysis)
 	StringInfoData bytes;
 	ListCell   *cell;
 
+	if (emogi_faults.fingerprint)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	initStringInfo(&bytes);
 	appendBinaryStringInfo(&bytes, (const char *) analysis->digest, sizeof analysis->digest);
 	foreach(cell, analysis->constants)

@@ -7,7 +7,8 @@
  *   catalogs       no invalidation of a relation, schema, role, membership, database or type
  *                  (base/catalog_changes.c), of a function, operator or operator class, or of a
  *                  name (search_path.c) has arrived, also after the relations were locked
- *   settings       (environment.c) the search path, row_security, and those that literals and the key depend on
+ *   settings       (environment.c) the search path, row_security, and those that literals and the
+ *                  key depend on
  *   literals       those that name the time of the transaction are of that transaction (literals.c)
  *
  * A text with other literals is the same query with other constants (literal_values.c). MIN_ALIKE
@@ -64,6 +65,7 @@ typedef struct EmogiKnownAnalysis
 	EmogiLiteralPlaces literals;
 	int			offset;			/* of the text in analysis.text */
 	bool		is_varying;		/* literals have had other values */
+	bool		has_fingerprint;	/* that of the analysis is of the values in the trees */
 	uint64		last_used;
 	int			npins;			/* calls that use it */
 	bool		is_dropped;		/* the last of them frees it */
@@ -228,7 +230,10 @@ has_privileges(const EmogiKnownAnalysis *known)
 	return true;
 }
 
-/* Put values into the trees of an analysis, and compute its fingerprint again if one differs. */
+/*
+ * Put values into the trees of an analysis, and compute its fingerprint again if one differs. If
+ * memory runs out, the next call computes it.
+ */
 static bool
 set_values(EmogiKnownAnalysis *known, List *values)
 {
@@ -240,15 +245,17 @@ set_values(EmogiKnownAnalysis *known, List *values)
 	forboth(cell, known->places, value, values)
 		are_equal = are_equal &&
 			emogi_literal_values_are_equal(linitial(lfirst_node(List, cell)), lfirst(value));
-	if (are_equal)
+	if (are_equal && known->has_fingerprint)
 		return true;
 	if (known->npins > 1)
 		return false;
+	known->has_fingerprint = false;
 	old = MemoryContextSwitchTo(known->context);
 	forboth(cell, known->places, value, values)
 		emogi_literal_values_set(lfirst_node(List, cell), lfirst(value));
 	MemoryContextSwitchTo(old);
 	emogi_fingerprint_update(&known->analysis);
+	known->has_fingerprint = true;
 	return true;
 }
 
@@ -421,7 +428,8 @@ collect(Node *node, void *context)
 		const int	folded = EMOGI_FOLDED_MARK - ((Const *) node)->location;
 
 		if (folded >= 0 && folded < collection->nfolded)
-			collection->places[folded] = lappend(collection->places[folded], node);
+			/* the trees and the conditions of a filter may share it; a value is freed once */
+			collection->places[folded] = list_append_unique_ptr(collection->places[folded], node);
 	}
 	return expression_tree_walker(node, collect, context);
 }
@@ -527,6 +535,7 @@ make_entry(EmogiAnalysisState *state)
 	note_literals(known, state);
 	known->analysis = *analysis;
 	known->analysis.source = NULL;
+	known->has_fingerprint = true;
 	return known;
 }
 

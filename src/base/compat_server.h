@@ -150,30 +150,60 @@ emogi_compat_make_events(int count)
 #endif
 }
 
-/*
- * 16: settings are in a hash table; 19: those of all types are in one. Have a function called when
- * a value is assigned to a setting of the server, which is on or off, in this process and those
- * that it forks; return the function that was called before, or NULL.
- */
-static inline GucBoolAssignHook
-emogi_compat_watch_setting(const char *name, GucBoolAssignHook hook)
+/* 16: settings are in a hash table. Find a setting of the server. */
+static inline struct config_generic *
+emogi_compat_find_setting(const char *name)
 {
-	GucBoolAssignHook *place;
-	GucBoolAssignHook previous;
-
-#if PG_VERSION_NUM >= 190000
-	place = &find_option(name, false, false, ERROR)->_bool.assign_hook;
-#elif PG_VERSION_NUM >= 160000
-	place = &((struct config_bool *) find_option(name, false, false, ERROR))->assign_hook;
+#if PG_VERSION_NUM >= 160000
+	return find_option(name, false, false, ERROR);
 #else
 	struct config_generic **settings = get_guc_variables();
 	int			i = 0;
 
 	while (strcmp(settings[i]->name, name) != 0)
 		i++;
-	place = &((struct config_bool *) settings[i])->assign_hook;
+	return settings[i];
 #endif
-	previous = *place;
+}
+
+/*
+ * 19: settings of all types have one struct. Get the setting timezone_abbreviations, which has no
+ * exported variable. GetConfigOption searches all settings by name.
+ */
+static inline const char *
+emogi_compat_zone_abbreviations(void)
+{
+	static char **variable = NULL;
+
+	if (variable == NULL)
+	{
+		struct config_generic *setting = emogi_compat_find_setting("timezone_abbreviations");
+
+#if PG_VERSION_NUM >= 190000
+		variable = setting->_string.variable;
+#else
+		variable = ((struct config_string *) setting)->variable;
+#endif
+	}
+	return *variable;
+}
+
+/*
+ * 19: settings of all types have one struct. Have a function called when a value is assigned to a
+ * setting of the server, which is on or off, in this process and those that it forks; return the
+ * function that was called before, or NULL.
+ */
+static inline GucBoolAssignHook
+emogi_compat_watch_setting(const char *name, GucBoolAssignHook hook)
+{
+	struct config_generic *setting = emogi_compat_find_setting(name);
+#if PG_VERSION_NUM >= 190000
+	GucBoolAssignHook *place = &setting->_bool.assign_hook;
+#else
+	GucBoolAssignHook *place = &((struct config_bool *) setting)->assign_hook;
+#endif
+	GucBoolAssignHook previous = *place;
+
 	*place = hook;
 	return previous;
 }

@@ -185,6 +185,22 @@ emogi_compat_has_own_file(Relation rel)
 #endif
 }
 
+/*
+ * 16: fields were renamed. Was a table or an index, or its file, created by a subtransaction of the
+ * current transaction?
+ */
+static inline bool
+emogi_compat_has_subtransaction_file(Relation rel)
+{
+#if PG_VERSION_NUM >= 160000
+	return rel->rd_createSubid > TopSubTransactionId ||
+		rel->rd_firstRelfilelocatorSubid > TopSubTransactionId;
+#else
+	return rel->rd_createSubid > TopSubTransactionId ||
+		rel->rd_firstRelfilenodeSubid > TopSubTransactionId;
+#endif
+}
+
 /* 17: old_snapshot_threshold was removed. May rows that old snapshots see be removed? */
 static inline bool
 emogi_compat_snapshots_age(void)
@@ -276,6 +292,19 @@ emogi_compat_begin_index(Relation heap, Relation index, Snapshot snapshot, int n
 	return index_beginscan(heap, index, snapshot, NULL, nkeys, 0);
 #else
 	return index_beginscan(heap, index, snapshot, nkeys, 0);
+#endif
+}
+
+/*
+ * 19: index_rescan keeps the last page of the heap and of its visibility map pinned. Release them,
+ * with the resource owner that they were pinned by.
+ */
+static inline void
+emogi_compat_release_heap(IndexScanDesc scan)
+{
+#if PG_VERSION_NUM >= 190000
+	table_index_fetch_end(scan->xs_heapfetch);
+	scan->xs_heapfetch = table_index_fetch_begin(scan->heapRelation, SO_NONE);
 #endif
 }
 

@@ -32,6 +32,7 @@
  * idle=MILLISECONDS         evict graphs that only older snapshots can use after this idle time
  * pair_edges=N              searches for single pairs (task_pairs.c) scan at most N edges before
  *                           the run for all of them begins
+ * fingerprint=1             computing a fingerprint for other values of constants fails
  * known_load=1              the load for which _emogi_sink takes rows is 1 instead of a secret
  * tracker_by_lsn=0          trust the visibility map by the count of VACUUMs only
  */
@@ -181,6 +182,8 @@ read_fault(EmogiFaults *faults, char *item)
 		faults->no_registration_rule = number == 0;
 	else if (strcmp(item, "trial_rule") == 0)
 		faults->trusts_rings = number == 0;
+	else if (strcmp(item, "fingerprint") == 0)
+		faults->fingerprint = number != 0;
 	else if (strcmp(item, "known_load") == 0)
 		faults->known_load = number != 0;
 	else if (strcmp(item, "idle") == 0)

@@ -104,6 +104,7 @@ typedef struct EmogiFaults
 	bool		no_registration_rule;	/* negative control of the cache's tests */
 	bool		trusts_rings;	/* negative control of the tests without preloading */
 	bool		no_snapshot_rule;	/* negative control of the tests of snapshot.c */
+	bool		fingerprint;	/* computing it fails, as if memory ran out */
 	bool		known_load;		/* the load of _emogi_sink is 1 */
 	int			idle_ms;		/* idle time after which graphs of queries that only older
 								 * snapshots can use are evicted, + 1; 0 = default */

@@ -34,6 +34,7 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/pmsignal.h"
+#include "utils/wait_event.h"
 
 #include "base/compat.h"
 #include "base/extents.h"
@@ -127,7 +128,9 @@ acquire_control(void)
 	{
 		if (!PostmasterIsAlive())
 			return false;
+		pgstat_report_wait_start(PG_WAIT_EXTENSION);
 		pg_usleep(EMOGI_CONTROL_RETRY_US);
+		pgstat_report_wait_end();
 	}
 	return true;
 }

@@ -135,7 +135,7 @@ emogi_change_tracker_reset(EmogiChangeTracker *tracker)
 	memset(&tracker->coo, 0, sizeof tracker->coo);
 	tracker->log_start = tracker->position = tracker->log_room = tracker->nedges =
 		tracker->nskipped = tracker->noverlays = 0;
-		tracker->overlays_ms = tracker->merge_ms = 0;
+	tracker->overlays_ms = tracker->merge_ms = 0;
 }
 
 /*

@@ -17,6 +17,7 @@
 /* Limits of what is carried: a refresh stores the changes for all sessions. */
 #define MAX_CARRIED_TABLES 16
 #define MAX_CARRIED_CHANGES 512
+#define MAX_CARRIED_PAGES 512
 
 /*
  * Add the rows that the current transaction, which is about to commit, has inserted since the last
@@ -41,6 +42,17 @@ carry_table(EmogiOwnLeaf *table)
 	return true;
 }
 
+/* Count the pages that are kept with their edges. */
+static uint64
+count_pages(const EmogiOwnChanges *own)
+{
+	uint64		npages = 0;
+
+	for (int i = 0; i < own->nleaves; i++)
+		npages += own->leaves[i].npages;
+	return npages;
+}
+
 /*
  * Keep the changes beyond the current transaction, which is about to commit. Return false if they
  * must be dropped.
@@ -52,7 +64,8 @@ keep(EmogiOwnChanges *own)
 	bool		has_written = false;
 
 	if (own->broken || own->is_following || !own->is_all_seen ||
-		own->nleaves > MAX_CARRIED_TABLES || own->changes.count > MAX_CARRIED_CHANGES)
+		own->nleaves > MAX_CARRIED_TABLES || own->changes.count > MAX_CARRIED_CHANGES ||
+		count_pages(own) > MAX_CARRIED_PAGES)
 		return false;
 	for (int i = 0; i < own->nleaves; i++)
 		if (emogi_recent_writers_changed_by_me(own->leaves[i].relid))
@@ -80,8 +93,10 @@ at_end_of_transaction(XactEvent event, void *arg)
 }
 
 /*
- * Register the transaction callback; called once, before other callbacks are registered. It runs
- * after those, which may write.
+ * Register the transaction callback; called once, before other callbacks of this library are
+ * registered. It runs after those, and after callbacks of libraries that were loaded later, which
+ * may write. Callbacks of libraries that were loaded earlier run after it; rows that they write at
+ * PRE_COMMIT are not counted (O11).
  */
 void
 emogi_carried_changes_init(void)

@@ -13,7 +13,7 @@
  * tracker_create.c     creates the tracker of a graph that is being built
  * own_changes.c        keeps the changes of the current transaction between its calls
  * own_pages.c          finds the pages with such changes that must be rescanned
- * own_rows.c           reads the rows that the transaction has inserted since its last call
+ * own_rows.c           reads the rows that the session has inserted since its last call
  * own_keys.c           gets the codes of their keys
  * carried_changes.c    keeps them for the next transaction of the session
  * kept_overlay.c       overlays that are kept and grow: own_overlay.c of own changes,
@@ -176,6 +176,8 @@ typedef struct EmogiOwnChanges EmogiOwnChanges;
 #define EMOGI_MAX_OWN_PAGES 4096
 #define EMOGI_MAX_FIRST_OWN_CHANGES UINT64CONST(524288)
 
+extern ErrorData *emogi_own_changes_run(void (*work) (void *), void *arg);
+
 /* ---- own_rows.c: rows that the current transaction has inserted since its last call ---- */
 
 extern void emogi_own_rows_count(Relation rel, EmogiRowCounts *counts);
@@ -243,6 +245,8 @@ extern void emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, co
 								  EmogiWeights weights, EmogiChangeTracker *tracker,
 								  EmogiRefresh *refresh);
 extern uint64 emogi_tracker_refresh_pages(const Oid *relids, int nleaves);
+extern bool emogi_tracker_may_scan_others(const EmogiSource *source);
+extern bool emogi_tracker_scan_others(const EmogiSource *source, void (*scan) (void *), void *arg);
 
 /* ---- checked_weights.c ---- */
 

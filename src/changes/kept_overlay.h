@@ -31,7 +31,9 @@ typedef struct EmogiKeptOverlay
 	uint64		used;			/* number of uses of all overlays up to its last one */
 	bool		broken;
 	const EmogiCall *user;		/* the last call that used it */
-	MemoryContext context;		/* child of TopMemoryContext; NULL = none yet */
+	MemoryContext context;		/* NULL = none yet; child of TopMemoryContext, or after a drop
+								 * during a search, of the dropped changes */
+	Size		logged_bytes;	/* of a log: memory that its changes have taken */
 	EmogiGrowingOverlay *growing;	/* in context */
 } EmogiKeptOverlay;
 

@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include "utils/memutils.h"
+
 #include "changes/changes.h"
 #include "changes/kept_overlay.h"
 
@@ -18,10 +20,13 @@
 
 /*
  * A returned overlay is freed if undoing its changes costs more than making it again, that is, if
- * there are more than nlogged + MIN_KEPT, or if it is large.
+ * there are more than nlogged + MIN_KEPT, or if it is large. Undone changes leave their lists and
+ * edges in it, so its memory is limited to max(MIN_KEPT_BYTES, KEPT_GROWTH * logged_bytes).
  */
 #define MIN_KEPT 256
 #define MAX_KEPT_CHANGES 16384
+#define MIN_KEPT_BYTES (4 * 1024 * 1024)
+#define KEPT_GROWTH 4
 
 static EmogiKeptOverlay overlays[LOGGED_OVERLAYS];
 
@@ -32,6 +37,7 @@ get(uint64 tracker, const EmogiCall *call, uint64 graph, const EmogiGraph *shown
 {
 	EmogiKeptOverlay *overlay = emogi_kept_overlay_find(overlays, LOGGED_OVERLAYS, call, graph,
 														shown, direction);
+	Size		bytes;
 	bool		grown;
 
 	if (overlay == NULL)
@@ -40,8 +46,10 @@ get(uint64 tracker, const EmogiCall *call, uint64 graph, const EmogiGraph *shown
 		overlay->tracker != tracker || overlay->nchanges > nlogged ||
 		!emogi_kept_overlay_undo_lent(overlay))
 		emogi_kept_overlay_begin(overlay, graph, shown, direction);
+	bytes = MemoryContextMemAllocated(overlay->context, true);
 	grown = emogi_kept_overlay_grow(overlay, logged + overlay->nchanges,
 									nlogged - overlay->nchanges);
+	overlay->logged_bytes += MemoryContextMemAllocated(overlay->context, true) - bytes;
 	overlay->tracker = tracker;
 	overlay->nchanges = nlogged;
 	overlay->user = grown ? call : NULL;
@@ -97,6 +105,16 @@ find_place(void)
 	return place;
 }
 
+/* Check whether an overlay that was lent is worth keeping. */
+static bool
+is_useful(const EmogiKeptOverlay *overlay)
+{
+	return overlay->context != NULL && !overlay->broken &&
+		overlay->nlent <= overlay->nlogged + MIN_KEPT && overlay->nlogged <= MAX_KEPT_CHANGES &&
+		MemoryContextMemAllocated(overlay->context, true) <=
+		Max(MIN_KEPT_BYTES, KEPT_GROWTH * overlay->logged_bytes);
+}
+
 /*
  * Take an overlay back that was lent, and which no call searches, or free it. Raises nothing, and
  * allocates nothing.
@@ -104,9 +122,7 @@ find_place(void)
 void
 emogi_logged_overlay_return(EmogiKeptOverlay *overlay)
 {
-	const bool	is_useful = overlay->context != NULL && !overlay->broken &&
-		overlay->nlent <= overlay->nlogged + MIN_KEPT && overlay->nlogged <= MAX_KEPT_CHANGES;
-	EmogiKeptOverlay *place = is_useful ? find_place() : NULL;
+	EmogiKeptOverlay *place = is_useful(overlay) ? find_place() : NULL;
 
 	if (place == NULL)
 	{

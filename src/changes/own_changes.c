@@ -23,12 +23,16 @@
 #include "changes/own_changes.h"
 #include "base/compat.h"
 #include "base/fault.h"
+#include "base/subtransaction.h"
 
 /* Maximum number of change trackers with kept changes. */
 #define MAX_KEPT 4
 
 static EmogiOwnChanges *kept[MAX_KEPT];
 static uint64 nuses;
+
+/* The current subtransaction of a call itself, which writes no rows. */
+static SubTransactionId unwritten = InvalidSubTransactionId;
 
 /* ---- life cycle ---- */
 
@@ -55,7 +59,6 @@ emogi_own_changes_drop(EmogiOwnChanges *own)
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] == own)
 			kept[i] = NULL;
-	own->is_dropped = is_used;
 	if (is_used)
 		MemoryContextSetParent(own->context, TopTransactionContext);
 	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)
@@ -69,7 +72,7 @@ emogi_own_changes_drop(EmogiOwnChanges *own)
 
 /*
  * Drop all on rollback of a subtransaction: its rows are no longer visible, but no page shows that
- * (O3).
+ * (O3). A subtransaction of a call itself has written none.
  */
 static void
 at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
@@ -77,9 +80,42 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 {
 	if (event != SUBXACT_EVENT_ABORT_SUB || emogi_faults.tracker[EMOGI_TRACKER_OWN_ROLLBACK])
 		return;
+	if (mine == unwritten)
+		return;
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] != NULL)
 			emogi_own_changes_drop(kept[i]);
+}
+
+/* Work in a subtransaction that writes no rows. */
+typedef struct UnwrittenWork
+{
+	void		(*work) (void *);
+	void	   *arg;
+} UnwrittenWork;
+
+static void
+run_unwritten(void *arg)
+{
+	const UnwrittenWork *unwritten_work = arg;
+
+	unwritten = GetCurrentSubTransactionId();
+	unwritten_work->work(unwritten_work->arg);
+}
+
+/*
+ * Run work that writes no rows as emogi_subtransaction_run does. Kept changes, which the call may
+ * be using, remain after an error.
+ */
+ErrorData *
+emogi_own_changes_run(void (*work) (void *), void *arg)
+{
+	const SubTransactionId outer = unwritten;
+	UnwrittenWork unwritten_work = {work, arg};
+	ErrorData  *error = emogi_subtransaction_run(run_unwritten, &unwritten_work);
+
+	unwritten = outer;
+	return error;
 }
 
 /*
@@ -89,6 +125,7 @@ at_end_of_subtransaction(SubXactEvent event, SubTransactionId mine, SubTransacti
 void
 emogi_own_changes_end(bool (*keep) (EmogiOwnChanges *own))
 {
+	unwritten = InvalidSubTransactionId;
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] != NULL && (keep == NULL || has_user(kept[i]) || !keep(kept[i])))
 			emogi_own_changes_drop(kept[i]);

@@ -1,5 +1,5 @@
 /*
- * own_changes.h: kept changes of the current transaction, shared by own_changes.c, which finds
+ * own_changes.h: kept changes of the session's transactions, shared by own_changes.c, which finds
  * them, and own_overlay.c, which applies them to graphs
  */
 #ifndef EMOGI_OWN_CHANGES_H
@@ -55,7 +55,6 @@ struct EmogiOwnChanges
 {
 	MemoryContext context;
 	bool		broken;			/* an update is incomplete */
-	bool		is_dropped;		/* a call still searches an overlay; all end with context */
 	bool		is_following;	/* conditions are being evaluated, in its memory */
 	bool		is_carried;		/* from an earlier transaction, see carried_changes.c */
 	bool		is_first;		/* ... and no call of the current transaction has used them */

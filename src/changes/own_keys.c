@@ -1,6 +1,6 @@
 /*
- * own_keys.c: codes of the keys of rows that the current transaction has inserted since its last
- * call, if keys are not integers
+ * own_keys.c: codes of the keys of rows that the session has inserted since its last call, if keys
+ * are not integers
  *
  * Only the holder of a change tracker may add keys to its dictionary. These calls have pinned a
  * graph, so they do not wait for another holder, but leave the rows to a refresh. Rule O10:

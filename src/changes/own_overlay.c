@@ -1,6 +1,6 @@
 /*
- * own_overlay.c: growing overlays that apply the current transaction's changes to graphs. They are
- * borrowed from logged_overlay.c.
+ * own_overlay.c: growing overlays that apply kept changes of the session's transactions to graphs.
+ * They are borrowed from logged_overlay.c.
  */
 #include "postgres.h"
 

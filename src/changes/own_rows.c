@@ -1,5 +1,5 @@
 /*
- * own_rows.c: rows that the current transaction has inserted since its last call
+ * own_rows.c: rows that the session has inserted since its last call
  *
  * A trigger that searches before each row of a statement finds one more row in each call. If
  * nothing else can have changed, the new rows are read where they were put, and added to the kept
@@ -407,9 +407,12 @@ follow_table(EmogiOwnChanges *own, EmogiOwnLeaf *table, const EmogiSource *sourc
 static bool
 may_follow(const EmogiOwnChanges *own, const Oid *relids, const Oid *relfilenumbers, int nleaves)
 {
+	/* all but the last rule, which this code checks itself */
 	static const bool no_faults[EMOGI_TRACKER_CARRIED] = {false};
 	static const bool no_analysis_faults[EMOGI_ANALYSIS_RULES] = {false};
 
+	StaticAssertStmt(EMOGI_TRACKER_CARRIED == EMOGI_TRACKER_RULES - 1,
+					 "EMOGI_TRACKER_CARRIED must be the last tracker rule");
 	if (!own->is_all_seen || own->catalogs != emogi_analysis_count_changes() ||
 		own->nleaves != nleaves || own->changes.count > 2 * own->nnet + EMOGI_MIN_NETTED ||
 		own->changes.count > EMOGI_MAX_OWN_CHANGES - MAX_ROWS * (uint64) nleaves ||

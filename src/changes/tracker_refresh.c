@@ -6,7 +6,9 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/relation.h"
+#include "access/xact.h"
 #include "storage/bufmgr.h"
 #include "utils/snapmgr.h"
 
@@ -14,6 +16,7 @@
 #include "base/compat.h"
 #include "base/fault.h"
 #include "base/arena.h"
+#include "base/subtransaction.h"
 
 /*
  * A rebuild is cheaper if more than 1 / REBUILD_PAGES of the pages plus FEW_PAGES are new or gone,
@@ -310,14 +313,57 @@ compare_own(EmogiCall *call, EmogiOwnChanges *own, const EmogiChangeTracker *tra
 /* ---- changes of others, in a transaction that has changed the tables ---- */
 
 /*
- * Check whether to store the changes of other transactions first (L13). Not if there can be none
- * since the base. Not with weights: others may see a weight that the scan rejects and the
- * transaction has corrected.
+ * Check whether rows that the call does not see can raise no error: those that other transactions
+ * see, and the current one has deleted or corrected.
  */
 static bool
-may_store_others(const EmogiChangeTracker *tracker, const EmogiTransactionSnapshot *xids)
+is_safe(const EmogiSource *source)
 {
-	return tracker->coo.weight_type == EMOGI_WEIGHT_NONE &&
+	return source->filter == NULL && source->key.class == EMOGI_KEY_INTEGER;
+}
+
+/*
+ * Check whether emogi_tracker_scan_others may scan a source. Not with weights: others may see a
+ * weight that the call rejects and the transaction has corrected. Parallel mode has no
+ * subtransactions.
+ */
+bool
+emogi_tracker_may_scan_others(const EmogiSource *source)
+{
+	return source->weight == 0 && (is_safe(source) || !IsInParallelMode());
+}
+
+/*
+ * Scan a source as other transactions see it. Return false if that failed, which may be due to a
+ * row that the current transaction has deleted or corrected: a key that is too long, or a condition
+ * that raises an error. Raises lack of memory, and requests to end the whole call.
+ */
+bool
+emogi_tracker_scan_others(const EmogiSource *source, void (*scan) (void *), void *arg)
+{
+	ErrorData  *error = NULL;
+
+	if (is_safe(source))
+		scan(arg);
+	else
+		error = emogi_own_changes_run(scan, arg);
+	if (error == NULL)
+		return true;
+	if (emogi_subtransaction_was_stopped(error) || error->sqlerrcode == ERRCODE_OUT_OF_MEMORY)
+		ReThrowError(error);
+	FreeErrorData(error);
+	return false;
+}
+
+/*
+ * Check whether to store the changes of other transactions first (L13). Not if there can be none
+ * since the base.
+ */
+static bool
+may_store_others(const EmogiChangeTracker *tracker, const EmogiSource *source,
+				 const EmogiTransactionSnapshot *xids)
+{
+	return emogi_tracker_may_scan_others(source) &&
 		!emogi_transaction_snapshot_equal(xids, &tracker->base);
 }
 
@@ -340,8 +386,8 @@ copy_lists(const EmogiChangedPages *changed_pages, int nleaves)
 }
 
 /*
- * Keep, of the lists of pages, those with changes of the current transaction, which the scans of
- * the same pages tell; return their number.
+ * Remove the pages without changes of the current transaction from the lists. scanned: scans of the
+ * same pages. Return the number of pages that remain.
  */
 static uint64
 keep_own_pages(const EmogiChangeTracker *tracker, const EmogiChangedPages *scanned,
@@ -365,6 +411,31 @@ keep_own_pages(const EmogiChangeTracker *tracker, const EmogiChangedPages *scann
 	return total;
 }
 
+/* A rescan of the pages as other transactions see them. */
+typedef struct OthersScan
+{
+	EmogiCall  *call;
+	const EmogiSource *source;
+	EmogiChangedPages *others;
+	int			nleaves;
+	uint64		count;
+	EmogiWeights weights;
+	int			dictionary;
+} OthersScan;
+
+/* Rescan the pages under a snapshot from before the first command of the current transaction. */
+static void
+rescan_others(void *arg)
+{
+	const OthersScan *scan = arg;
+
+	PushCopiedSnapshot(GetActiveSnapshot());
+	GetActiveSnapshot()->curcid = FirstCommandId;
+	(void) rescan(scan->call, scan->source, scan->others, scan->nleaves, scan->count,
+				  scan->weights, scan->dictionary);
+	PopActiveSnapshot();
+}
+
 /*
  * Store what other transactions have changed, as a snapshot from before the first command of the
  * current transaction sees it, and reduce the lists of pages to those that the current transaction
@@ -377,13 +448,16 @@ store_others(EmogiCall *call, const EmogiSource *source, EmogiChangedPages *chan
 			 EmogiChangeTracker *tracker, EmogiRefresh *refresh, uint64 *count)
 {
 	EmogiChangedPages *others = copy_lists(changed_pages, nleaves);
+	OthersScan	scan = {call, source, others, nleaves, *count, weights, tracker->dictionary};
 	EmogiRefresh stored = *refresh;
 	EmogiRefreshOutcome outcome;
 
-	PushCopiedSnapshot(GetActiveSnapshot());
-	GetActiveSnapshot()->curcid = FirstCommandId;
-	(void) rescan(call, source, others, nleaves, *count, weights, tracker->dictionary);
-	PopActiveSnapshot();
+	if (!emogi_tracker_scan_others(source, rescan_others, &scan))
+	{
+		emogi_arena_free_owner(EMOGI_OWNER_EDGES(call->slot_index));
+		pg_atomic_write_u64(&call->slot->nskipped, 0);
+		return false;
+	}
 	if (!emogi_analysis_filter_is_current(source))
 		return false;
 	outcome = compare(call, tracker, others, nleaves, xids, true, false, &stored);
@@ -455,7 +529,7 @@ emogi_tracker_refresh(EmogiCall *call, const EmogiSource *source, const Oid *rel
 		return;
 	}
 	if (own == NULL && has_own && contains && !older && count > 0 &&
-		may_store_others(tracker, xids))
+		may_store_others(tracker, source, xids))
 		(void) store_others(call, source, changed_pages, nleaves, xids, weights, tracker, refresh,
 							&count);
 	if (emogi_faults.tracker[EMOGI_TRACKER_SNAPSHOT])

@@ -418,8 +418,9 @@ find_order(const EmogiNamedRows *rows, EmogiEdgeMatch *wanted)
 
 /*
  * Find the names of `count` edges from `from` to `to`, ids of the graph: names, [count], in the
- * current context. are_parallel: as in EmogiEdgeMatch. All are NULL if the graph has no column of names. Raises 42804 for names of a
- * type that the function cannot return, 42501, and errors of the query.
+ * current context. are_parallel: as in EmogiEdgeMatch. All are NULL if the graph has no column of
+ * names. Raises 42804 for names of a type that the function cannot return, 42501, and errors of the
+ * query.
  */
 void
 emogi_edge_names_find(const EmogiTask *task, const EmogiGraph *graph, const int64 *from,

@@ -37,7 +37,7 @@ emogi_estimate(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	emogi_arguments_graph(fcinfo, &graph);
 	direction = emogi_arguments_direction(fcinfo, 2, EMOGI_OUT);
-	emogi_source_resolve(&graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1) ? EMOGI_WANTS_WEIGHT :
+	emogi_source_resolve(&graph, !PG_ARGISNULL(1) && PG_GETARG_BOOL(1) ? EMOGI_WANTS_ANY_WEIGHT :
 						 EMOGI_WANTS_NO_WEIGHT, &source);
 	estimate = emogi_graph_estimate(&source, direction);
 	allowed_bytes = Min(emogi_limits_allowed_bytes(), emogi_machine_bytes());

@@ -128,7 +128,7 @@ typedef struct EmogiTask
 								 * them and the result stays in shared memory; NULL = not wanted */
 	EmogiIndexSearchKind collects;	/* edges that suffice, see neighborhood_call.c, of at most
 									 * query.max_depth hops; EMOGI_SEARCHES = not said */
-	struct EmogiKeptIndexes *kept;	/* indexes of earlier calls of the same plan node; NULL = none */
+	struct EmogiKeptIndexes *kept;	/* indexes of earlier calls of the plan node; NULL = none */
 	uint64		npaths;			/* number of paths, of a ranking */
 	uint64		collection_cost;	/* of index searches for earlier graphs of the same query,
 									 * which reduces the cost limit; output: with that of this

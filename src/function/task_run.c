@@ -170,7 +170,7 @@ may_search_indexes(const EmogiCourse *course)
 /*
  * Begin a call as emogi_task_open does. course: NULL = only a graph is accepted; otherwise that
  * which the call may have instead. Its search may receive the result of an index search, without a
- * graph.
+ * graph. The call may have begun before the graph is resolved (emogi_index_search_call_repeat).
  */
 static EmogiCall *
 open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *course,
@@ -192,6 +192,8 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 		emogi_build_check(source);
 		if (task->form == NULL)
 			emogi_vertices_read(task, function, &source->key);
+		if (call != NULL)
+			emogi_call_end(call);
 		return NULL;
 	}
 	if (course != NULL)

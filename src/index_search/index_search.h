@@ -93,8 +93,9 @@ typedef struct EmogiIndexSearch
 	uint64		cost_before;	/* of earlier searches that the cost limit includes */
 	uint64		max_cost;		/* the search gives up above this cost */
 	bool		is_doubtful;	/* statistics predict that it will give up */
-	const char *unproven;		/* not used, because a build might refuse weights: what would prove
-								 * that it does not; NULL = used, or not used for other reasons */
+	const char *missing_constraint;	/* that would prove that a build accepts the weights, without
+									 * which indexes are not used; NULL = used, or not used for
+									 * other reasons */
 
 	/* result, in the memory context of the call; of a collection only as far as `neighborhood` */
 	bool		is_answered;
@@ -124,7 +125,8 @@ typedef struct EmogiSearchIndex
 	StrategyNumber strategy;
 	int			nprefix;		/* leading columns before the endpoint's */
 	ScanKeyData prefix[EMOGI_INDEX_MAX_PREFIX];	/* [nprefix], scan keys with constants of
-												 * conditions, in memory of the call */
+												 * conditions, in memory of the call, or of the
+												 * indexes that are kept */
 	AttrNumber	to;				/* attribute number of the other endpoint in the heap */
 	Oid			to_type;
 	AttrNumber	weight;			/* of the edge; 0 = none */
@@ -173,7 +175,7 @@ extern void emogi_kept_indexes_close(struct EmogiKeptIndexes *kept);
 
 /* ---- index_search_weights.c ---- */
 
-extern char *emogi_index_search_weights_remedy(const EmogiSource *source);
+extern char *emogi_index_search_weights_constraint(const EmogiSource *source);
 extern bool emogi_index_search_weights_are_accepted(const EmogiSource *source, List *heaps,
 													bool is_finite);
 

@@ -92,14 +92,22 @@ open_reader(EmogiIndexReader *reader, const EmogiIndexReaders *in)
 	MemoryContextSwitchTo(old);
 }
 
-/* Release the buffers of a reader's scan, which stays open. */
+/* Release the pages of the index and of the heap that a reader's scan has pinned; it stays open. */
 static void
-rest_reader(EmogiIndexReader *reader)
+release_pages(const EmogiIndexReaders *in, EmogiIndexReader *reader)
 {
-	if (reader->heap == NULL)
-		return;
-	index_rescan(reader->scan, reader->keys, reader->index->nprefix + 1, NULL, 0);
-	ExecClearTuple(reader->slot);
+	MemoryContext old = MemoryContextSwitchTo(in->context);
+	ResourceOwner old_owner = CurrentResourceOwner;
+
+	if (reader->heap != NULL)
+	{
+		CurrentResourceOwner = in->owner;
+		index_rescan(reader->scan, reader->keys, reader->index->nprefix + 1, NULL, 0);
+		ExecClearTuple(reader->slot);
+		emogi_compat_release_heap(reader->scan);
+		CurrentResourceOwner = old_owner;
+	}
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -122,7 +130,7 @@ add_readers(EmogiIndexReaders *in, const EmogiSearchIndex *indexes, int nleaves,
 		in->readers[in->nreaders++] = (EmogiIndexReader) {.index = &indexes[i],.reverse = reverse};
 }
 
-/* Make readers for all indexes of a direction, those of its direction first. */
+/* Make readers for all indexes of both directions, those of the search's direction first. */
 static void
 make_readers(EmogiIndexReaders *in, const EmogiSearchIndexes *indexes, EmogiDirection direction)
 {
@@ -184,7 +192,7 @@ emogi_index_readers_close(EmogiIndexReaders *in)
 {
 	for (int i = 0; i < in->nreaders; i++)
 		if (in->is_kept)
-			rest_reader(&in->readers[i]);
+			release_pages(in, &in->readers[i]);
 		else
 			close_reader(&in->readers[i]);
 }
@@ -207,6 +215,7 @@ emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id)
 {
 	EmogiIndexReader *at = &in->readers[reader];
 	const EmogiSearchIndex *index = at->index;
+	ResourceOwner old_owner = CurrentResourceOwner;
 	MemoryContext old;
 	Datum		datum;
 	bool		exists;
@@ -223,7 +232,9 @@ emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id)
 	at->keys[index->nprefix].sk_argument = datum;
 	/* here and below: access methods allocate memory of a scan when they first need it */
 	old = MemoryContextSwitchTo(in->context);
+	CurrentResourceOwner = in->owner;
 	index_rescan(at->scan, at->keys, index->nprefix + 1, NULL, 0);
+	CurrentResourceOwner = old_owner;
 	MemoryContextSwitchTo(old);
 	return true;
 }
@@ -261,8 +272,12 @@ static bool
 next_row(const EmogiIndexReaders *in, EmogiIndexReader *reader)
 {
 	MemoryContext old = MemoryContextSwitchTo(in->context);
-	bool		found = index_getnext_slot(reader->scan, ForwardScanDirection, reader->slot);
+	ResourceOwner old_owner = CurrentResourceOwner;
+	bool		found;
 
+	CurrentResourceOwner = in->owner;
+	found = index_getnext_slot(reader->scan, ForwardScanDirection, reader->slot);
+	CurrentResourceOwner = old_owner;
 	MemoryContextSwitchTo(old);
 	return found;
 }

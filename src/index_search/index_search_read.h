@@ -15,7 +15,7 @@ typedef struct EmogiIndexReaders
 {
 	EmogiIndexSearch *search;	/* receives the cost */
 	MemoryContext context;		/* of the scans, ... */
-	ResourceOwner owner;		/* ... and of the relations that they keep open */
+	ResourceOwner owner;		/* ... of the relations that they keep open, and of their pins */
 	bool		is_kept;		/* they stay open after the search (kept_indexes.c) */
 	EmogiRowFilterPlan filter;
 	EmogiSearchKeys keys;

@@ -171,7 +171,7 @@ accepts_column(Relation heap, const char *name, bool may_be_negative, bool is_fi
 
 /* Write the constraints of a column that accepts_column looks for. */
 static void
-write_remedy(StringInfo text, Oid relid, AttrNumber attnum, bool may_be_negative)
+write_constraint(StringInfo text, Oid relid, AttrNumber attnum, bool may_be_negative)
 {
 	const char *name = quote_identifier(get_attname(relid, attnum, false));
 	const Oid	type = getBaseType(get_atttype(relid, attnum));
@@ -193,18 +193,18 @@ write_remedy(StringInfo text, Oid relid, AttrNumber attnum, bool may_be_negative
 
 /*
  * Get the constraints by which emogi_index_search_weights_are_accepted would accept the weights of
- * a source, for people.
+ * a source, for messages.
  */
 char *
-emogi_index_search_weights_remedy(const EmogiSource *source)
+emogi_index_search_weights_constraint(const EmogiSource *source)
 {
 	const bool	both_ways = source->reverse > 0;
 	StringInfoData text;
 
 	initStringInfo(&text);
-	write_remedy(&text, source->relid, source->weight, both_ways);
+	write_constraint(&text, source->relid, source->weight, both_ways);
 	if (both_ways)
-		write_remedy(&text, source->relid, source->reverse, true);
+		write_constraint(&text, source->relid, source->reverse, true);
 	return text.data;
 }
 

@@ -7,13 +7,16 @@
  * scan does between rescans, and closes them at the end of the plan.
  *
  * They serve the next search if the source and its query have the same columns, conditions and
- * heaps, and if the catalogs have not changed. Between searches, no buffer is pinned.
+ * heaps, and if the catalogs have not changed. Between searches, no page of an index or heap is
+ * pinned. An index that a subtransaction has created or rewritten is not kept open, because its
+ * rollback removes it.
  */
 #include "postgres.h"
 
 #include "utils/memutils.h"
 
 #include "analysis/analysis.h"
+#include "base/compat.h"
 #include "index_search/kept_indexes.h"
 
 /* Make a place for indexes, in the current memory context, with the current resource owner. */
@@ -105,6 +108,16 @@ open_kept(EmogiKeptIndexes *kept, const EmogiSource *source, List *leaves,
 	return is_open;
 }
 
+/* May a rollback to a savepoint remove an index of one direction? */
+static bool
+is_removable(const EmogiSearchIndex *indexes, int nleaves)
+{
+	for (int i = 0; i < nleaves && indexes != NULL; i++)
+		if (emogi_compat_has_subtransaction_file(indexes[i].index))
+			return true;
+	return false;
+}
+
 /*
  * Open the indexes for a search over the heaps of a source, which are locked, or use those that
  * earlier searches have left open; false if the search lacks some.
@@ -115,16 +128,22 @@ emogi_index_search_open(const EmogiSource *source, List *leaves, const EmogiInde
 {
 	EmogiKeptIndexes *kept = search->kept;
 
-	if (kept == NULL)
-	{
-		*indexes = (EmogiSearchIndexes) {.filter = emogi_row_filter_plan(source)};
-		return emogi_index_search_find(source, leaves, search, indexes);
-	}
-	if (!fits(kept, source, leaves, search))
+	if (kept != NULL && !fits(kept, source, leaves, search))
 	{
 		emogi_kept_indexes_close(kept);
 		if (!open_kept(kept, source, leaves, search))
 			return false;
+		if (is_removable(kept->indexes.by_src, kept->indexes.nleaves) ||
+			is_removable(kept->indexes.by_dst, kept->indexes.nleaves))
+		{
+			emogi_kept_indexes_close(kept);
+			kept = NULL;
+		}
+	}
+	if (kept == NULL)
+	{
+		*indexes = (EmogiSearchIndexes) {.filter = emogi_row_filter_plan(source)};
+		return emogi_index_search_find(source, leaves, search, indexes);
 	}
 	*indexes = kept->indexes;
 	indexes->source = source;

@@ -10,7 +10,7 @@
 typedef struct EmogiKeptIndexes
 {
 	MemoryContext context;		/* of all below; reset when the indexes are closed */
-	ResourceOwner owner;		/* of the plan: of relations, locks and tuple descriptors */
+	ResourceOwner owner;		/* of the plan: of relations, locks, tuple descriptors and pins */
 
 	/* what they were opened for */
 	uint64		changes;		/* emogi_analysis_count_changes(); 0 = nothing is open */

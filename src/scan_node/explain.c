@@ -359,8 +359,9 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 									 origins[forecast.why_private != NULL ? EMOGI_GRAPH_PRIVATE :
 											 EMOGI_GRAPH_BUILT]) :
 							origins[forecast.origin], es);
-		if (forecast.search != NULL && search.unproven != NULL)
-			ExplainPropertyText("Index Search", psprintf("needs %s", search.unproven), es);
+		if (forecast.search != NULL && search.missing_constraint != NULL)
+			ExplainPropertyText("Index Search",
+								psprintf("needs %s", search.missing_constraint), es);
 		if (forecast.why_private != NULL)
 			ExplainPropertyText("Cache", psprintf("bypassed (%s)", forecast.why_private), es);
 		if (emogi_explain_is_detailed(es))

@@ -306,7 +306,8 @@ estimate_pairs(char *query)
 	EmogiSource source;
 	EmogiQuerySize estimate;
 
-	if (!emogi_shared_is_there() || !emogi_source_peek_query(&graph, EMOGI_WANTS_NO_WEIGHT, &source) ||
+	if (!emogi_shared_is_there() ||
+		!emogi_source_peek_query(&graph, EMOGI_WANTS_NO_WEIGHT, &source) ||
 		!emogi_query_size_get(&source, &estimate))
 		return LIKELY_PAIRS;
 	return estimate.nedges;

@@ -13,6 +13,7 @@
 #include "source/source.h"
 
 #define MAX_ARGUMENTS 16
+#define MIN_PART 3				/* length of a part by which a name is recognized */
 #define QUERY_OF_VALUES "'VALUES (1, 1.0), (2, 0.5)' or 'SELECT vertex, value FROM ...'"
 #define QUERY_OF_PAIRS "'VALUES (1, 2), (3, 4)' or 'SELECT source, target FROM ...'"
 
@@ -71,13 +72,14 @@ has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Is one of two names a part of the other, or are they similar? */
+/* Is one of two names a part of the other, which is more than a letter or two, or similar to it? */
 static bool
 are_similar(const char *a, const char *b)
 {
 	const int	max_distance = (int) strlen(a) / 3;
+	const bool	may_be_part = strlen(a) >= MIN_PART && strlen(b) >= MIN_PART;
 
-	return strstr(a, b) != NULL || strstr(b, a) != NULL ||
+	return (may_be_part && (strstr(a, b) != NULL || strstr(b, a) != NULL)) ||
 		varstr_levenshtein_less_equal(a, (int) strlen(a), b, (int) strlen(b), 1, 1, 1,
 									  max_distance, true) <= max_distance;
 }
@@ -118,11 +120,10 @@ explain_name(const char *function, const char *parameters, const Argument *argum
 		const char *name = arguments[i].name;
 		const char *likely;
 
-		if (name == NULL || strcmp(name, "graph") == 0 || strcmp(name, "columns") == 0 ||
-			has_word(parameters, name))
+		if (name == NULL || strcmp(name, "columns") == 0 || has_word(parameters, name))
 			continue;
 		likely = strlen(name) <= NAMEDATALEN ? find_parameter(parameters, name) : NULL;
-		return psprintf("%s has no parameter %s.%s%s%s Its parameters are: graph, %s.", function,
+		return psprintf("%s has no parameter %s.%s%s%s Its parameters are: %s.", function,
 						name, likely != NULL ? " Perhaps you meant " : "",
 						likely != NULL ? likely : "", likely != NULL ? "." : "",
 						with_commas(parameters));
@@ -155,11 +156,15 @@ explain_array(const Argument *arguments, int count)
 	return NULL;
 }
 
-/* Get the hint for two vertices in the place of a query of pairs; NULL if there are none. */
+/*
+ * Get the hint for two vertices in the place of a query of pairs; NULL if there are none. The
+ * second argument of emogi_similarity is a measure.
+ */
 static char *
 explain_pair(const char *function, const char *parameters, const Argument *arguments)
 {
-	if (!has_word(parameters, "pairs") || is_array(&arguments[1]) || is_array(&arguments[2]))
+	if (!has_word(parameters, "pairs") || has_word(parameters, "measure") ||
+		is_array(&arguments[1]) || is_array(&arguments[2]))
 		return NULL;
 	return psprintf("Pairs are a query: %s('edges', 'VALUES (1, 5)'). For one pair, use "
 					"emogi_shortest_path('edges', 1, 5).", function);
@@ -184,7 +189,7 @@ explain_ends(const char *function, const char *parameters, const Argument *argum
 
 /*
  * Get the hint for a call; NULL if its arguments tell no reason. function: its name, which the call
- * begins with; parameters: behind the graph, separated by blanks.
+ * begins with; parameters: all except columns, separated by blanks.
  */
 char *
 emogi_argument_hints_explain(const char *function, const char *parameters, const char *call)

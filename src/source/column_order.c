@@ -92,7 +92,7 @@ has_tail(const char *text, const char *tail)
 
 /* Is this the name of the reverse of something, as in reverse_km and km_back? */
 static bool
-is_reverse(const char *name)
+is_named_reverse(const char *name)
 {
 	return strncmp(name, "reverse_", strlen("reverse_")) == 0 ||
 		strncmp(name, "rev_", strlen("rev_")) == 0 || has_tail(name, "_reverse") ||
@@ -101,7 +101,10 @@ is_reverse(const char *name)
 
 /* ---- keys and references ---- */
 
-/* Does an index ensure that all rows have distinct values of this column alone? */
+/*
+ * Does an index ensure that all rows have distinct values of this column alone? An index that could
+ * not be built concurrently is invalid, and ensures nothing.
+ */
 static bool
 is_unique_index(Oid index, AttrNumber attnum)
 {
@@ -111,6 +114,7 @@ is_unique_index(Oid index, AttrNumber attnum)
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	is_unique = ((Form_pg_index) GETSTRUCT(tuple))->indisunique &&
+		((Form_pg_index) GETSTRUCT(tuple))->indisvalid &&
 		((Form_pg_index) GETSTRUCT(tuple))->indnkeyatts == 1 &&
 		((Form_pg_index) GETSTRUCT(tuple))->indkey.values[0] == attnum &&
 		heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
@@ -274,7 +278,7 @@ check_fourth(Relation rel, List *columns)
 	const AttrNumber attnum = fourth != NULL ? get_attnum(RelationGetRelid(rel), fourth) : 0;
 	const char *query;
 
-	if (attnum <= 0 || emogi_columns_reverse(columns) != NULL || !is_reverse(fourth) ||
+	if (attnum <= 0 || emogi_columns_reverse(columns) != NULL || !is_named_reverse(fourth) ||
 		!emogi_columns_can_be_weights(TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid))
 		return;
 	query = psprintf("SELECT %s, %s, %s AS cost, %s", select_end(linitial(columns), "src"),

@@ -41,4 +41,6 @@ emogi_default_columns_weights(Oid relid, EmogiWantedWeight wants_weight, EmogiSo
 	source->weight = Max(get_attnum(relid, "cost"), 0);
 	if (source->weight > 0)
 		source->reverse = Max(get_attnum(relid, "reverse_cost"), 0);
+	else if (wants_weight == EMOGI_WANTS_ANY_WEIGHT)
+		emogi_default_columns_weights(relid, EMOGI_WANTS_CAPACITY, source);
 }

@@ -5,11 +5,11 @@
  * same: it names the same relation, which has the same columns. The relation is locked, and
  * privileges are checked, on every call.
  *
- * A resolved argument also tells which snapshots see the relation as it was resolved (seen_by.c), so
- * that the catalogs need not be read under each.
+ * A resolved argument also tells which snapshots see the relation as it was resolved (seen_by.c),
+ * so that the catalogs need not be read under each.
  *
- * A relation with a condition is kept as the text of its query (analysis/known_analyses.c keeps what
- * that means). It also serves conditions that differ in the values of literals: these are one
+ * A relation with a condition is kept as the text of its query (analysis/known_analyses.c keeps
+ * what that means). It also serves conditions that differ in the values of literals: these are one
  * expression if that is. Not kept are texts of queries, relations with children, and types that can
  * be altered without a change of the relation.
  */

@@ -14,8 +14,8 @@
 
 /* The hint for a direction in the place of another argument. */
 #define BY_NAME(direction) \
-	"Arguments are taken in order. If the function has a direction, pass it by name: direction => '" \
-	direction "'."
+	"Arguments are taken in order. If the function has a direction, pass it by name: direction " \
+	"=> '" direction "'."
 
 /* An error of a statement that contains both texts, in any case, and its hint. */
 static const struct
@@ -37,10 +37,11 @@ static const struct
 		"'edges(a, b)'."},
 	{ERRCODE_INVALID_NAME, NULL, "emogi_", "columns",
 		"The argument \"columns\" is for a table or view as regclass. A query lists its columns "
-		"itself, 'SELECT a AS src, b AS dst FROM ...', and so does a graph as text, 'edges(a, b)'."},
+		"itself, 'SELECT a AS src, b AS dst FROM ...', and so does a graph as text, 'edges(a, "
+		"b)'."},
 	{ERRCODE_INVALID_NAME, NULL, "emogi_", "::regclass",
-		"Only the name of a relation can be a regclass. Give columns as columns => 'a, b', and a query "
-		"as text: 'SELECT src, dst FROM ...'."}
+		"Only the name of a relation can be a regclass. Give columns as columns => 'a, b', and a "
+		"query as text: 'SELECT src, dst FROM ...'."}
 };
 
 static emit_log_hook_type previous_emit_log_hook = NULL;

@@ -149,6 +149,30 @@ find_nameless_weight(TupleDesc desc, const char *query, EmogiEdgeColumns *column
 	return 0;
 }
 
+/* Find a capacity and its reverse by their names; 0 = none. */
+static int
+find_capacity(TupleDesc desc, EmogiEdgeColumns *columns)
+{
+	const int	capacity = find_column(desc, "capacity");
+
+	columns->is_capacity = capacity > 0;
+	if (capacity > 0)
+		columns->reverse = find_column(desc, "reverse_capacity");
+	return capacity;
+}
+
+/* Find a weight or cost, and the reverse cost, by their names; 0 = none. */
+static int
+find_cost(TupleDesc desc, EmogiEdgeColumns *columns)
+{
+	const int	weight = find_column(desc, "weight");
+	const int	cost = weight > 0 ? 0 : find_column(desc, "cost");
+
+	if (cost > 0)
+		columns->reverse = find_column(desc, "reverse_cost");
+	return Max(weight, cost);
+}
+
 /*
  * Find the weight of edges whose ends are known by name: first by name, then by position; 0 = none.
  * A cost with a `reverse_cost` is found even if no weights are read, because they determine which
@@ -158,20 +182,12 @@ static int
 find_weight(TupleDesc desc, const char *query, EmogiWantedWeight wants_weight,
 			EmogiEdgeColumns *columns)
 {
-	int			weight = wants_weight == EMOGI_WANTS_CAPACITY ? find_column(desc, "capacity") : 0;
+	int			weight = wants_weight == EMOGI_WANTS_CAPACITY ? find_capacity(desc, columns) : 0;
 
-	columns->is_capacity = weight > 0;
-	if (weight > 0)
-	{
-		columns->reverse = find_column(desc, "reverse_capacity");
-		return weight;
-	}
-	weight = find_column(desc, "weight");
-	if (weight > 0)
-		return weight;
-	weight = find_column(desc, "cost");
-	if (weight > 0)
-		columns->reverse = find_column(desc, "reverse_cost");
+	if (weight == 0)
+		weight = find_cost(desc, columns);
+	if (weight == 0 && wants_weight == EMOGI_WANTS_ANY_WEIGHT)
+		weight = find_capacity(desc, columns);
 	return weight > 0 || !wants_weight ? weight : find_nameless_weight(desc, query, columns);
 }
 

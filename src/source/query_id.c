@@ -17,14 +17,6 @@
 
 #define MAX_LAST_BYTES 1024
 
-/* Can a character be part of a word? Letters of all languages can. */
-static inline bool
-is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		c == '_' || c == '$' || IS_HIGHBIT_SET(c);
-}
-
 /* Is a character white space? */
 static inline bool
 is_blank(char c)
@@ -108,7 +100,8 @@ skip_dollar_quoted(const char *p)
 static const char *
 skip_number(const char *p)
 {
-	while (is_word(*p) || *p == '.' || ((*p == '+' || *p == '-') && (p[-1] == 'e' || p[-1] == 'E')))
+	while (emogi_text_is_word(*p) || *p == '.' ||
+		   ((*p == '+' || *p == '-') && (p[-1] == 'e' || p[-1] == 'E')))
 		p++;
 	return p;
 }
@@ -120,9 +113,9 @@ skip_number(const char *p)
 static const char *
 skip_constant(const char *text, const char *p)
 {
-	const bool	after_word = p > text && is_word(p[-1]);
+	const bool	after_word = p > text && emogi_text_is_word(p[-1]);
 	const bool	escapes = p > text && (p[-1] == 'e' || p[-1] == 'E') &&
-		(p - 1 == text || !is_word(p[-2]));
+		(p - 1 == text || !emogi_text_is_word(p[-2]));
 
 	if (*p == '\'')
 		return skip_quoted(p + 1, '\'', escapes);

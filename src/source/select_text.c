@@ -130,6 +130,47 @@ emogi_select_text_rows(Oid relid, List *columns, const char *condition,
 	return query.data;
 }
 
+/* ---- relation with weights and capacities ---- */
+
+/* Write a column under its own name, if there is one. */
+static void
+write_named(StringInfo query, Oid relid, AttrNumber attnum)
+{
+	if (attnum > 0)
+		appendStringInfo(query, "%s%s", query->len > 0 ? ", " : "SELECT ",
+						 quote_identifier(get_attname(relid, attnum, false)));
+}
+
+/*
+ * Get a query of the edges of a locked relation whose columns are not named, with weights and
+ * capacities under their own names; NULL if it has no capacities. condition: on its rows, or NULL.
+ */
+char *
+emogi_select_text_both_weights(Oid relid, const char *condition)
+{
+	const AttrNumber capacity = get_attnum(relid, "capacity");
+	const AttrNumber reverse = get_attnum(relid, "reverse_capacity");
+	EmogiSource source = {0};
+	StringInfoData query;
+
+	if ((capacity <= 0 && reverse <= 0) || !emogi_default_columns_find(relid, &source))
+		return NULL;
+	emogi_default_columns_weights(relid, EMOGI_WANTS_WEIGHT, &source);
+	initStringInfo(&query);
+	write_named(&query, relid, source.src);
+	write_named(&query, relid, source.dst);
+	write_named(&query, relid, source.weight);
+	write_named(&query, relid, source.reverse);
+	write_named(&query, relid, capacity);
+	write_named(&query, relid, reverse);
+	appendStringInfo(&query, " FROM %s",
+					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+												get_rel_name(relid)));
+	if (condition != NULL)
+		write_condition(&query, condition);
+	return query.data;
+}
+
 /* ---- relation with a condition ---- */
 
 /* Return true if the caller may read a column of a relation. */

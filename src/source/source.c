@@ -38,10 +38,11 @@ named_column(Relation rel, const char *name, const char *form)
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 
 	if (attnum <= 0)
-		emogi_column_hints_report_missing(rel, name, psprintf("Name the columns of both ends, for example: "
-											 "'%s(%s)'.",
-											 quote_identifier(RelationGetRelationName(rel)),
-											 form));
+		emogi_column_hints_report_missing(rel, name,
+										  psprintf("Name the columns of both ends, for example: "
+												   "'%s(%s)'.",
+												   quote_identifier(RelationGetRelationName(rel)),
+												   form));
 	return attnum;
 }
 
@@ -204,7 +205,8 @@ lock_given(const EmogiGraphArgument *graph, EmogiSource *source, List **columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", graph->relid),
-				 errhint("A number as graph is the OID of a relation. " EMOGI_GRAPH_ARGUMENT_HINT)));
+				 errhint("A number as graph is the OID of a relation. "
+						 EMOGI_GRAPH_ARGUMENT_HINT)));
 	relation_close(rel, NoLock);
 	if (graph->columns != NULL && !emogi_columns_split(graph->columns, columns))
 		ereport(ERROR,

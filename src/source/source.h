@@ -75,7 +75,9 @@ typedef struct EmogiWeightGuess
 typedef struct EmogiReadyQuals
 {
 	bool		are_made;
-	List	   *quals;			/* Expr *, in the memory of this struct */
+	List	   *quals;			/* Expr *, in the memory of this struct, or those of the filter if
+								 * these are ready, with constants of the analysis; calls pin it,
+								 * so that no other call replaces the values */
 } EmogiReadyQuals;
 
 /*
@@ -98,23 +100,34 @@ typedef struct EmogiFilter
 } EmogiFilter;
 
 /*
- * The columns of weights that a call reads if no list names them. EMOGI_WANTS_CAPACITY: capacity
- * and reverse_capacity; without them, those of EMOGI_WANTS_WEIGHT: weight, or cost and
- * reverse_cost.
+ * The columns of weights that a call reads if no list names them. EMOGI_WANTS_WEIGHT: weight, or
+ * cost and reverse_cost. EMOGI_WANTS_CAPACITY: capacity and reverse_capacity; without them, those
+ * of EMOGI_WANTS_WEIGHT. EMOGI_WANTS_ANY_WEIGHT: those of EMOGI_WANTS_WEIGHT; without them,
+ * capacity and reverse_capacity.
  */
 typedef enum EmogiWantedWeight
 {
 	EMOGI_WANTS_NO_WEIGHT = 0,
 	EMOGI_WANTS_WEIGHT,
-	EMOGI_WANTS_CAPACITY
+	EMOGI_WANTS_CAPACITY,
+	EMOGI_WANTS_ANY_WEIGHT
 } EmogiWantedWeight;
 
 /* Get the columns that calls with these weights read. */
 static inline EmogiWantedWeight
 emogi_source_wanted_weight(EmogiWeights weights)
 {
-	return weights == EMOGI_WEIGHTS_UNUSED ? EMOGI_WANTS_NO_WEIGHT :
-		weights == EMOGI_WEIGHTS_CAPACITIES ? EMOGI_WANTS_CAPACITY : EMOGI_WANTS_WEIGHT;
+	switch (weights)
+	{
+		case EMOGI_WEIGHTS_UNUSED:
+			return EMOGI_WANTS_NO_WEIGHT;
+		case EMOGI_WEIGHTS_CAPACITIES:
+			return EMOGI_WANTS_CAPACITY;
+		case EMOGI_WEIGHTS_ANY:
+			return EMOGI_WANTS_ANY_WEIGHT;
+		default:
+			return EMOGI_WANTS_WEIGHT;
+	}
 }
 
 /* A resolved graph argument. */
@@ -189,6 +202,14 @@ extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
 /* ---- text_literals.c: literals of a text ---- */
 
+/* Can a character be part of a word? Letters of all languages can. */
+static inline bool
+emogi_text_is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		c == '_' || c == '$' || IS_HIGHBIT_SET(c);
+}
+
 #define EMOGI_MAX_LITERALS 16
 
 typedef struct EmogiTextLiteral
@@ -242,6 +263,7 @@ extern bool emogi_graph_grammar_split_relation(const char *graph, List **name, L
 
 extern char *emogi_select_text_rows(Oid relid, List *columns, const char *condition,
 									EmogiWantedWeight wants_weight);
+extern char *emogi_select_text_both_weights(Oid relid, const char *condition);
 extern char *emogi_select_text_filtered(const EmogiSource *source, const char *condition);
 
 /* ---- endpoint_type.c ---- */
@@ -301,7 +323,7 @@ extern EmogiWeightGuess emogi_weight_guess_of_column(TupleDesc desc, int src, in
 extern EmogiWeightGuess emogi_weight_guess_find(TupleDesc desc, int src, int dst);
 extern EmogiWeightGuess emogi_weight_guess_copy(const EmogiWeightGuess *guess);
 extern void emogi_weight_guess_remember(const char *query, const char *graph, const char *relation,
-										const EmogiWeightGuess *guess);
+										const EmogiWeightGuess *guess, bool has_capacities);
 extern void emogi_weight_guess_report(const EmogiSource *source);
 
 /* ---- anonymous_rows.c ---- */

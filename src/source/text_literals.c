@@ -15,14 +15,6 @@
 
 #define MAX_DIGITS 9			/* these fit in an int4 */
 
-/* Can a character be in a word? */
-static inline bool
-is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		c == '_' || c == '$' || IS_HIGHBIT_SET(c);
-}
-
 /* Skip blanks. */
 static const char *
 skip_blanks(const char *p)
@@ -36,7 +28,7 @@ skip_blanks(const char *p)
 static const char *
 skip_word(const char *p)
 {
-	while (is_word(*p) || *p == '.')
+	while (emogi_text_is_word(*p) || *p == '.')
 		p++;
 	return *p == '\'' || *p == '"' || *p == '&' ? NULL : p;
 }
@@ -99,7 +91,7 @@ emogi_text_literals_find(const char *text, EmogiTextLiterals *literals)
 			return false;
 		if (*p == '\'' || *p == '"')
 			p = skip_quoted(p);
-		else if (is_word(*p) || *p == '.')
+		else if (emogi_text_is_word(*p) || *p == '.')
 			p = skip_word(p);
 		else
 			p++;

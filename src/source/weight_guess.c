@@ -260,6 +260,7 @@ typedef struct Entry
 	char	   *query;			/* NULL = unused */
 	char	   *relation;		/* name of the graph's relation; NULL = it was a query */
 	EmogiWeightGuess	guess;
+	bool		has_capacities;	/* calls that read these need no guess */
 } Entry;
 
 static Entry entries[ENTRIES];
@@ -293,11 +294,12 @@ drop_entry(Entry *entry)
 /*
  * Remember the guess for a graph, by the text of the query written from it. Functions that read
  * weights of the query report the guess in terms of the graph. relation: name of the graph's
- * relation; NULL = it is a query, possibly one written by this module.
+ * relation; NULL = it is a query, possibly one written by this module. has_capacities: the query
+ * has capacities, which flows read.
  */
 void
 emogi_weight_guess_remember(const char *query, const char *graph, const char *relation,
-							const EmogiWeightGuess *guess)
+							const EmogiWeightGuess *guess, bool has_capacities)
 {
 	Entry	   *entry = find_entry(query);
 	const Entry *inner = guess->column == NULL && relation == NULL ? find_entry(graph) : NULL;
@@ -314,7 +316,7 @@ emogi_weight_guess_remember(const char *query, const char *graph, const char *re
 	}
 	if (guess->column != NULL && strlen(query) <= MAX_QUERY_BYTES)
 		made = (Entry) {pstrdup(query), relation != NULL ? pstrdup(relation) : NULL,
-						emogi_weight_guess_copy(guess)};
+						emogi_weight_guess_copy(guess), has_capacities};
 	MemoryContextSwitchTo(old);
 	if (entry == NULL && made.query != NULL)
 		entry = &entries[oldest++ % ENTRIES];
@@ -377,10 +379,11 @@ void
 emogi_weight_guess_report(const EmogiSource *source)
 {
 	static TimestampTz reported = 0;
-	const Entry *entry = source->is_query && source->wants_weight && source->guess.column == NULL ?
+	const Entry *entry = source->is_query && source->wants_weight ?
 		find_entry(source->graph->text) : NULL;
 
 	if ((source->guess.column == NULL && entry == NULL) ||
+		(entry != NULL && entry->has_capacities && source->wants_weight == EMOGI_WANTS_CAPACITY) ||
 		reported == GetCurrentStatementStartTimestamp())
 		return;
 	reported = GetCurrentStatementStartTimestamp();

@@ -4,6 +4,8 @@
  *   SELECT c1 AS src, c2 AS dst, NULL AS vertex FROM (graph) AS q(c1, c2)
  *   UNION ALL SELECT NULL, NULL, v FROM (vertices) AS v(v)
  *
+ * A weight, or costs and capacities, are columns after dst: flows read capacities.
+ *
  * Names are resolved here and written with their schemas. Privileges are checked by the calls that
  * read the query.
  */
@@ -119,29 +121,121 @@ write_vertices(StringInfo sql, const char *vertices)
 
 /* ---- the graph ---- */
 
+/* A graph as a query. */
+typedef struct GraphQuery
+{
+	EmogiSource source;
+	const char *relation;		/* its name; NULL = the graph is not a relation */
+	char	   *text;			/* without a closing semicolon */
+	EmogiEdgeColumns columns;
+	TupleDesc	desc;			/* NULL = it has only the columns of edges */
+	bool		has_capacities;	/* beside a weight, if any: both are columns of the result */
+} GraphQuery;
+
+/* Is a column of a query that a flow reads as a capacity, or refuses? */
+static bool
+is_capacity(TupleDesc desc, int column)
+{
+	const char *name = NameStr(TupleDescAttr(desc, column)->attname);
+
+	return strcmp(name, "capacity") == 0 || strcmp(name, "reverse_capacity") == 0;
+}
+
+/* Does a query have capacities? */
+static bool
+has_capacities(TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+		if (is_capacity(desc, i))
+			return true;
+	return false;
+}
+
 /*
- * Get the text of a graph's query without a closing semicolon, the columns that make an edge, and
- * the guess for the weight, inside SPI.
+ * Get a query of a relation whose columns are not named and include capacities; otherwise NULL.
+ * Flows read capacities, other functions weights: the query has both.
  */
 static char *
-select_of_graph(const EmogiGraphArgument *argument, EmogiSource *source,
-				EmogiEdgeColumns *columns, const char **relation)
+select_both_weights(const EmogiGraphArgument *argument)
 {
-	TupleDesc	desc;
-	char	   *query;
+	List	   *name;
+	List	   *columns;
+	char	   *relation = argument->text;
+	const char *condition = NULL;
 
+	if (emogi_source_is_query(argument))
+		return NULL;
+	(void) emogi_graph_grammar_split_where(argument->text, &relation, &condition);
+	if (!emogi_graph_grammar_split_relation(relation, &name, &columns) || columns != NIL)
+		return NULL;
+	/* emogi_source_resolve has locked it */
+	return emogi_select_text_both_weights(RangeVarGetRelid(makeRangeVarFromNameList(name), NoLock,
+														   false), condition);
+}
+
+/*
+ * Find the columns of edges in a graph's query. If it has capacities, its costs are not expanded to
+ * two rows: that would double the capacities.
+ */
+static void
+describe_query(GraphQuery *graph)
+{
+	int			length = emogi_query_describe(graph->text, &graph->desc);
+
+	emogi_query_edge_columns(graph->desc, graph->text, EMOGI_WANTS_WEIGHT, &graph->columns);
+	graph->has_capacities = has_capacities(graph->desc);
+	if (!graph->has_capacities)
+		length = emogi_query_describe_edges(&graph->text, EMOGI_WANTS_WEIGHT, &graph->desc,
+											&graph->columns);
+	graph->text = pnstrdup(graph->text, length);
+}
+
+/* Get a graph as a query, with the guess for the weight, inside SPI. */
+static void
+describe_graph(const EmogiGraphArgument *argument, GraphQuery *graph)
+{
+	EmogiSource *source = &graph->source;
+	char	   *both;
+
+	*graph = (GraphQuery) {0};
 	emogi_source_resolve(argument, EMOGI_WANTS_WEIGHT, source);
-	query = emogi_source_select(source);
-	*relation = source->is_query ? NULL : get_rel_name(source->relid);
-	if (source->is_query)
-	{
-		const int	length = emogi_query_describe_edges(&query, true, &desc, columns);
+	graph->relation = source->is_query ? NULL : get_rel_name(source->relid);
+	both = select_both_weights(argument);
+	graph->text = both != NULL ? both : emogi_source_select(source);
+	if (source->is_query || both != NULL)
+		describe_query(graph);
+	else
+		graph->columns = emogi_source_columns(source);
+	if (!source->is_query)
+		graph->columns.guess = source->guess;
+}
 
-		return pnstrdup(query, length);
-	}
-	*columns = emogi_source_columns(source);
-	columns->guess = source->guess;
-	return query;
+/* Write the weights of a graph, and capacities under their names; return their number. */
+static int
+write_weights(StringInfo sql, const GraphQuery *graph)
+{
+	const EmogiEdgeColumns *columns = &graph->columns;
+	int			count = 1;
+
+	if (columns->both_ways)
+		appendStringInfoString(sql, ", w AS weight");
+	else if (columns->reverse > 0)
+		appendStringInfo(sql, ", c%d AS cost, c%d AS reverse_cost", columns->weight,
+						 columns->reverse);
+	else if (columns->weight > 0)
+		appendStringInfo(sql, ", c%d AS weight", columns->weight);
+	else
+		count = 0;
+	if (columns->reverse > 0 && !columns->both_ways)
+		count = 2;
+	for (int i = 0; graph->has_capacities && i < graph->desc->natts; i++)
+		if (is_capacity(graph->desc, i))
+		{
+			appendStringInfo(sql, ", c%d AS %s", i + 1,
+							 NameStr(TupleDescAttr(graph->desc, i)->attname));
+			count++;
+		}
+	return count;
 }
 
 /*
@@ -167,43 +261,42 @@ write_directions(StringInfo sql, Oid function, const EmogiSource *source,
 }
 
 /*
- * Get the text of a query that gives the edges of a graph, with weights if it has any, and
- * vertices. graph: a graph argument; vertices: 'relation', 'relation(column, ...)' or a query of
- * one column. Raises the errors of either.
+ * Get the text of a query that gives the edges of a graph, with weights and capacities if it has
+ * any, and vertices. graph: a graph argument; vertices: 'relation', 'relation(column, ...)' or a
+ * query of one column. Raises the errors of either.
  */
 char *
 emogi_with_vertices_add(Oid function, const char *graph, const char *vertices)
 {
 	MemoryContext context = CurrentMemoryContext;
 	const EmogiGraphArgument argument = {.text = pstrdup(graph)};
-	EmogiSource source;
-	EmogiEdgeColumns columns;
+	GraphQuery	query;
+	const EmogiEdgeColumns *columns = &query.columns;
 	StringInfoData sql;
-	const char *relation;
-	char	   *text;
+	int			nweights;
 	char	   *result;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	text = select_of_graph(&argument, &source, &columns, &relation);
+	describe_graph(&argument, &query);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT c%d AS src, c%d AS dst", columns.src, columns.dst);
-	if (columns.both_ways)
-		appendStringInfoString(&sql, ", w AS weight");
-	else if (columns.weight > 0)
-		appendStringInfo(&sql, ", c%d AS weight", columns.weight);
-	appendStringInfo(&sql, columns.vertex > 0 ? ", c%d AS vertex" : ", NULL AS vertex",
-					 columns.vertex);
-	appendStringInfo(&sql, " FROM (%s\n) AS q(c1", text);
-	for (int i = 2; i <= columns.ncolumns; i++)
+	appendStringInfo(&sql, "SELECT c%d AS src, c%d AS dst", columns->src, columns->dst);
+	nweights = write_weights(&sql, &query);
+	appendStringInfo(&sql, columns->vertex > 0 ? ", c%d AS vertex" : ", NULL AS vertex",
+					 columns->vertex);
+	appendStringInfo(&sql, " FROM (%s\n) AS q(c1", query.text);
+	for (int i = 2; i <= columns->ncolumns; i++)
 		appendStringInfo(&sql, ", c%d", i);
 	appendStringInfoChar(&sql, ')');
-	if (columns.both_ways)
-		write_directions(&sql, function, &source, &columns);
-	appendStringInfo(&sql, " UNION ALL SELECT NULL, NULL%s, v FROM ",
-					 columns.weight > 0 ? ", NULL" : "");
+	if (columns->both_ways)
+		write_directions(&sql, function, &query.source, columns);
+	appendStringInfoString(&sql, " UNION ALL SELECT NULL, NULL");
+	while (nweights-- > 0)
+		appendStringInfoString(&sql, ", NULL");
+	appendStringInfoString(&sql, ", v FROM ");
 	write_vertices(&sql, vertices);
-	emogi_weight_guess_remember(sql.data, graph, relation, &columns.guess);
+	emogi_weight_guess_remember(sql.data, graph, query.relation, &columns->guess,
+								query.has_capacities);
 	result = MemoryContextStrdup(context, sql.data);
 	SPI_finish();
 	return result;

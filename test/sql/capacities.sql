@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_capacities;
 SET search_path = test_capacities, public;
+SET emogi.engine = auto;
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -74,3 +75,65 @@ ALTER TABLE pipes ALTER capacity TYPE text;
 SELECT emogi_max_flow('pipes', 1, 4);
 SELECT emogi_max_flow('SELECT * FROM pipes', 1, 4);
 SELECT emogi_max_flow('SELECT 1, 2, ''Infinity''::float8', 1, 2);
+
+-- emogi_with_vertices keeps both: flows read capacities, other functions weights or costs.
+CREATE TABLE both_of AS SELECT * FROM (VALUES (1, 1, 2, 3.0, 10, -1), (2, 2, 4, 3.0, 10, 4), (3, 5, 4, 1.0, 2, 6)) e(id, source, target, cost, capacity, reverse_capacity);
+CREATE FUNCTION same(graph text) RETURNS text LANGUAGE sql AS $$
+  SELECT concat_ws(' ', a.flow, a.flow = b.flow AND a.edges IS NOT DISTINCT FROM b.edges, (SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY vertex) FROM emogi_sssp(with_vertices, 1)))
+    FROM emogi_with_vertices(graph, 'VALUES (9)') AS with_vertices,
+         LATERAL (SELECT emogi_max_flow(graph, 1, 5) AS flow, (SELECT string_agg(concat_ws(':', src, dst, flow), ' ' ORDER BY src, dst) FROM emogi_max_flow_edges(graph, 1, 5)) AS edges) a,
+         LATERAL (SELECT emogi_max_flow(with_vertices, 1, 5) AS flow, (SELECT string_agg(concat_ws(':', src, dst, flow), ' ' ORDER BY src, dst) FROM emogi_max_flow_edges(with_vertices, 1, 5)) AS edges) b $$;
+SELECT emogi_with_vertices('both_of', 'VALUES (9)'), same('both_of');
+SELECT same('both_of WHERE id > 0'), same('SELECT * FROM both_of'), same('SELECT id, source, target, cost, capacity FROM both_of');
+SELECT same('both_of(source, target, cost)'), same('both_of(source, target, capacity, reverse_capacity)');
+SELECT same(emogi_with_vertices('both_of', 'VALUES (8)'));
+ALTER TABLE both_of ADD reverse_cost numeric DEFAULT 5;
+SELECT emogi_with_vertices('both_of', 'VALUES (9)'), same('both_of');
+SELECT same('both_of WHERE id > 0'), same('SELECT * FROM both_of'), same(emogi_with_vertices('both_of', 'VALUES (8)'));
+UPDATE both_of SET reverse_cost = -1, cost = CASE id WHEN 2 THEN -1 ELSE cost END;
+SELECT same('both_of');
+ALTER TABLE both_of DROP cost, DROP reverse_cost;
+SELECT emogi_max_flow(emogi_with_vertices('both_of', 'VALUES (9)'), 1, 5);
+SELECT vertex, distance FROM emogi_sssp(emogi_with_vertices('both_of', 'VALUES (9)'), 1) ORDER BY vertex;
+ALTER TABLE both_of ALTER capacity TYPE text;
+SELECT emogi_max_flow(emogi_with_vertices('both_of', 'VALUES (9)'), 1, 5);
+SELECT count(*) FROM emogi_bfs(emogi_with_vertices('both_of', 'VALUES (9)'), 1);
+ALTER TABLE both_of DROP capacity;
+SELECT emogi_max_flow(emogi_with_vertices('both_of', 'VALUES (9)'), 1, 5);
+SELECT count(*) FROM emogi_bfs(emogi_with_vertices('both_of', 'VALUES (9)'), 1);
+
+-- emogi_check compares a graph that a flow has built with its capacities, not with costs.
+CREATE TABLE checked (src int, dst int, cost float8, capacity float8);
+INSERT INTO checked SELECT i, i % 2000 + 1, 3, 10 FROM generate_series(1, 2000) i;
+CREATE FUNCTION checks(graph text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  text text;
+BEGIN
+  PERFORM emogi_evict();
+  PERFORM emogi_max_flow(graph, 1, 4), emogi_max_flow(graph, 1, 4);
+  SELECT concat_ws(' ', ok, edges, differs) INTO text FROM emogi_check(graph);
+  RETURN text || (SELECT ' ' || count(*) FROM emogi_graphs);
+END $$;
+SELECT checks('SELECT src, dst, cost, capacity FROM checked');
+SELECT checks('SELECT src, dst, capacity, src AS more FROM checked');
+SELECT checks('SELECT src, dst, weight, capacity FROM (SELECT src, dst, cost AS weight, capacity FROM checked OFFSET 0) q');
+SELECT checks('checked'), checks('checked WHERE src > 7');
+
+-- Weights of emogi_prewarm and emogi_estimate are capacities if there are no others; a list names those beside a cost.
+CREATE TABLE canals AS SELECT i AS source, i + 1 AS target, 1::float8 AS capacity, 2::float8 AS reverse_capacity FROM generate_series(1, 20000) i;
+ANALYZE canals;
+CREATE FUNCTION warmed(graph text, flow text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  text text;
+BEGIN
+  PERFORM emogi_evict();
+  SELECT concat_ws(' ', cache, edges) INTO text FROM emogi_prewarm(graph, weights => true, backward => true);
+  PERFORM emogi_max_flow(coalesce(flow, graph), 1, 3);
+  RETURN (SELECT concat_ws(' ', text, function, cache) FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
+END $$;
+SELECT warmed('canals'), warmed('SELECT source, target, capacity, reverse_capacity FROM canals'), warmed('canals(source, target, capacity, reverse_capacity)', 'canals');
+SELECT ok, edges FROM emogi_check('canals', weights => true, backward => true);
+SELECT round(edges, -4) FROM emogi_estimate('canals', weights => true);
+ALTER TABLE canals ADD cost float8 DEFAULT 3;
+SELECT warmed('canals'), warmed('canals(source, target, capacity, reverse_capacity)', 'canals');
+SELECT emogi_evict() IS NOT NULL;

@@ -142,3 +142,10 @@ SELECT emogi_max_flow('e', '{1,2}', 3);
 SELECT emogi_min_cut('e', 1, '3a');
 SELECT emogi_max_flow(1, 3, 'fl');
 SELECT 'x'::bigint, emogi_max_flow('e', 1, 2);
+
+-- Parameters of functions without a graph; a second argument that is no vertex; names of a letter.
+SELECT * FROM emogi_query('SELECT $1', parms => 'x');
+SELECT * FROM emogi_pages('e', pages => 3);
+SELECT * FROM emogi_similarity('e', 'jaccard', 'ten'::text);
+SELECT * FROM emogi_pagerank('e', k => 1);
+SELECT * FROM emogi_bfs('e', 1, d => 1);

@@ -206,6 +206,20 @@ RELEASE b;
 FETCH ALL FROM c;
 CLOSE c;
 ROLLBACK;
+-- A cursor in which an index comes and goes.
+BEGIN;
+SELECT count(*) >= 0 FROM emogi_evict();
+CREATE TABLE passing AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 20000) i;
+CREATE INDEX ON passing (dst);
+ANALYZE passing;
+DECLARE c CURSOR FOR SELECT i, n FROM generate_series(1, 8) i, LATERAL (SELECT count(*) AS n FROM emogi_bfs('passing', i, max_depth => 2)) b;
+SAVEPOINT a;
+CREATE INDEX passing_src ON passing (src);
+FETCH 2 FROM c;
+SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+ROLLBACK TO a;
+FETCH 2 FROM c;
+ROLLBACK;
 -- An error in the middle leaves nothing behind.
 DO $$
 BEGIN
@@ -240,6 +254,18 @@ SELECT 'many statements', caches($$ DO $d$ BEGIN FOR k IN 1 .. 100 LOOP
 -- A search that exceeds its limit has its graph built.
 SELECT 'beyond the limit', answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 8) i,
   LATERAL (SELECT count(*) AS n FROM emogi_bfs('large(src, dst)', CASE WHEN i % 4 = 0 THEN 1 ELSE -i END::bigint, max_depth => 12)) b $$);
+
+-- A set of sources that is empty ends the call that had begun over the kept indexes.
+SET emogi.index_search_min_size = 0;
+SELECT emogi_evict() IS NOT NULL AS evicted, max(id) AS last FROM emogi_runs \gset sets_
+SELECT 'empty sets', string_agg(s || '=' || n, ' ' ORDER BY i) FROM (VALUES (1, '1'), (2, '2'), (3, '{}'), (4, '{}'), (5, '3')) v(i, s),
+  LATERAL (SELECT count(vertex) AS n FROM emogi_bfs('large(src, dst)', s, max_depth => 1)) b;
+SELECT DISTINCT status FROM emogi_runs WHERE id > :sets_last AND pid = pg_backend_pid();
+-- What a node keeps of its graph argument does not grow with other spellings.
+CREATE FUNCTION kept_bytes() RETURNS bigint LANGUAGE sql VOLATILE AS
+  $$ SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name IN ('emogi kept indexes', 'emogi repeated search') $$;
+SELECT 'spellings', min(bytes) FILTER (WHERE i > 50) > 0 AND max(bytes) FILTER (WHERE i > 50) < 65536, sum(n) > 0 FROM (SELECT i, n, kept_bytes() AS bytes
+  FROM generate_series(1, 400) i, LATERAL (SELECT count(*) AS n FROM emogi_bfs('SELECT src, dst FROM large -- ' || repeat('x', 1000) || i, 7, max_depth => 1)) b OFFSET 0) s;
 
 DROP SCHEMA test_kept_indexes CASCADE;
 DROP ROLE regress_emogi_keeper;

@@ -347,6 +347,23 @@ ALTER TABLE chart ADD kind int DEFAULT 2;
 INSERT INTO chart VALUES (200, 1, 1, 1), (1, 200, 1, 2);
 INSERT INTO chart VALUES (1, 200, 1, 1);
 
+-- An error while the fingerprint of other values is computed: the next call with these values computes it.
+RESET ALL;
+SET search_path = test_analyses, public;
+CREATE TABLE dated AS SELECT i AS src, i + 1 AS dst, i AS kind FROM generate_series(1, 2000) i;
+CREATE FUNCTION of_kind(kind int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('app.kind', kind::text, false);
+  RETURN (SELECT count(*) FROM emogi_cc('SELECT src, dst FROM dated WHERE kind <= current_setting(''app.kind'')::int'));
+EXCEPTION WHEN out_of_memory THEN
+  RETURN 'failed';
+END $$;
+SELECT of_kind(10), of_kind(10), of_kind(20), of_kind(10);
+SET emogi.fault = 'fingerprint=1';
+SELECT of_kind(20);
+RESET emogi.fault;
+SELECT of_kind(20), of_kind(10), of_kind(20);
+
 SET client_min_messages = error;
 DROP SCHEMA test_analyses, test_analyses_front CASCADE;
 DROP OWNED BY emogi_analyses_reader, emogi_analyses_group;

@@ -112,3 +112,73 @@ SELECT path_id, seq, vertex FROM emogi_all_shortest_paths('staff(boss, person)',
 SELECT function, cache, engine FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 7;
 DROP TABLE staff CASCADE;
 DROP FUNCTION refuse_cycle;
+-- rows of others that the transaction has corrected or deleted raise no error, neither with a tracker nor when it is made
+CREATE TABLE repaired (a int, b int, x int DEFAULT 1);
+INSERT INTO repaired SELECT g, g + 1 FROM generate_series(1, 20000) g;
+VACUUM ANALYZE repaired;
+SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
+INSERT INTO repaired VALUES (1, 5);
+SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
+INSERT INTO repaired VALUES (1, 6);
+SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
+INSERT INTO repaired VALUES (1, 7);
+SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
+SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+INSERT INTO repaired VALUES (1, 30000, 0);
+BEGIN;
+UPDATE repaired SET x = 1 WHERE x = 0;
+SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
+INSERT INTO repaired VALUES (1, 30001);
+SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
+SELECT ok, differs FROM emogi_check('SELECT a, b FROM repaired WHERE 10 / x > 1', 'both', false, true, true);
+ROLLBACK;
+-- no error of its own is hidden
+BEGIN;
+UPDATE repaired SET x = 0 WHERE a = 20000;
+SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
+ROLLBACK;
+SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
+DELETE FROM repaired WHERE x = 0;
+SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
+DROP TABLE repaired;
+CREATE TABLE spelled (src text, dst text);
+INSERT INTO spelled SELECT 'k' || g, 'k' || g + 1 FROM generate_series(1, 5000) g;
+INSERT INTO spelled SELECT 'k1', repeat('x', 2000000);
+BEGIN;
+DELETE FROM spelled WHERE length(dst) > 1000;
+SELECT count(*) FROM emogi_pagerank_text('spelled');
+INSERT INTO spelled VALUES ('k1', 'k9999');
+SELECT count(*) FROM emogi_pagerank_text('spelled');
+COMMIT;
+SELECT count(*) FROM emogi_pagerank_text('spelled');
+INSERT INTO spelled SELECT 'k2', repeat('x', 2000000);
+BEGIN;
+DELETE FROM spelled WHERE length(dst) > 1000;
+SELECT count(*) FROM emogi_pagerank_text('spelled');
+SELECT ok, differs FROM emogi_check('spelled', 'both', false, true, true);
+ROLLBACK;
+BEGIN;
+INSERT INTO spelled VALUES ('k1', 'k9998');
+SELECT count(*) FROM emogi_pagerank_text('spelled');
+ROLLBACK;
+DROP TABLE spelled;
+-- an overlay that transactions borrow in turn, and that roll back, does not grow with their number
+CREATE TABLE borrowed (src int, dst int);
+INSERT INTO borrowed SELECT i, i + 1 FROM generate_series(1, 100000) i;
+VACUUM ANALYZE borrowed;
+SET emogi.enable_index_search = off;
+SELECT count(*) FROM emogi_bfs('borrowed', 1, max_depth => 1);
+DO $$
+DECLARE
+	n bigint;
+BEGIN
+	FOR i IN 1 .. 400 LOOP
+		INSERT INTO borrowed SELECT i * 240 + j, i * 240 + j * 3 FROM generate_series(1, 240) j;
+		SELECT count(*) INTO n FROM emogi_bfs('borrowed', i * 240 + 7, max_depth => 1);
+		IF n <> 3 THEN RAISE EXCEPTION 'WRONG: % at %', n, i; END IF;
+		ROLLBACK;
+	END LOOP;
+END $$;
+SELECT sum(total_bytes) BETWEEN 1 AND 12000000 AS is_bounded FROM pg_backend_memory_contexts WHERE name = 'emogi overlay';
+RESET emogi.enable_index_search;
+DROP TABLE borrowed;

@@ -3,6 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_small_calls;
 SET search_path = test_small_calls, public;
+SET emogi.engine = auto;
 SET emogi.index_search_min_size = 0;
 SET emogi.incremental_min_size = '1GB';
 \pset format unaligned

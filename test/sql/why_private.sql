@@ -4,6 +4,7 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_why_private;
 SET search_path = test_why_private, public;
+SET emogi.engine = auto;
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)

@@ -279,6 +279,9 @@ class Graph(Functions):
 
         def __getattr__(self, name: str) -> Any:
             """Name the method that may have been meant in the error about one that does not exist."""
+            if hasattr(type(self), name):
+                # A property raised AttributeError: let it raise that again.
+                return object.__getattribute__(self, name)
             hint = "" if name.startswith("_") else _other_name(name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from typing import Any
 
 import psycopg
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent) + os.sep
 _SHOWN = ("NOTICE", "WARNING")
 
 
@@ -29,7 +30,7 @@ def _level() -> int:
 
 @contextlib.contextmanager
 def warned(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Warn of the notices that the connection gets meanwhile. Handlers of the user get them as well."""
+    """Warn of the notices that the connection gets meanwhile, even if the call fails. Handlers of the user get them as well."""
     texts: list[str] = []
 
     def note(notice: psycopg.errors.Diagnostic) -> None:
@@ -39,6 +40,14 @@ def warned(connection: psycopg.Connection[Any]) -> Iterator[None]:
     connection.add_notice_handler(note)
     try:
         yield
+    except BaseException:
+        # A filter that turns warnings into errors must not replace the error of the call.
+        for text in texts:
+            try:
+                warnings.warn(text, Notice, stacklevel=_level())
+            except Notice:
+                pass
+        raise
     finally:
         connection.remove_notice_handler(note)
     for text in texts:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ._rows import make_rows
 from ._types import BYTES, EPOCH_DAYS, EPOCH_MICROSECONDS, FIXED
 
 if TYPE_CHECKING:
@@ -155,16 +156,6 @@ class Column:
         return values
 
 
-class _Row(tuple[Any, ...]):
-    """A row, with the names of its columns where pandas looks for them: ``pd.DataFrame(result)``."""
-
-    __slots__ = ()
-    _fields: tuple[str, ...] = ()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return tuple, (tuple(self),)
-
-
 class Result:
     """The rows of a call, column by column.
 
@@ -224,9 +215,8 @@ class Result:
         return name in self._columns
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """Iterate over the rows, as tuples of Python's own types, with None for NULL."""
-        row = type("Row", (_Row,), {"__slots__": (), "_fields": tuple(self._columns)})
-        return map(row, zip(*(column.objects() for column in self._columns.values())))
+        """Iterate over the rows, as named tuples of Python's own types, with None for NULL."""
+        return make_rows(tuple(self._columns), [column.objects() for column in self._columns.values()])
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{column.name} {column.type}" for column in self._columns.values())
