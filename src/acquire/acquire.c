@@ -280,6 +280,8 @@ build_again(Acquisition *acquisition)
 		*acquired = (EmogiAcquired) {view->graph, pg_atomic_read_u64(&slot->nskipped)};
 	pg_atomic_write_u64(&slot->nskipped, 0);
 	emogi_build_edges(acquisition->call, &again, key.weights, NULL);
+	verification->is_changed = rows->analysis != NULL &&
+		!emogi_analysis_is_unchanged(rows->analysis);
 	key.with_backward = acquired->graph.backward.offsets != NULL;
 	emogi_build_graph(acquisition->call, &key, NULL, NULL, &built);
 	*rebuilt = (EmogiAcquired) {built.graph, pg_atomic_read_u64(&slot->nskipped),

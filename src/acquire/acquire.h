@@ -97,6 +97,8 @@ typedef struct EmogiVerification
 	bool		is_cached;
 	/* also of a filtered table; otherwise by a query, which may return other rows each time */
 	bool		from_heaps;
+	/* the query's text may have read something else than the graph was made of */
+	bool		is_changed;
 } EmogiVerification;
 
 /* What a call gets. */

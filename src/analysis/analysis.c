@@ -160,6 +160,24 @@ compare(void *context)
 }
 
 /*
+ * Return true if a second analysis of the text gives the same key and the same functions. In
+ * parallel mode, return false, because no subtransaction is possible.
+ */
+static bool
+gives_same_key(const EmogiQueryAnalysis *analysis)
+{
+	Comparison	comparison = {analysis};
+	ErrorData  *error;
+
+	if (IsInParallelMode())
+		return false;
+	error = emogi_subtransaction_run(compare, &comparison);
+	if (error != NULL && emogi_subtransaction_was_stopped(error))
+		ReThrowError(error);
+	return comparison.are_equal;
+}
+
+/*
  * Return true if no function definition has changed since the query was analyzed (Q17).
  *
  * Usually the invalidations come from other sessions' DDL. After an overflow they do not tell which
@@ -172,21 +190,19 @@ static bool
 is_as_analysed(const EmogiQueryAnalysis *analysis)
 {
 	EmogiAnalysisCounts counts;
-	Comparison	comparison = {analysis};
-	ErrorData  *error;
 
 	emogi_environment_count(&counts);
 	if (emogi_search_path_may_have_changed(analysis->texts, analysis->nrenamings))
 		return false;
-	if (counts.functions == analysis->ninvalidations && !analysis->has_types)
-		return true;
-	if (IsInParallelMode())
-		return false;			/* no subtransaction is possible: the graph is private to the
-								 * call */
-	error = emogi_subtransaction_run(compare, &comparison);
-	if (error != NULL && emogi_subtransaction_was_stopped(error))
-		ReThrowError(error);
-	return comparison.are_equal;
+	return (counts.functions == analysis->ninvalidations && !analysis->has_types) ||
+		gives_same_key(analysis);
+}
+
+/* Return true if a query still reads the same relations, including all descendants. */
+static bool
+reads_same_relations(const EmogiQueryAnalysis *analysis)
+{
+	return equal(emogi_base_tables_relations(analysis), analysis->relations);
 }
 
 /*
@@ -199,7 +215,7 @@ emogi_analysis_may_publish(const EmogiQueryAnalysis *analysis)
 	if (emogi_faults.analysis[EMOGI_ANALYSIS_PUBLISH])
 		return true;
 	return is_as_analysed(analysis) && !analysis->reads_elsewhere &&
-		equal(emogi_base_tables_relations(analysis), analysis->relations);
+		reads_same_relations(analysis);
 }
 
 /*
@@ -211,6 +227,18 @@ bool
 emogi_analysis_filter_is_current(const EmogiSource *source)
 {
 	return source->filter == NULL || emogi_analysis_may_publish(source->filter->analysis);
+}
+
+/*
+ * Return true if the text of an opened query still means what was analyzed, and still reads the
+ * same partitions and children. Call it after a run of the text under the same snapshot.
+ */
+bool
+emogi_analysis_is_unchanged(const EmogiQueryAnalysis *analysis)
+{
+	return is_as_analysed(analysis) &&
+		(emogi_search_path_count() == analysis->nrenamings || gives_same_key(analysis)) &&
+		reads_same_relations(analysis);
 }
 
 /*

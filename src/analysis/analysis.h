@@ -75,6 +75,7 @@ extern EmogiQueryAnalysis *emogi_analysis_peek_size(const EmogiSource *source);
 extern EmogiQueryAnalysis *emogi_analysis_peek_known(const EmogiSource *source);
 extern void emogi_analysis_close(EmogiQueryAnalysis *analysis);
 extern bool emogi_analysis_filter_is_current(const EmogiSource *source);
+extern bool emogi_analysis_is_unchanged(const EmogiQueryAnalysis *analysis);
 extern uint64 emogi_analysis_count_changes(void);
 
 /* ---- known_costs.c ---- */

@@ -135,7 +135,8 @@ has_foreign_scan(PlanState *state, void *context)
 /*
  * Run an analyzed query under the active snapshot, under which it was opened, as a subquery of a
  * query that returns one number. select: "SELECT" and a target list over q.c1, q.c2 and so on, of
- * which it may reference the columns of an edge. params: one bigint. Return the number.
+ * which it may reference the columns of an edge. params: one bigint. Return the number. Raises
+ * 40001 if the plan reads a partition or child that the snapshot does not see as one.
  */
 int64
 emogi_analysis_run(EmogiQueryAnalysis *analysis, const char *select, ParamListInfo params)
@@ -151,6 +152,8 @@ emogi_analysis_run(EmogiQueryAnalysis *analysis, const char *select, ParamListIn
 	write_placeholder(analysis, &sql);
 	plan = emogi_compat_plan(wrap(analysis, sql.data), analysis->text);
 	analysis->reads_elsewhere = reads_others(plan, analysis);
+	if (analysis->reads_elsewhere)
+		emogi_snapshot_require_seen(plan->relationOids, analysis->named);
 	query = CreateQueryDesc(plan, analysis->text, GetActiveSnapshot(), InvalidSnapshot,
 							&number.receiver, params, NULL, 0);
 	ExecutorStart(query, 0);

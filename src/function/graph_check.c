@@ -90,10 +90,20 @@ apply_overlay(EmogiCall *call, EmogiDirection direction, const EmogiOverlay *ove
 	verification->acquired.graph = applied;
 }
 
-/* Report a difference as a WARNING. Not for queries, which may return different rows each time. */
+/*
+ * Report a difference as a WARNING. Not for queries, which may return different rows each time.
+ * Raise 40001 if the two graphs need not be equal.
+ */
 static void
-warn(const EmogiVerification *verification, const char *graph, const char *difference)
+report(const EmogiVerification *verification, const char *graph, const char *difference)
 {
+	if (verification->is_changed)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not compare the graph of \"%s\" with its table", graph),
+				 errdetail("A relation, function or name that the %s uses was changed during the "
+						   "comparison.", EMOGI_GRAPH_QUERY),
+				 errhint("Run the statement again.")));
 	if (!verification->from_heaps)
 		return;
 	ereport(WARNING,
@@ -161,7 +171,7 @@ emogi_check(PG_FUNCTION_ARGS)
 		apply_overlay(call, wanted->direction, view.overlay, verification);
 	share_codes(call, &verification->acquired.graph, &verification->rebuilt.graph);
 	if (!compare(&verification->acquired, &verification->rebuilt, difference, sizeof difference))
-		warn(verification, graph.text, difference);
+		report(verification, graph.text, difference);
 	row = make_row(desc, call, &verification->acquired.graph, difference);
 	emogi_call_end(call);
 	PG_RETURN_DATUM(row);

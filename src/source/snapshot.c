@@ -404,6 +404,19 @@ emogi_snapshot_find_unseen(List *relids, List *named)
 }
 
 /*
+ * Raise 40001 if the active snapshot sees a relation of a list differently from how a plan reads
+ * it. They are locked. named: those that the query names.
+ */
+void
+emogi_snapshot_require_seen(List *relids, List *named)
+{
+	const Oid	unseen = emogi_snapshot_find_unseen(relids, named);
+
+	if (OidIsValid(unseen))
+		report_change(unseen);
+}
+
+/*
  * Find a Citus table of a query whose shards have been moved according to the active snapshot;
  * InvalidOid if there is none. Plans of Citus do not name its tables.
  */

@@ -448,6 +448,7 @@ extern void emogi_snapshot_push(void);
 extern void emogi_snapshot_mark_used(void);
 extern void emogi_snapshot_renew(Oid relid);
 extern Oid	emogi_snapshot_find_unseen(List *relids, List *named);
+extern void emogi_snapshot_require_seen(List *relids, List *named);
 extern bool emogi_snapshot_sees(const EmogiSource *source, List **relids);
 extern EmogiPreparedQuery emogi_snapshot_open(const char *query, int nargs, Oid *types,
 											  int cursor_options);

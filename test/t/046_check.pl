@@ -97,6 +97,54 @@ $old->quit;
 	is($out . $err, "t||hit\n", '... and still for whoever has found it before');
 }
 
+# Between the graph of a query and the comparison, something changes of which the snapshot cannot tell: no graph is said to be wrong, and the statement can be run again.
+$node->safe_psql('postgres', q{
+	CREATE TABLE parted (src int, dst int, k int) PARTITION BY LIST (k);
+	CREATE TABLE parted1 PARTITION OF parted FOR VALUES IN (1);
+	INSERT INTO parted SELECT i / 2, i, 1 FROM generate_series(2, 100) i;
+	CREATE TABLE parted2 AS SELECT i AS src, i + 1 AS dst, 2 AS k FROM generate_series(1000, 1010) i;
+	CREATE FUNCTION is_narrow(int) RETURNS bool LANGUAGE sql IMMUTABLE AS $$ SELECT $1 < 2000 $$;
+	CREATE TABLE read_first (a int);
+	CREATE SCHEMA front});
+
+sub compared
+{
+	my ($level, $query, $during, $faults) = @_;
+	my ($out, $err) = ('', '');
+	my $check = "SELECT ok, cache FROM emogi_check('$query')";
+
+	$node->safe_psql('postgres', "SET search_path = front, public; $check") unless $faults;
+	my ($held, $pid) = hold_at($node, \$out, \$err, 'found=2000000' . ($faults // ''), "SET search_path = front, public; BEGIN ISOLATION LEVEL $level; SELECT FROM read_first", $check, 'COMMIT');
+	isnt($pid, 0, "a call in a $level transaction has found its graph, and is held before it checks");
+	$node->safe_psql('postgres', $during);
+	$held->finish;
+	return ($out, $err);
+}
+
+sub is_refused
+{
+	my ($level, $query, $during, $name) = @_;
+	my ($out, $err) = compared($level, $query, $during);
+
+	unlike($out . $err, qr/differs|^f/m, "$name: no difference is reported");
+	is($err, "ERROR:  40001\n", '... but that it cannot be told');
+	is($node->safe_psql('postgres', "SET search_path = front, public; SELECT ok FROM emogi_check('$query')"), 't', '... and the next check can');
+}
+
+is_refused('REPEATABLE READ', 'SELECT src, dst FROM parted WHERE src >= 0', 'ALTER TABLE parted ATTACH PARTITION parted2 FOR VALUES IN (2)', 'a partition is attached');
+$node->safe_psql('postgres', 'ALTER TABLE parted DETACH PARTITION parted2');
+is_refused('READ COMMITTED', 'SELECT src, dst FROM parted WHERE src >= 0', 'ALTER TABLE parted ATTACH PARTITION parted2 FOR VALUES IN (2)', '... under a snapshot of the statement');
+is_refused($_, 'SELECT src, dst FROM parted WHERE is_narrow(src)', 'CREATE OR REPLACE FUNCTION is_narrow(int) RETURNS bool LANGUAGE sql IMMUTABLE AS $$ SELECT $1 < ' . ($_ eq 'READ COMMITTED' ? 500 : 50) . ' $$', "a function is replaced, $_")
+  foreach 'READ COMMITTED', 'REPEATABLE READ';
+is_refused('REPEATABLE READ', 'SELECT src, dst FROM parted2 WHERE src > 1', 'CREATE TABLE front.parted2 AS SELECT 7 AS src, 8 AS dst', 'another table has the name');
+{
+	make_stale('INSERT INTO edges VALUES (6000, 1)', q{emogi_check('SELECT src, dst FROM edges WHERE src > 0')});
+	my ($out, $err) = compared('REPEATABLE READ', 'SELECT src, dst FROM edges WHERE src > 0', 'CREATE TABLE front.beside (a int); CREATE FUNCTION beside() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$; ALTER TABLE parted DETACH PARTITION parted2', ',registration_rule=0');
+	like($out, qr/^f\|hit$/m, 'if something else changes, a stale graph is told of');
+	is($err, "WARNING:  XX001\n", '... in a warning');
+	$reader->ask('SELECT emogi_evict()');
+}
+
 # It can be canceled, and leaves nothing behind.
 $node->safe_psql('postgres', q{CREATE TABLE large AS SELECT i AS src, i / 3 AS dst FROM generate_series(1, 1000000) i});
 is((sqlstate($node, q{SET statement_timeout = 30; SELECT emogi_check('large')}))[0], '57014', 'it can be canceled');

@@ -30,13 +30,14 @@ my $check = sub { my ($query) = @_; return "SELECT ok, cache FROM emogi_check('$
 # Do something while another session sleeps between key and build; then undo it. What does the first call say, and the next one?
 sub race
 {
-	my ($query, $during, $after, $rule, $path) = @_;
+	my ($query, $during, $after, $rule, $path, $level) = @_;
 	my $slow = session($node);
 	my @said;
 
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
 	$slow->ask("SET emogi.fault = 'registered=1500000$rule'");
 	$slow->ask("SET search_path = $path") if defined $path;
+	$slow->ask("SET default_transaction_isolation = '$level'") if defined $level;
 	$slow->tell($check->($query));
 	ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") eq '1' }), 'a call is between key and build');
 	$node->safe_psql('postgres', $during);
@@ -89,9 +90,38 @@ is((race($shadow[0], 'CREATE FUNCTION front.max(numeric) RETURNS numeric LANGUAG
 
 my @partition = ('SELECT DISTINCT src, dst FROM p', 'ALTER TABLE p ATTACH PARTITION p2 FOR VALUES FROM (10) TO (20)', 'ALTER TABLE p DETACH PARTITION p2');
 is((race(@partition, ''))[1], 't|built', 'a partition is attached between key and build, and detached: nothing is published');
-is((race(@partition, ',query_publish=0'))[1], 'f|hit', '... without the rule the next call is wrong');
+is((race(@partition, '', undef, 'repeatable read'))[1], 't|built', '... in a transaction with one snapshot');
+is((race(@partition, ',query_publish=0', undef, 'repeatable read'))[1], 'f|hit', '... without the rule the next call is wrong');
 is((race('SELECT src, dst FROM counts()', @partition[ 1, 2 ], ''))[1], 't|built', '... that a function in SQL reads');
-is((race('SELECT src, dst FROM counts()', @partition[ 1, 2 ], ',query_publish=0'))[1], 'f|hit', '... without the rule the next call is wrong');
+is((race('SELECT src, dst FROM counts()', @partition[ 1, 2 ], ',query_publish=0', undef, 'repeatable read'))[1], 'f|hit', '... without the rule the next call is wrong');
+
+# A partition comes with the deletion of what it replaces: the answer is that of one committed state, or the statement is to be run again.
+sub race_partition
+{
+	my ($level) = @_;
+	my $slow = session($node);
+	my $count = q{SELECT count(*) FROM emogi_cc('SELECT DISTINCT src, dst FROM p')};
+	my @said;
+
+	$node->safe_psql('postgres', 'SELECT emogi_evict()');
+	$slow->ask("BEGIN ISOLATION LEVEL $level");
+	$slow->ask('SELECT count(*) FROM e');
+	$slow->ask(q{SET emogi.fault = 'registered=1500000'});
+	$slow->tell($count);
+	ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") eq '1' }), 'a call is between key and build');
+	$node->safe_psql('postgres', 'BEGIN; DELETE FROM p1 WHERE src = 1; ALTER TABLE p ATTACH PARTITION p2 FOR VALUES FROM (10) TO (20); COMMIT');
+	push @said, $slow->answer, $node->safe_psql('postgres', $count);
+	$slow->quit;
+	$node->safe_psql('postgres', 'ALTER TABLE p DETACH PARTITION p2; INSERT INTO p VALUES (1, 2, 1)');
+	return @said;
+}
+{
+	my ($first, $next) = race_partition('READ COMMITTED');
+	like($first, qr/40001/, 'a partition is attached between key and build that the snapshot does not see: the statement is to be run again');
+	is($next, '4', '... and the next is right');
+	# as in a SELECT of such a transaction, which finds partitions by the newest catalogs, and rows by its snapshot
+	is((race_partition('REPEATABLE READ'))[0], '5', '... in a transaction with one snapshot it is read');
+}
 
 # A function in a condition is replaced while a refresh is between key and pages, and back. Toasted values have the evaluation take invalidations on the way, and
 # many pages have it begin several times.

@@ -504,7 +504,8 @@ my $ended = 'terminating (?:connection|autovacuum process) due to administrator 
 my $conflict = 'canceling statement due to conflict with recovery|terminating connection due to conflict with recovery|could not serialize access due to conflict';
 my $left = 'terminating background worker "parallel worker" due to administrator command|could not map dynamic shared memory segment';	# by a leader who has gone
 my $moved = 'tuple to be locked was already moved to another partition due to concurrent update';
-my $attached = 'could not read relation "parts" under the snapshot of the statement';	# a query is built once more of its text, which finds a new partition
+# a query is built once more of its text, which finds a new partition
+my $attached = 'could not read relation "parts" under the snapshot of the statement|could not compare the graph of ".* parts .*" with its table';
 my $expected = "$canceled|$ended|$left|$conflict|$moved|$attached|deadlock detected|connection to client lost";
 
 sub log_since
