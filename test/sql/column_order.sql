@@ -106,15 +106,3 @@ SELECT count_of('road(a, b, rev_km, km_back)'), count_of('road(a, b, c, reverse_
 SELECT left(count_of('road(a, b, km, rev_km)'), 5), left(count_of('road(a, b, km, km_reverse)'), 5), left(count_of('road((a, c), (b, c), km, km_back)'), 5);
 SELECT count_of('road(a, b, km, way_back)'), count_of('road(a, b, km, reverse_cost)'), count_of('road(a, b, km, reverse_capacity)'), count_of('road(a, b, km, km_back, c)'), count_of('road(a, b, km_back)');
 SELECT count_of('SELECT a AS src, b AS dst, km AS cost, km_back AS reverse_cost FROM road');
-
--- An index that is not valid makes no key.
-CREATE TABLE part_of (part_id int, parent int, kg int, n int);
-INSERT INTO part_of VALUES (1, 2, 3, 4), (1, 3, 4, 5);
-\set VERBOSITY sqlstate
-CREATE UNIQUE INDEX CONCURRENTLY part_of_key ON part_of (part_id);
-\set VERBOSITY default
-SELECT indisvalid FROM pg_index WHERE indexrelid = 'part_of_key'::regclass;
-SELECT count_of('part_of(part_id, parent, kg, n)');
-DELETE FROM part_of WHERE parent = 3;
-REINDEX INDEX part_of_key;
-SELECT count_of('part_of(part_id, parent, kg, n)');
