@@ -203,7 +203,7 @@ offer_index(Relation index, AttrNumber from, List *quals, EmogiSearchIndex *foun
 	return true;
 }
 
-/* Open an index of a heap if it has all visible edges; NULL if it has not, or is locked. */
+/* Open an index of a heap; NULL if it lacks visible edges, or is locked. */
 static Relation
 open_index(Oid relid, List *quals)
 {

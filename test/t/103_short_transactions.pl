@@ -71,14 +71,6 @@ CREATE TRIGGER watch AFTER INSERT ON late FOR EACH ROW EXECUTE FUNCTION watch();
 });
 
 my %count;
-my $state;
-
-# Get a number below n: the same ones for the same seed.
-sub draw
-{
-	$state = ($state * 1103515245 + 12345) & 0x7fffffff;
-	return int($state / 65536) % $_[0];
-}
 
 # Get a statement that changes rows of a table, mostly an insert of few rows. Two sessions do not change each other's rows.
 sub change
@@ -202,7 +194,7 @@ sub run_sessions
 	return @wrong;
 }
 
-$state = $seed;
+srand $seed;
 my @wrong = run_sessions($steps);
 is(scalar @wrong, 0, 'no answer is wrong') or diag @wrong[ 0 .. ($#wrong < 5 ? $#wrong : 5) ];
 cmp_ok($count{looks}, '>', $steps, 'enough calls');

@@ -11,10 +11,13 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(emogi_node server_version sqlstate wait_until postmaster_pid worker_pid status_of region_is_empty answers_small no_crash start_psql session create_look look sees hits_again);
+our @EXPORT = qw(emogi_node server_version sqlstate wait_until postmaster_pid worker_pid status_of region_is_empty answers_small no_crash start_psql session create_look look sees hits_again draw);
 
 # Do clusters preload emogi? EMOGI_NO_PRELOAD=1 runs any test without, from PostgreSQL 17 on.
 our $preloads = !$ENV{EMOGI_NO_PRELOAD};
+
+# Get a random integer from 0 to n - 1; the numbers depend on srand alone.
+sub draw { return int rand $_[0] }
 
 # Get the major version of the server.
 sub server_version { return (`postgres --version` =~ /(\d+)/)[0] }

@@ -14,7 +14,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Map only the first page of so much memory: whoever writes behind it without a look dies. */
+/* Map only the first page of a range of memory. A write to another page raises SIGSEGV. */
 static inline void *
 map_torn(size_t bytes)
 {
