@@ -32,11 +32,14 @@ my $psql = start_psql($node, \$out, \$err, "SELECT count(*) FROM $endless");
 my $running = q{SELECT pid FROM emogi_progress WHERE state = 'running'};
 ok(wait_until(10, sub { ask($running) ne '' }), 'a run goes on');
 my $pid = ask($running);
-is(ask("SELECT state, query $worker"), "active|emogi_pagerank for process $pid: run", '... and the worker says so');
+ok(wait_until(10, sub { ask("SELECT state, query $worker") eq "active|emogi_pagerank for process $pid: run" }), '... and the worker says so')
+  or diag ask("SELECT state, query $worker");
 my ($out2, $err2) = ('', '');
 my $second = start_psql($node, \$out2, \$err2, "SELECT count(*) FROM $endless");
 ok(wait_until(10, sub { ask("SELECT count(*) FROM emogi_progress WHERE state = 'running'") eq '2' }), 'two runs go on');
-like(ask("SELECT query $worker"), qr/^emogi_pagerank for process \d+: run; emogi_pagerank for process \d+: run$/, '... and the worker names both');
+ok(wait_until(10, sub { ask("SELECT query $worker") =~ /^emogi_pagerank for process \d+: run; emogi_pagerank for process \d+: run$/ }),
+  '... and the worker names both')
+  or diag ask("SELECT query $worker");
 is(ask(q{CREATE ROLE one; SET ROLE one; SELECT query FROM pg_stat_activity WHERE pid = (SELECT pid FROM emogi_devices WHERE device = -1)}), '<insufficient privilege>', '... but not to everybody');
 
 # in nobody's way
