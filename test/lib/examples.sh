@@ -1,8 +1,13 @@
 # shellcheck shell=bash
 # The kind `examples` of test/run: those of examples/ that bring a program, which compares its answers with another's. Sourced by it, never run.
 
-# What examples/graphrag fetches; it installs pgvector into the copy of PostgreSQL.
-install_for_graphrag() { install_missing python3-venv && get_pgvector "$WORK/pgvector"; }
+# What examples/graphrag fetches: what it compares with, into the folder where it looks for that, and pgvector, into the copy of PostgreSQL.
+install_for_graphrag() {
+    local venv=$WORK/graphrag/venv
+    install_missing python3-venv && cluster_folder "$WORK/graphrag" && python3 -m venv "$venv" &&
+        timeout 300 "$venv/bin/pip" install --disable-pip-version-check -q -r "$ROOT/examples/graphrag/requirements.txt" &&
+        get_pgvector "$WORK/pgvector"
+}
 
 # Run it as a user would, with a small corpus, in a folder of this run.
 run_graphrag() {
