@@ -3,8 +3,10 @@
 
 # The archive holds the committed files and no others, but for what .gitattributes leaves out.
 dist_is_complete() {
+    local left_out
+    left_out=$(sed -nE 's!^/([^ ]+) +export-ignore$!\1!p' "$WORK/clone/.gitattributes" | sed 's/\./\\./g' | paste -sd '|')
     diff <(cd "$WORK/unpacked/emogi-$VERSION" && find . \( -type f -o -type l \) -printf '%P\n' | sort) \
-        <(git -C "$WORK/clone" ls-tree -r --name-only HEAD | grep -vE '^(\.ci/|\.gitattributes$|\.gitignore$)' | sort)
+        <(git -C "$WORK/clone" ls-tree -r --name-only HEAD | grep -vE "^($left_out)(/|\$)" | sort)
 }
 
 make_dist() {
