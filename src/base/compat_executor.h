@@ -176,4 +176,9 @@ emogi_compat_set_explain_state(ExplainState *es, int id, void *state)
 #endif
 }
 
+/* 19: a row descriptor that was filled in must be finished before it is used. */
+#if PG_VERSION_NUM < 190000
+#define TupleDescFinalize(desc)	((void) (desc))
+#endif
+
 #endif							/* EMOGI_COMPAT_EXECUTOR_H */

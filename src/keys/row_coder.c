@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/typcache.h"
 
+#include "base/compat.h"
 #include "keys/keys.h"
 
 /*
@@ -329,6 +330,7 @@ desc_of(EmogiRowCoder *coder)
 		TupleDescInitEntry(desc, i + 1, psprintf("f%d", i + 1), coder->key.parts[i].type, -1, 0);
 		TupleDescInitEntryCollation(desc, i + 1, coder->key.parts[i].collation);
 	}
+	TupleDescFinalize(desc);
 	coder->desc = BlessTupleDesc(desc);
 	MemoryContextSwitchTo(old);
 	return coder->desc;

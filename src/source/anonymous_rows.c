@@ -108,6 +108,7 @@ resolve_literals(TupleDesc desc)
 		if (OidIsValid(collation))
 			TupleDescInitEntryCollation(desc, i + 1, collation);
 	}
+	TupleDescFinalize(desc);
 }
 
 /* Describe the columns of ROW(...). */
@@ -125,6 +126,7 @@ columns_of(const RowExpr *row)
 		TupleDescInitEntry(desc, i + 1, name, exprType(column), -1, 0);
 		TupleDescInitEntryCollation(desc, i + 1, exprCollation(column));
 	}
+	TupleDescFinalize(desc);
 	return desc;
 }
 

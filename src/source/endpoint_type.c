@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "base/compat.h"
 #include "source/source.h"
 
 /* Get a column of a relation as an endpoint of edges. */
@@ -165,6 +166,7 @@ columns_of(const EmogiEndpoint *end)
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			TupleDescCopyEntry(columns, ++n, desc, i + 1);
+	TupleDescFinalize(columns);
 	return columns;
 }
 
