@@ -19,9 +19,10 @@ wheel_is() {
         unzip -Z1 "$wheel" | grep -x emogi/py.typed && unzip -p "$wheel" '*/METADATA' | grep -x "Version: $VERSION"
 }
 
-# Install the wheel where nothing of the checkout is, and have mypy check a program that uses it.
+# Install the wheel where nothing of the checkout is, and have mypy check a program that uses it with pandas and polars.
 install_wheel() {
-    python3 -m venv "$PYTHON/venv" && timeout 900 "$PYTHON/venv/bin/pip" install --disable-pip-version-check -q mypy pytest "$PYTHON"/dist/emogi-*.whl &&
+    python3 -m venv "$PYTHON/venv" && timeout 900 "$PYTHON/venv/bin/pip" install --disable-pip-version-check -q mypy pytest pandas-stubs \
+        "$(echo "$PYTHON"/dist/emogi-*.whl)[pandas,polars]" &&
         (cd / && same "$("$PYTHON/venv/bin/python" -c 'import emogi; print(emogi.__version__)')" "$VERSION") &&
         "$PYTHON/venv/bin/pip" check
 }
