@@ -11,6 +11,7 @@ make_suite_root() {
     [ "$suite" != experimental ] || base=sid
     mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$') || return
     debootstrap --variant=minbase --include=ca-certificates "$base" "$root" "$mirror" || return
+    cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
     rm -f "$root/etc/apt/sources.list"
     printf 'deb %s %s main\n' "$mirror" "$base" >"$root/etc/apt/sources.list.d/debian.list"
     [ "$suite" = "$base" ] || printf 'deb %s %s main\n' "$mirror" "$suite" >>"$root/etc/apt/sources.list.d/debian.list"
