@@ -39,6 +39,9 @@ SELECT last();
 -- labels do not tell after a deletion
 DELETE FROM e WHERE src = 13 AND dst = 17;
 SELECT component FROM emogi_cc('e') WHERE vertex = 18;
+DELETE FROM e WHERE src = 9 AND dst = 13;
+SELECT component FROM emogi_cc('e') WHERE vertex = 14;
+SELECT last();
 -- a component that is too large to be searched
 INSERT INTO e SELECT v * 4, v * 4 + 1 FROM generate_series(1, 9000) v;
 SELECT component FROM emogi_cc('e') WHERE vertex = 30000;
