@@ -18,6 +18,7 @@
 
 #include "acquire/cache_lookup.h"
 #include "cache/change_tracker.h"
+#include "changes/own_changes.h"
 
 #define EMOGI_NOT_TRACKED \
 	"a transaction that changed one of its tables began before tracking did, or the cache is full"
@@ -390,7 +391,8 @@ get_own(Acquisition *acquisition)
 	const EmogiSource *source = lookup->analysis != NULL ? lookup->analysis->filtered :
 		acquisition->source;
 
-	if (!emogi_own_graph_get(acquisition->call, source, lookup, acquisition->request,
+	if (emogi_own_changes_count == 0 ||
+		!emogi_own_graph_get(acquisition->call, source, lookup, acquisition->request,
 							 acquisition->view))
 		return false;
 	emogi_call_take_slot(acquisition->call);
