@@ -39,7 +39,7 @@
  *                                   ensures that the snapshot is not older than the relations,
  *                                   analysis/analysis.c analyzes a query or view, and decides
  *                                   whether its graph is cacheable
- *     acquire/cache_lookup.c        look once at the cache: pin a graph that is exact for the
+ *     acquire/cache_lookup.c        one cache lookup: pin a graph that is exact for the
  *                                   snapshot, or tell what else there is
  *                                   (cache/recent_writers.c knows who has changed which table)
  *     acquire/index_or_build.c      otherwise decide whether index_search/ replaces it, or

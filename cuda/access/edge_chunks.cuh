@@ -105,22 +105,22 @@ read_edge_vector(const Lists<Target> &lists, uint64_t entry, uint32_t length)
 {
 	constexpr uint32_t BYTES = LANE_ENTRIES * weight_bytes<Weight>();
 	const char *weights = (const char *) lists.weights + entry * weight_bytes<Weight>();
-	EdgeVector<Weight> octet = {};
+	EdgeVector<Weight> vector = {};
 
 	if (length == 0)
-		return octet;
+		return vector;
 #pragma unroll
 	for (uint32_t i = 0; i < LANE_ENTRIES / PIECE; i++)
 	{
 		const uint4 piece = __ldcs((const uint4 *) (lists.targets + entry) + i);
 
-		memcpy(octet.target + i * PIECE, &piece, sizeof piece);
+		memcpy(vector.target + i * PIECE, &piece, sizeof piece);
 	}
 	if constexpr (BYTES == 8)
 	{
 		const uint2 pair = __ldcs((const uint2 *) weights);
 
-		memcpy(octet.weights, &pair, sizeof pair);
+		memcpy(vector.weights, &pair, sizeof pair);
 	}
 	else if constexpr (BYTES > 0)
 	{
@@ -129,16 +129,16 @@ read_edge_vector(const Lists<Target> &lists, uint64_t entry, uint32_t length)
 		{
 			const uint4 quad = __ldcs((const uint4 *) weights + i);
 
-			memcpy(octet.weights + 4 * i, &quad, sizeof quad);
+			memcpy(vector.weights + 4 * i, &quad, sizeof quad);
 		}
 	}
-	return octet;
+	return vector;
 }
 
 /* Return weight j of an edge vector. */
 template <typename Weight>
 static __device__ __forceinline__ double
-edge_vector_weight(const EdgeVector<Weight> &octet, uint32_t j)
+edge_vector_weight(const EdgeVector<Weight> &vector, uint32_t j)
 {
 	if constexpr (weight_bytes<Weight>() == 0)
 		return 1.0;
@@ -146,7 +146,7 @@ edge_vector_weight(const EdgeVector<Weight> &octet, uint32_t j)
 	{
 		Weight		weight[LANE_ENTRIES];
 
-		memcpy(weight, octet.weights, sizeof weight);
+		memcpy(weight, vector.weights, sizeof weight);
 		return (double) weight[j];
 	}
 }

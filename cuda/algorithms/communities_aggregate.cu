@@ -10,7 +10,7 @@
 
 /*
  * Builds the lists of the new nodes. A node's entries are the concatenated entries of its members.
- * A team of lanes, a warp or fewer, processes a range of them, one entry a lane and round, across
+ * A group of lanes, a warp or fewer, processes a range of them, one entry a lane and round, across
  * member boundaries: each lane holds the end of one of the next members.
  */
 struct AggregateRule
@@ -23,7 +23,7 @@ struct AggregateRule
 		uint32_t	node;		/* the new node */
 		uint64_t	first;		/* first of its members' entries, counted over all members */
 		uint64_t	end;
-		uint64_t	at;			/* where the team's next entry is written */
+		uint64_t	at;			/* where the group's next entry is written */
 	};
 
 	/* Consecutive members of a node: each lane holds one. */
@@ -57,7 +57,7 @@ struct AggregateRule
 	}
 
 	/*
-	 * Get the last member whose entries start at or before `entry`. Called by all lanes of a team.
+	 * Get the last member whose entries start at or before `entry`. Called by all lanes of a group.
 	 */
 	__device__ __forceinline__ uint64_t find_member(const Item &item, uint64_t entry, uint32_t lane,
 													uint32_t lanes, uint32_t mask) const
@@ -123,8 +123,8 @@ struct AggregateRule
 		const uint32_t lanes = stride < WARP_LANES ? stride : WARP_LANES;
 		const uint32_t lane = rank % lanes;
 		const uint32_t mask = (FULL_WARP >> (WARP_LANES - lanes)) << lane_number() / lanes * lanes;
-		const uint64_t nteams = stride / lanes;
-		const uint64_t share = (upto - from + nteams - 1) / nteams;
+		const uint64_t ngroups = stride / lanes;
+		const uint64_t share = (upto - from + ngroups - 1) / ngroups;
 		uint64_t	entry = item.first + from + rank / lanes * share;
 		const uint64_t end = entry + share < item.first + upto ? entry + share : item.first + upto;
 		uint64_t	m;

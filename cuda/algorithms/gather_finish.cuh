@@ -18,13 +18,13 @@ list_sum(const Field &field, uint64_t v, bool *filled)
 	Value		sum = 0;
 
 	*filled = false;
-	for (uint64_t w = v / 32; w < field.outline.nwords; w += field.nwords)
+	for (uint64_t w = v / 32; w < field.list_index.nwords; w += field.nwords)
 	{
-		const uint32_t word = field.outline.filled[w];
+		const uint32_t word = field.list_index.filled[w];
 
 		if (word >> lane_number() & 1)
 		{
-			sum += __ldcs((const Value *) field.sum + field.outline.word_rank[w] +
+			sum += __ldcs((const Value *) field.sum + field.list_index.word_rank[w] +
 						  __popc(word & lanes_below()));
 			*filled = true;
 		}

@@ -83,7 +83,7 @@ ranks_finish_units_kernel(Field field)
 {
 	unsigned long long *source = (unsigned long long *) field.source;
 	UnitOutcome *part = (UnitOutcome *) field.part + blockIdx.x;
-	const double leaps = START ? 0 :
+	const double teleports = START ? 0 :
 		emogi_rank_units_teleports(field.damping, ((const UnitOutcome *) field.outcome)->dangling);
 	const double evenly = 1.0 / (double) field.nvertices;
 	UnitOutcome outcome = {0, 0};
@@ -103,7 +103,7 @@ ranks_finish_units_kernel(Field field)
 
 			if (v < field.nvertices)
 			{
-				rank = emogi_rank_units_finish(field.damping, leaps,
+				rank = emogi_rank_units_finish(field.damping, teleports,
 											   field.teleport != NULL ? field.teleport[v] : evenly,
 											   sum);
 				outcome.change += emogi_rank_units_change(field.value[v], rank);

@@ -30,7 +30,7 @@ typedef struct Half
 {
 	const EmogiAdjacency *adjacency;	/* in host memory */
 	Field		field;			/* source: [nvertices], the values, by label if there are labels */
-	ListIndex	outline;		/* index of the original lists */
+	ListIndex	list_index;		/* index of the original lists */
 	Lists<Target> lists;		/* lists that sweeps read */
 	SegmentedGraph segmented;	/* read instead of the lists, if any */
 	CopyPipeline *pipeline;		/* in host and hybrid placement */
@@ -80,7 +80,7 @@ take_half(Powers *powers, Half *half, EmogiError *error)
 {
 	Run		   *run = powers->run;
 	const uint64_t nedges = half->adjacency->nedges;
-	uint32_t   *outline;
+	uint32_t   *list_index;
 
 	half->field.nvertices = run->nvertices;
 	half->field.nwords = run->nwords;
@@ -90,12 +90,12 @@ take_half(Powers *powers, Half *half, EmogiError *error)
 	half->field.carry = half->field.sum + run->nvertices;
 	if (half > powers->half && halves_are_one(powers))
 	{
-		half->outline = powers->half[0].outline;
+		half->list_index = powers->half[0].list_index;
 		return EMOGI_OK;
 	}
-	TRY(take_array(&run->memory, &outline, emogi_edge_chunks_index_words(nedges, run->nwords),
+	TRY(take_array(&run->memory, &list_index, emogi_edge_chunks_index_words(nedges, run->nwords),
 				   "index of lists", error));
-	half->outline = emogi_edge_chunks_lay_out_index(outline, nedges, run->nwords);
+	half->list_index = emogi_edge_chunks_lay_out_index(list_index, nedges, run->nwords);
 	return EMOGI_OK;
 }
 
@@ -119,7 +119,7 @@ place_lists(Powers *powers, const EmogiQuery *query, EmogiError *error)
 		Half	   *half = &powers->half[h];
 
 		half->lists = h == 0 ? run->graph.forward : run->graph.backward;
-		half->field.outline = half->outline;
+		half->field.list_index = half->list_index;
 		half->pipeline = &powers->pipeline[halves_are_one(powers) ? 0 : h];
 		if (half->pipeline->run == NULL)
 			TRY(emogi_copy_pipeline_open(half->pipeline, run, half->adjacency, powers->weight_bytes,
@@ -146,7 +146,7 @@ sum_lists(Powers *powers, Half *half, bool more, EmogiError *error)
 	Run		   *run = powers->run;
 	CopyPipeline *pipeline = half->pipeline;
 	Lists<Target> lists = half->lists;
-	Chunks		chunks = {0, half->field.outline.nchunks};
+	Chunks		chunks = {0, half->field.list_index.nchunks};
 
 	half->nsweeps++;
 	if (pipeline->npieces == 0)
@@ -203,7 +203,7 @@ count_degrees(Run *run, Half *half, EmogiError *error)
 {
 	const EmogiStatus status = take_array(&run->memory, &half->field.degrees.counted,
 										  run->nvertices, "degrees", error);
-	const Chunks chunks = {0, half->outline.nchunks};
+	const Chunks chunks = {0, half->list_index.nchunks};
 
 	if (status != EMOGI_OK)
 		half->field.degrees.counted = NULL;
@@ -231,14 +231,14 @@ find_segmented(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 		TRY(emogi_cache_blocking_find(run, array, nsweeps, &half->segmented, error));
 	if (half->segmented.nsegments > 0)
 		return EMOGI_OK;
-	TRY(emogi_edge_chunks_make_index(run, half->lists.offsets, &half->outline, error));
+	TRY(emogi_edge_chunks_make_index(run, half->lists.offsets, &half->list_index, error));
 	if (powers->is_weighted || run->graph.placement != EMOGI_PLACEMENT_DEVICE)
 		return EMOGI_OK;
 	degrees->out = run->graph.backward.offsets;
 	if (degrees->out == NULL && emogi_cache_blocking_pays_off(nsweeps))
 		TRY(count_degrees(run, half, error));
 	if (degrees->out != NULL || degrees->counted != NULL)
-		TRY(emogi_cache_blocking_make(run, array, &half->outline, degrees, nsweeps,
+		TRY(emogi_cache_blocking_make(run, array, &half->list_index, degrees, nsweeps,
 									  &half->segmented, error));
 	emogi_memory_return(&run->memory, degrees->counted);
 	return EMOGI_OK;
@@ -268,7 +268,7 @@ choose_lists(Powers *powers, Half *half, uint64_t nsweeps, EmogiError *error)
 	if (half->segmented.nsegments == 0)
 		return EMOGI_OK;
 	half->lists = half->segmented.lists;
-	half->field.outline = half->segmented.outline;
+	half->field.list_index = half->segmented.list_index;
 	half->field.label = half->segmented.label;
 	if (half->segmented.sum != NULL)
 		half->field.sum = half->segmented.sum;

@@ -371,7 +371,7 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 {
 	const uint32_t nthreads = gridDim.x * BLOCK_THREADS;
 	const double evenly = 1.0 / (double) bins.nvertices;
-	const double leaps = START ? 0 : emogi_rank_units_teleports(damping,
+	const double teleports = START ? 0 : emogi_rank_units_teleports(damping,
 															bins.outcome[bins.turn ^ 1].dangling);
 	unsigned long long change = 0;
 	unsigned long long dangling = 0;
@@ -384,7 +384,7 @@ bins_finish_kernel(PropagationBlocks bins, double damping, double *rank)
 
 		if (!START)
 		{
-			value = emogi_rank_units_finish(damping, leaps,
+			value = emogi_rank_units_finish(damping, teleports,
 											bins.teleport != NULL ? bins.teleport[l] : evenly,
 											bins.sum[l]);
 			change += emogi_rank_units_change(rank[l], value);

@@ -149,11 +149,11 @@ extern EmogiStatus emogi_propagation_blocking_find(Run *run, const Target *array
 												   PropagationBlocks *bins, EmogiError *error);
 
 /*
- * Build and cache PropagationBlocks, if they fit without evicting anything. `outline`: index of the
- * lists.
+ * Build and cache PropagationBlocks, if they fit without evicting anything. `list_index`: index of
+ * the lists.
  */
 extern EmogiStatus emogi_propagation_blocking_make(Run *run, const Target *array,
-												   const ListIndex *outline, const Degrees *degrees,
+												   const ListIndex *list_index, const Degrees *degrees,
 												   PropagationBlocks *bins, EmogiError *error);
 
 /*

@@ -39,7 +39,7 @@
 typedef struct BinsBuild
 {
 	Run		   *run;
-	const ListIndex *outline;
+	const ListIndex *list_index;
 	PropagationBlocks *bins;
 	Keys		keys;
 	uint32_t   *label;			/* [nvertices] */
@@ -166,11 +166,11 @@ count_entries(const BinsBuild *build, EmogiError *error)
 	Run		   *run = build->run;
 	cudaStream_t stream = run->state->stream;
 
-	CUDA_LAUNCH(bins_name_lists_kernel, run->full_blocks, BLOCK_THREADS, stream, *build->outline,
+	CUDA_LAUNCH(bins_name_lists_kernel, run->full_blocks, BLOCK_THREADS, stream, *build->list_index,
 				build->label, build->own);
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(bins_count_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
-				*build->outline, build->label, build->own, build->keys, build->count,
+				*build->list_index, build->label, build->own, build->keys, build->count,
 				run->step);
 	return EMOGI_OK;
 }
@@ -405,7 +405,7 @@ fill_arrays(const BinsBuild *build, const Degrees *degrees, EmogiError *error)
 	TRY(mark_rows(build, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(bins_place_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
-				*build->outline, build->label, build->own, *keys, build->count, *bins,
+				*build->list_index, build->label, build->own, *keys, build->count, *bins,
 				run->step);
 	CUDA_LAUNCH(bins_fill_kernel, run->full_blocks, BLOCK_THREADS, stream, *bins, build->count,
 				keys->ncells);
@@ -457,7 +457,7 @@ try_bins(BinsBuild *build, const Target *array, const Degrees *degrees, EmogiErr
 	bool		fits;
 	Survey		survey;
 
-	TRY(emogi_degree_order_survey(run, build->outline, degrees, &survey, error));
+	TRY(emogi_degree_order_survey(run, build->list_index, degrees, &survey, error));
 	if (emogi_degree_order_near(&survey) && !run->state->always_bins)
 		return EMOGI_OK;
 	lay_keys(build, choose_hubs(run, &survey));
@@ -471,7 +471,7 @@ try_bins(BinsBuild *build, const Target *array, const Degrees *degrees, EmogiErr
 }
 
 EmogiStatus
-emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *outline,
+emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *list_index,
 								const Degrees *degrees, PropagationBlocks *bins, EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
@@ -480,7 +480,7 @@ emogi_propagation_blocking_make(Run *run, const Target *array, const ListIndex *
 
 	*bins = PropagationBlocks{};
 	build.run = run;
-	build.outline = outline;
+	build.list_index = list_index;
 	build.bins = bins;
 	status = try_bins(&build, array, degrees, error);
 	free(build.cell);

@@ -39,17 +39,17 @@ key_of(const Keys &keys, uint32_t source, uint32_t sink)
 
 /* Write the label of each nonempty list to its rank. Bytes: 8 a list. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_name_lists_kernel(ListIndex outline, const uint32_t *label, uint32_t *own)
+bins_name_lists_kernel(ListIndex list_index, const uint32_t *label, uint32_t *own)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 
 	for (uint64_t w = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
-		 w < outline.nwords; w += nwarps)
+		 w < list_index.nwords; w += nwarps)
 	{
-		const uint32_t filled = outline.filled[w];
+		const uint32_t filled = list_index.filled[w];
 
 		if (filled >> lane_number() & 1)
-			own[outline.word_rank[w] + __popc(filled & lanes_below())] = label[w * 32 +
+			own[list_index.word_rank[w] + __popc(filled & lanes_below())] = label[w * 32 +
 																			   lane_number()];
 	}
 }
@@ -60,18 +60,18 @@ bins_name_lists_kernel(ListIndex outline, const uint32_t *label, uint32_t *own)
  */
 template <class Take>
 static __device__ __forceinline__ void
-walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outline,
+walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &list_index,
 			 const uint32_t *label, const uint32_t *own, Take take)
 {
-	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
-		uint32_t	rank = outline.chunk_rank[chunk];
+	sweep_chunks(step, 0, list_index.nchunks, [&](uint64_t chunk) {
+		uint32_t	rank = list_index.chunk_rank[chunk];
 
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
 			const uint64_t entry = round_entry(chunk, round);
 			const uint32_t length = edge_vector_length(lists, entry);
-			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
-			const uint32_t begins = read_begins(outline, entry);
+			const EdgeVector<NoWeight> vector = read_edge_vector<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(list_index, entry);
 			const uint32_t ranks = warp_prefix_sum(__popc(begins));
 			const uint32_t own_rank = rank + ranks - __popc(begins);
 			uint32_t	source[LANE_ENTRIES];
@@ -80,7 +80,7 @@ walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outl
 #pragma unroll
 			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
 			{
-				source[j] = j < length ? __ldg(&label[octet.target[j]]) : 0;
+				source[j] = j < length ? __ldg(&label[vector.target[j]]) : 0;
 				sink[j] = j < length ? __ldg(&own[own_rank + __popc(begins & ((2u << j) - 1)) -
 												  1]) : 0;
 			}
@@ -95,10 +95,10 @@ walk_entries(const Step &step, const Lists<Target> &lists, const ListIndex &outl
  * the same key.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_count_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
+bins_count_kernel(Lists<Target> lists, ListIndex list_index, const uint32_t *label,
 				  const uint32_t *own, Keys keys, uint32_t *count, Step step)
 {
-	walk_entries(step, lists, outline, label, own,
+	walk_entries(step, lists, list_index, label, own,
 				 [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
 #pragma unroll
 		for (uint32_t j = 0; j < LANE_ENTRIES; j++)
@@ -117,10 +117,10 @@ bins_count_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
  * short runs.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-bins_place_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *label,
+bins_place_kernel(Lists<Target> lists, ListIndex list_index, const uint32_t *label,
 				  const uint32_t *own, Keys keys, uint32_t *next, PropagationBlocks bins, Step step)
 {
-	walk_entries(step, lists, outline, label, own,
+	walk_entries(step, lists, list_index, label, own,
 				 [&](const uint32_t *source, const uint32_t *sink, uint32_t length) {
 		uint32_t	lanes[LANE_ENTRIES];
 		uint32_t	place[LANE_ENTRIES];

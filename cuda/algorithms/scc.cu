@@ -464,7 +464,7 @@ take_arrays(Run *run, Components *components, EmogiError *error)
 		components->frontier[i] = bitmaps + 2 * i * run->nwords;
 		components->reached[i] = bitmaps + (2 * i + 1) * run->nwords;
 	}
-	return take_array(&run->memory, &components->summary, 1, "outlook", error);
+	return take_array(&run->memory, &components->summary, 1, "summary of components", error);
 }
 
 EmogiStatus

@@ -161,7 +161,7 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	const uint64_t nedges = graph->forward.nedges;
 	const uint64_t nvertices = graph->nvertices;
 	const uint32_t traits = emogi_sum_traits(query->algorithm);
-	uint32_t   *outline;
+	uint32_t   *list_index;
 
 	field->nvertices = nvertices;
 	field->nwords = run->nwords;
@@ -169,11 +169,11 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(memory, &field->source, nvertices, "values", error));
 	TRY(take_array(memory, &field->sum, nvertices, "sums", error));
 	TRY(take_array(memory, &field->carry, count_chunks(nedges), "sums of chunks", error));
-	TRY(take_array(memory, &outline, emogi_edge_chunks_index_words(nedges, run->nwords),
+	TRY(take_array(memory, &list_index, emogi_edge_chunks_index_words(nedges, run->nwords),
 				   "index of lists", error));
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
-	gather->sweep.outline = emogi_edge_chunks_lay_out_index(outline, nedges, run->nwords);
+	gather->sweep.list_index = emogi_edge_chunks_lay_out_index(list_index, nedges, run->nwords);
 	if (query->algorithm == EMOGI_PAGERANK)
 		TRY(take_rank_arrays(gather, graph, query, error));
 	else
@@ -213,7 +213,7 @@ place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(emogi_run_place(run, graph, query, wants, (const void *const *) &gather->method.gather, 1,
 						width, error));
 	gather->sweep.lists = run->graph.forward;
-	gather->field.outline = gather->sweep.outline;
+	gather->field.list_index = gather->sweep.list_index;
 	if (!weighted)
 		gather->field.degrees.out = run->graph.backward.offsets;
 	if (ranks)
@@ -255,7 +255,7 @@ sweep_segmented(Gather *gather)
 		return;
 	emogi_semiring_sum_read_on_leader(&gather->sweep);
 	gather->sweep.lists = gather->segmented.lists;
-	gather->field.outline = gather->segmented.outline;
+	gather->field.list_index = gather->segmented.list_index;
 	gather->field.label = gather->segmented.label;
 	if (gather->segmented.sum != NULL)
 		gather->field.sum = gather->segmented.sum;
@@ -274,14 +274,14 @@ make_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 
 	if (emogi_propagation_blocking_is_suitable(run, query))
 	{
-		TRY(emogi_propagation_blocking_make(run, array, &gather->sweep.outline,
+		TRY(emogi_propagation_blocking_make(run, array, &gather->sweep.list_index,
 											&gather->field.degrees, &gather->bins, error));
 		if (gather->bins.nvertices > 0)
 			return EMOGI_OK;
 		TRY(emogi_cache_blocking_find(run, array, nsweeps, &gather->segmented, error));
 	}
 	if (gather->segmented.nsegments == 0)
-		TRY(emogi_cache_blocking_make(run, array, &gather->sweep.outline, &gather->field.degrees,
+		TRY(emogi_cache_blocking_make(run, array, &gather->sweep.list_index, &gather->field.degrees,
 									  nsweeps, &gather->segmented, error));
 	return EMOGI_OK;
 }
@@ -424,12 +424,12 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	Run		   *run = gather->run;
 
 	if (gather->segmented.nsegments == 0 && gather->bins.nvertices == 0)
-		TRY(emogi_edge_chunks_make_index(run, run->graph.forward.offsets, &gather->sweep.outline,
+		TRY(emogi_edge_chunks_make_index(run, run->graph.forward.offsets, &gather->sweep.list_index,
 										 error));
 	if (query->algorithm == EMOGI_PAGERANK)
 		return start_pagerank(gather, graph, query, ntargets, nweights, error);
 	if (traits & EMOGI_SUM_USES_OWN_VALUE)
-		TRY(emogi_edge_chunks_name_lists(run, &gather->sweep.outline, gather->vertex, error));
+		TRY(emogi_edge_chunks_name_lists(run, &gather->sweep.list_index, gather->vertex, error));
 	gather->field.vertex = gather->vertex;
 	if (traits & EMOGI_SUM_DIRICHLET)
 	{

@@ -36,7 +36,7 @@ typedef struct Field
 {
 	uint64_t	nvertices;
 	uint64_t	nwords;			/* of a segment in the ListIndex */
-	ListIndex	outline;		/* index of the lists that sweeps read */
+	ListIndex	list_index;		/* index of the lists that sweeps read */
 	/*
 	 * [nvertices]; NULL in unweighted PageRank, where it is source * out-degree, or source without
 	 * outgoing edges
@@ -266,12 +266,12 @@ gather_count_degrees_kernel(Lists<Target> lists, Field field, Chunks chunks, Ste
 		{
 			const uint64_t entry = round_entry(chunk, round);
 			const uint32_t length = edge_vector_length(lists, entry);
-			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
+			const EdgeVector<NoWeight> vector = read_edge_vector<NoWeight>(lists, entry, length);
 
 #pragma unroll
 			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
 				if (j < length)
-					atomicAdd(&field.degrees.counted[octet.target[j]], 1ull);
+					atomicAdd(&field.degrees.counted[vector.target[j]], 1ull);
 		}
 	});
 }
@@ -305,7 +305,7 @@ static __device__ __forceinline__ Value
 add_edge_vector(const Lists<Target> &lists, const Field &field, uint64_t entry, uint32_t length,
 				uint32_t begins, uint32_t rank, Value sum, Value *closing)
 {
-	const EdgeVector<Weight> octet = read_edge_vector<Weight>(lists, entry, length);
+	const EdgeVector<Weight> vector = read_edge_vector<Weight>(lists, entry, length);
 	const uint32_t later = begins & (begins - 1);	/* all but the first */
 	Value	   *to = (Value *) field.sum + rank;
 	Value		other[LANE_ENTRIES];
@@ -313,7 +313,7 @@ add_edge_vector(const Lists<Target> &lists, const Field &field, uint64_t entry, 
 
 #pragma unroll
 	for (uint32_t j = 0; j < LANE_ENTRIES; j++)
-		other[j] = j < length ? __ldg((const Value *) field.source + octet.target[j]) : 0;
+		other[j] = j < length ? __ldg((const Value *) field.source + vector.target[j]) : 0;
 	if (Term::OWN && length > 0 && rank > 0)
 		own = field.value[field.vertex[rank - 1]];
 #pragma unroll
@@ -329,7 +329,7 @@ add_edge_vector(const Lists<Target> &lists, const Field &field, uint64_t entry, 
 		sum = begin ? 0 : sum;
 		if (Term::OWN && begin)
 			own = field.value[field.vertex[rank++]];
-		sum += j < length ? Term::contribution(other[j], own, edge_vector_weight(octet, j)) : 0;
+		sum += j < length ? Term::contribution(other[j], own, edge_vector_weight(vector, j)) : 0;
 	}
 	return sum;
 }
@@ -344,7 +344,7 @@ static __device__ __forceinline__ void
 add_round(const Lists<Target> &lists, const Field &field, uint64_t entry, Progress<Value> *progress)
 {
 	const uint32_t lane = lane_number();
-	const uint32_t begins = read_begins(field.outline, entry);
+	const uint32_t begins = read_begins(field.list_index, entry);
 	const uint32_t lanes = __ballot_sync(FULL_WARP, begins != 0);
 	const uint32_t upto = warp_prefix_sum(__popc(begins));
 	const uint32_t rank = progress->rank + upto - __popc(begins);
@@ -378,7 +378,7 @@ template <class Term, typename Weight, bool FULL>
 static __device__ __forceinline__ void
 add_chunk(const Lists<Target> &lists, const Field &field, uint64_t chunk)
 {
-	const uint32_t rank = __ldg(&field.outline.chunk_rank[chunk]);
+	const uint32_t rank = __ldg(&field.list_index.chunk_rank[chunk]);
 	Progress<typename Term::Value> progress = {(typename Term::Value *) field.carry + chunk, rank,
 	rank,
 		0};
@@ -429,7 +429,7 @@ sum_carries(const Field &field, uint64_t first, uint32_t rank)
 		{
 			const uint64_t k = base + i * WARP_LANES + lane_number();
 
-			more = k < field.outline.nchunks && field.outline.chunk_rank[k] == rank;
+			more = k < field.list_index.nchunks && field.list_index.chunk_rank[k] == rank;
 			sum += more ? ((const Value *) field.carry)[k] : 0;
 		}
 		more = __shfl_sync(FULL_WARP, (int) more, WARP_LANES - 1) != 0;
@@ -445,8 +445,8 @@ template <typename Value>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
 gather_join_carries_kernel(Field field)
 {
-	const uint64_t nchunks = field.outline.nchunks;
-	const uint32_t *ranks = field.outline.chunk_rank;
+	const uint64_t nchunks = field.list_index.nchunks;
+	const uint32_t *ranks = field.list_index.chunk_rank;
 
 	for (uint64_t base = first_of_warp(); base < nchunks; base += grid_threads())
 	{

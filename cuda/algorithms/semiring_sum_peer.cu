@@ -81,7 +81,7 @@ emogi_semiring_sum_open_peer(GatherSweep *sweep, EmogiError *error)
 							error);
 		if (status == EMOGI_OK)
 			status = emogi_edge_chunks_make_index(its, run->graph.forward.offsets,
-												  &helper->outline, error);
+												  &helper->list_index, error);
 	}
 	(void) cudaSetDevice(run->state->device);
 	sweep->near_each = true;
@@ -98,7 +98,7 @@ queue_part(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 	Field		field = leaders;
 
 	field.source = helper->source;
-	field.outline = helper->outline;
+	field.list_index = helper->list_index;
 	TRY(emogi_shared_step_begin_part(shared_step, i, SharedStepInput{}, error));
 	CUDA_TRY(cudaMemcpyAsync(helper->source, leaders.source,
 							 run->nvertices * sizeof *helper->source, cudaMemcpyDefault,

@@ -11,13 +11,13 @@ take_helper(Run *run, void *with, int i, EmogiError *error)
 {
 	GatherSweep *sweep = (GatherSweep *) with;
 	GatherHelper *helper = &sweep->helper[i];
-	uint32_t   *outline;
+	uint32_t   *list_index;
 
 	TRY(take_array(&run->memory, &helper->source, run->nvertices, "values", error));
-	TRY(take_array(&run->memory, &outline,
+	TRY(take_array(&run->memory, &list_index,
 				   emogi_edge_chunks_index_words(sweep->nedges, run->nwords), "index of lists",
 				   error));
-	helper->outline = emogi_edge_chunks_lay_out_index(outline, sweep->nedges, run->nwords);
+	helper->list_index = emogi_edge_chunks_lay_out_index(list_index, sweep->nedges, run->nwords);
 	return take_array(&run->memory, &helper->piece, PEER_MAX_PIECES, "pieces of lists", error);
 }
 
@@ -30,7 +30,7 @@ open_helper(GatherSweep *sweep, int i, const EmogiGraph *graph, uint32_t width, 
 	GatherHelper *helper = &sweep->helper[i];
 	Run		   *run = &sweep->run->shared_step->helper[i].run;
 
-	TRY(emogi_edge_chunks_make_index(run, run->graph.forward.offsets, &helper->outline, error));
+	TRY(emogi_edge_chunks_make_index(run, run->graph.forward.offsets, &helper->list_index, error));
 	TRY(emogi_copy_pipeline_open(&helper->pipeline, run, &graph->forward, width, &share, error));
 	/* its copies wait for this event, and so for the allocation of their buffers */
 	CUDA_TRY(cudaEventRecord(run->state->begin, run->state->stream));
@@ -113,7 +113,7 @@ take_piece(GatherSweep *sweep, int i, GatherKernel kernel, const Field &leaders,
 	Chunks		chunks = {};
 
 	field.source = helper->source;
-	field.outline = helper->outline;
+	field.list_index = helper->list_index;
 	TRY(emogi_copy_pipeline_take(&helper->pipeline, &lists, &chunks.first, &chunks.upto, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(kernel, run->nblocks, BLOCK_THREADS, run->state->stream, lists, field, chunks,
@@ -200,7 +200,7 @@ emogi_semiring_sum_sweep(GatherSweep *sweep, GatherKernel kernel, const Field &f
 {
 	CopyPipeline *pipeline = &sweep->pipeline;
 	Lists<Target> lists = sweep->lists;
-	Chunks		chunks = {0, sweep->outline.nchunks};
+	Chunks		chunks = {0, sweep->list_index.nchunks};
 
 	if (sweep->near_each)
 		return emogi_semiring_sum_sweep_peer(sweep, kernel, field, error);

@@ -13,7 +13,7 @@ typedef void (*GatherKernel) (Lists<Target> lists, Field field, Chunks chunks, S
 typedef struct GatherHelper
 {
 	double	   *source;			/* [nvertices], copy of the leader's */
-	ListIndex	outline;
+	ListIndex	list_index;
 	CopyPipeline pipeline;
 	uint32_t   *piece;			/* [PEER_MAX_PIECES], with peer placement: first chunks of the
 								 * pieces that it reads */
@@ -21,14 +21,14 @@ typedef struct GatherHelper
 } GatherHelper;
 
 /*
- * The lists that a sweep reads, and how. The caller sets run, may_have_help, outline and lists; it
- * may later replace the lists by others with the same chunks.
+ * The lists that a sweep reads, and how. The caller sets run, may_have_help, list_index and lists;
+ * it may later replace the lists by others with the same chunks.
  */
 typedef struct GatherSweep
 {
 	Run		   *run;
 	uint64_t	nedges;			/* list entries */
-	ListIndex	outline;		/* of the original lists */
+	ListIndex	list_index;		/* of the original lists */
 	Lists<Target> lists;		/* lists that sweeps read */
 	CopyPipeline pipeline;		/* pipeline of the lists, in host and hybrid placement */
 	bool		may_have_help;	/* other GPUs may help */

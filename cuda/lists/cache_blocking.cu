@@ -47,7 +47,7 @@ segments_rename_kernel(Lists<Target> lists, const uint32_t *label, Target *targe
 		{
 			const uint64_t entry = round_entry(chunk, round);
 			const uint32_t length = edge_vector_length(lists, entry);
-			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
+			const EdgeVector<NoWeight> vector = read_edge_vector<NoWeight>(lists, entry, length);
 
 #pragma unroll
 			for (uint32_t i = 0; i < LANE_ENTRIES; i += PIECE)
@@ -57,7 +57,7 @@ segments_rename_kernel(Lists<Target> lists, const uint32_t *label, Target *targe
 
 #pragma unroll
 				for (uint32_t j = 0; j < PIECE; j++)
-					name[j] = i + j < length ? __ldg(&label[octet.target[i + j]]) : 0;
+					name[j] = i + j < length ? __ldg(&label[vector.target[i + j]]) : 0;
 				memcpy(&piece, name, sizeof piece);
 				if (length > 0)
 					*(uint4 *) (targets + entry + i) = piece;
@@ -81,12 +81,12 @@ segments_count_kernel(Lists<Target> lists, uint32_t nsegments, uint32_t factor, 
 		{
 			const uint64_t entry = round_entry(chunk, round);
 			const uint32_t length = edge_vector_length(lists, entry);
-			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
+			const EdgeVector<NoWeight> vector = read_edge_vector<NoWeight>(lists, entry, length);
 			uint32_t	segment[LANE_ENTRIES];
 
 #pragma unroll
 			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
-				segment[j] = j < length ? segment_of(octet.target[j], factor) : MAX_SEGMENTS;
+				segment[j] = j < length ? segment_of(vector.target[j], factor) : MAX_SEGMENTS;
 			for (uint32_t s = 0; s < nsegments; s++)
 			{
 				uint32_t	count = 0;
@@ -106,10 +106,10 @@ segments_count_kernel(Lists<Target> lists, uint32_t nsegments, uint32_t factor, 
 
 /* Mark an edge that begins a list of the SegmentedGraph. */
 static __device__ __forceinline__ void
-mark_begin(const ListIndex &outline, uint64_t entry, uint64_t word, uint32_t vertex)
+mark_begin(const ListIndex &list_index, uint64_t entry, uint64_t word, uint32_t vertex)
 {
-	atomicOr(&outline.begins[entry / 32], 1u << entry % 32);
-	atomicOr(&outline.filled[word + vertex / 32], 1u << vertex % 32);
+	atomicOr(&list_index.begins[entry / 32], 1u << entry % 32);
+	atomicOr(&list_index.filled[word + vertex / 32], 1u << vertex % 32);
 }
 
 /*
@@ -118,14 +118,14 @@ mark_begin(const ListIndex &outline, uint64_t entry, uint64_t word, uint32_t ver
  * SegmentedGraph.
  */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *vertex,
+segments_copy_kernel(Lists<Target> lists, ListIndex list_index, const uint32_t *vertex,
 					 uint32_t nsegments, uint32_t factor, const uint64_t *place, Target *targets,
 					 ListIndex to, uint64_t nwords, Step step)
 {
-	sweep_chunks(step, 0, outline.nchunks, [&](uint64_t chunk) {
+	sweep_chunks(step, 0, list_index.nchunks, [&](uint64_t chunk) {
 		uint64_t	next = lane_number() < nsegments ?
-			place[lane_number() * outline.nchunks + chunk] : 0;
-		uint32_t	rank = outline.chunk_rank[chunk];
+			place[lane_number() * list_index.nchunks + chunk] : 0;
+		uint32_t	rank = list_index.chunk_rank[chunk];
 		uint32_t	last = chunk > 0 ? segment_of(lists.targets[chunk * CHUNK_ENTRIES - 1],
 												  factor) : 0;
 
@@ -133,8 +133,8 @@ segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *ver
 		{
 			const uint64_t entry = round_entry(chunk, round);
 			const uint32_t length = edge_vector_length(lists, entry);
-			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
-			const uint32_t begins = read_begins(outline, entry);
+			const EdgeVector<NoWeight> vector = read_edge_vector<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(list_index, entry);
 			const uint32_t ranks = warp_prefix_sum(__popc(begins));
 			const uint32_t own_rank = rank + ranks - __popc(begins);
 			uint32_t	segment[LANE_ENTRIES];
@@ -142,7 +142,7 @@ segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *ver
 
 #pragma unroll
 			for (uint32_t j = 0; j < LANE_ENTRIES; j++)
-				segment[j] = j < length ? segment_of(octet.target[j], factor) : MAX_SEGMENTS;
+				segment[j] = j < length ? segment_of(vector.target[j], factor) : MAX_SEGMENTS;
 			before = __shfl_up_sync(FULL_WARP, segment[LANE_ENTRIES - 1], 1);
 			if (lane_number() == 0)
 				before = last;
@@ -165,7 +165,7 @@ segments_copy_kernel(Lists<Target> lists, ListIndex outline, const uint32_t *ver
 				{
 					if (segment[j] != s)
 						continue;
-					targets[at] = octet.target[j];
+					targets[at] = vector.target[j];
 					if ((begins >> j & 1) != 0 ||
 						(j > 0 ? segment[j > 0 ? j - 1 : 0] : before) != s)
 						mark_begin(to, at, s * nwords,
@@ -196,12 +196,12 @@ lay_out(const Run *run, uint32_t nsegments, uint32_t *memory, SegmentedGraph *se
 {
 	const uint64_t nedges = run->graph.forward.nedges;
 	const uint64_t nwords = nsegments * run->nwords;
-	uint32_t   *outline = memory + (nedges + ENTRIES - 1) / ENTRIES * ENTRIES;
+	uint32_t   *list_index = memory + (nedges + ENTRIES - 1) / ENTRIES * ENTRIES;
 
 	segmented->nsegments = nsegments;
 	segmented->lists = Lists<Target>{NULL, memory, NULL, nedges, NULL, 0};
-	segmented->outline = emogi_edge_chunks_lay_out_index(outline, nedges, nwords);
-	segmented->label = nsegments == 1 ? outline + emogi_edge_chunks_index_words(nedges, nwords) :
+	segmented->list_index = emogi_edge_chunks_lay_out_index(list_index, nedges, nwords);
+	segmented->label = nsegments == 1 ? list_index + emogi_edge_chunks_index_words(nedges, nwords) :
 		NULL;
 }
 
@@ -275,7 +275,7 @@ choose_segments(const Run *run, uint64_t value_bytes, uint64_t cache_bytes)
 
 /* Choose what to do: *nsegments > 1 = segments, 1 = renumber, 0 = leave the lists as they are. */
 static EmogiStatus
-make_plan(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *survey,
+make_plan(Run *run, const ListIndex *list_index, const Degrees *degrees, Survey *survey,
 		  uint32_t *nsegments, EmogiError *error)
 {
 	const uint64_t nedges = run->graph.forward.nedges;
@@ -286,7 +286,7 @@ make_plan(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *su
 	CUDA_TRY(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, run->state->device));
 	if (cache_bytes <= 0 || value_bytes < (uint64_t) cache_bytes / SMALL_SHARE)
 		return EMOGI_OK;
-	TRY(emogi_degree_order_survey(run, outline, degrees, survey, error));
+	TRY(emogi_degree_order_survey(run, list_index, degrees, survey, error));
 	if (emogi_degree_order_near(survey))
 		return EMOGI_OK;
 	if (emogi_degree_order_top(survey, HOT_VERTICES) >= nedges / HOT_PART &&
@@ -299,7 +299,7 @@ make_plan(Run *run, const ListIndex *outline, const Degrees *degrees, Survey *su
 
 /* Renumber the targets. The ListIndex is that of the lists. */
 static EmogiStatus
-renumber(Run *run, const ListIndex *outline, const Degrees *degrees, const Survey *survey,
+renumber(Run *run, const ListIndex *list_index, const Degrees *degrees, const Survey *survey,
 		 SegmentedGraph *segmented, EmogiError *error)
 {
 	cudaStream_t stream = run->state->stream;
@@ -308,19 +308,20 @@ renumber(Run *run, const ListIndex *outline, const Degrees *degrees, const Surve
 								error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(segments_rename_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
-				segmented->label, const_cast<Target *>(segmented->lists.targets), outline->nchunks,
-				run->step);
-	CUDA_TRY(cudaMemcpyAsync(segmented->outline.begins, outline->begins, (char *) outline->tile -
-							 (char *) outline->begins, cudaMemcpyDeviceToDevice, stream));
+				segmented->label, const_cast<Target *>(segmented->lists.targets),
+				list_index->nchunks, run->step);
+	CUDA_TRY(cudaMemcpyAsync(segmented->list_index.begins, list_index->begins,
+							 (char *) list_index->tile - (char *) list_index->begins,
+							 cudaMemcpyDeviceToDevice, stream));
 	return EMOGI_OK;
 }
 
 /* Sort the edges by segment. */
 static EmogiStatus
-sort_by_segment(Run *run, const ListIndex *outline, SegmentedGraph *segmented, EmogiError *error)
+sort_by_segment(Run *run, const ListIndex *list_index, SegmentedGraph *segmented, EmogiError *error)
 {
 	const uint32_t factor = (uint32_t) (((uint64_t) segmented->nsegments << 32) / run->nvertices);
-	const uint64_t nplaces = segmented->nsegments * outline->nchunks;
+	const uint64_t nplaces = segmented->nsegments * list_index->nchunks;
 	const Lists<Target> lists = run->graph.forward;
 	cudaStream_t stream = run->state->stream;
 	uint64_t   *place;
@@ -330,25 +331,25 @@ sort_by_segment(Run *run, const ListIndex *outline, SegmentedGraph *segmented, E
 	TRY(take_array(&run->memory, &place, nplaces, "places of chunks", error));
 	TRY(take_array(&run->memory, &tile, count_tiles(nplaces), "sums of tiles", error));
 	TRY(take_array(&run->memory, &vertex, run->nvertices, "lists by rank", error));
-	TRY(emogi_edge_chunks_name_lists(run, outline, vertex, error));
+	TRY(emogi_edge_chunks_name_lists(run, list_index, vertex, error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(segments_count_kernel, run->full_blocks, BLOCK_THREADS, stream, lists,
-				segmented->nsegments, factor, place, outline->nchunks, run->step);
+				segmented->nsegments, factor, place, list_index->nchunks, run->step);
 	TRY(prefix_sum(run, place, nplaces, tile, error));
-	TRY(emogi_edge_chunks_clear_index(run, &segmented->outline, error));
+	TRY(emogi_edge_chunks_clear_index(run, &segmented->list_index, error));
 	/* incomplete counts, after a cancel, would give arbitrary positions */
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	TRY(emogi_run_begin_step(run, error));
-	CUDA_LAUNCH(segments_copy_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, *outline,
+	CUDA_LAUNCH(segments_copy_kernel, run->full_blocks, BLOCK_THREADS, stream, lists, *list_index,
 				vertex, segmented->nsegments, factor, place,
-				const_cast<Target *>(segmented->lists.targets), segmented->outline, run->nwords,
+				const_cast<Target *>(segmented->lists.targets), segmented->list_index, run->nwords,
 				run->step);
-	return emogi_edge_chunks_rank_lists(run, &segmented->outline, error);
+	return emogi_edge_chunks_rank_lists(run, &segmented->list_index, error);
 }
 
 /* Build what was planned, in a block of its own; return NO_MEMORY if there is too little memory. */
 static EmogiStatus
-build(Run *run, const Target *array, const ListIndex *outline, const Degrees *degrees,
+build(Run *run, const Target *array, const ListIndex *list_index, const Degrees *degrees,
 	  const Survey *survey, uint32_t nsegments, SegmentedGraph *segmented, EmogiError *error)
 {
 	uint32_t   *memory;
@@ -359,9 +360,9 @@ build(Run *run, const Target *array, const ListIndex *outline, const Degrees *de
 	nblocks = run->memory.nblocks;
 	lay_out(run, nsegments, memory, segmented);
 	if (segmented->nsegments == 1)
-		TRY(renumber(run, outline, degrees, survey, segmented, error));
+		TRY(renumber(run, list_index, degrees, survey, segmented, error));
 	else
-		TRY(sort_by_segment(run, outline, segmented, error));
+		TRY(sort_by_segment(run, list_index, segmented, error));
 	TRY(emogi_cuda_wait(run->state, run->control, error));
 	emogi_memory_release(&run->memory, nblocks);
 	emogi_device_cache_keep(run->state, &run->memory, array, EMOGI_COPY_SEGMENTED,
@@ -386,7 +387,7 @@ check_room(const Run *run, uint32_t nsegments, bool *fits, EmogiError *error)
 }
 
 EmogiStatus
-emogi_cache_blocking_make(Run *run, const Target *array, const ListIndex *outline,
+emogi_cache_blocking_make(Run *run, const Target *array, const ListIndex *list_index,
 						  const Degrees *degrees, uint64_t nsweeps, SegmentedGraph *segmented,
 						  EmogiError *error)
 {
@@ -399,13 +400,13 @@ emogi_cache_blocking_make(Run *run, const Target *array, const ListIndex *outlin
 	segmented->nsegments = 0;
 	/* cached, but no memory for its sums */
 	if (!emogi_cache_blocking_pays_off(nsweeps) || run->graph.placement != EMOGI_PLACEMENT_DEVICE ||
-		outline->nchunks == 0 || use_kept(run, array, &nsegments) != NULL)
+		list_index->nchunks == 0 || use_kept(run, array, &nsegments) != NULL)
 		return EMOGI_OK;
-	status = make_plan(run, outline, degrees, &survey, &nsegments, error);
+	status = make_plan(run, list_index, degrees, &survey, &nsegments, error);
 	if (status == EMOGI_OK && nsegments > 0)
 		status = check_room(run, nsegments, &fits, error);
 	if (status == EMOGI_OK && fits)
-		status = build(run, array, outline, degrees, &survey, nsegments, segmented, error);
+		status = build(run, array, list_index, degrees, &survey, nsegments, segmented, error);
 	if (status != EMOGI_NO_MEMORY)
 		return status;
 	emogi_memory_release(&run->memory, nblocks);

@@ -24,7 +24,7 @@ typedef struct SegmentedGraph
 {
 	uint32_t	nsegments;	/* 1 = renumbered; 0 = nothing is better than the lists as they are */
 	Lists<Target> lists;		/* targets only */
-	ListIndex	outline;	/* of each segment's lists, one segment after the other */
+	ListIndex	list_index;	/* of each segment's lists, one segment after the other */
 	/* [nvertices], index of each vertex in the values that edges read; NULL = its number */
 	const uint32_t *label;
 	/*
@@ -47,10 +47,10 @@ extern bool emogi_cache_blocking_pays_off(uint64_t nsweeps);
 /*
  * Build a SegmentedGraph and cache it, if the graph is placed in device memory, the values do not
  * fit in the cache, there are enough sweeps for it to pay, and there is memory without any
- * eviction. `outline` is the index of the lists.
+ * eviction. `list_index` is the index of the lists.
  */
 extern EmogiStatus emogi_cache_blocking_make(Run *run, const Target *array,
-											 const ListIndex *outline, const Degrees *degrees,
+											 const ListIndex *list_index, const Degrees *degrees,
 											 uint64_t nsweeps, SegmentedGraph *segmented,
 											 EmogiError *error);
 

@@ -58,24 +58,24 @@ labels_count_classes_kernel(Degrees degrees, uint64_t nvertices, Survey *survey)
 
 /* Compare edges with the previous ones in the same list, in every stride-th chunk. */
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-labels_compare_kernel(Lists<Target> lists, ListIndex outline, uint64_t stride, Survey *survey)
+labels_compare_kernel(Lists<Target> lists, ListIndex list_index, uint64_t stride, Survey *survey)
 {
 	const uint64_t nwarps = (uint64_t) gridDim.x * BLOCK_WARPS;
 	const uint64_t own = (uint64_t) blockIdx.x * BLOCK_WARPS + threadIdx.x / WARP_LANES;
 	unsigned long long looked = 0;
 	unsigned long long near = 0;
 
-	for (uint64_t chunk = own * stride; chunk < outline.nchunks; chunk += nwarps * stride)
+	for (uint64_t chunk = own * stride; chunk < list_index.nchunks; chunk += nwarps * stride)
 		for (uint32_t round = 0; round < CHUNK_ROUNDS; round++)
 		{
 			const uint64_t entry = round_entry(chunk, round);
 			const uint32_t length = edge_vector_length(lists, entry);
-			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
-			const uint32_t begins = read_begins(outline, entry);
+			const EdgeVector<NoWeight> vector = read_edge_vector<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(list_index, entry);
 
 			for (uint32_t j = 1; j < length; j++)
 			{
-				const Target distance = octet.target[j] - octet.target[j - 1];
+				const Target distance = vector.target[j] - vector.target[j - 1];
 
 				looked += ~begins >> j & 1;
 				near += (~begins >> j & 1) != 0 && distance > 0 && distance < NEAR;
@@ -106,7 +106,7 @@ labels_take_kernel(Degrees degrees, uint64_t nvertices, unsigned long long *next
 }
 
 EmogiStatus
-emogi_degree_order_survey(Run *run, const ListIndex *outline, const Degrees *degrees,
+emogi_degree_order_survey(Run *run, const ListIndex *list_index, const Degrees *degrees,
 						  Survey *survey, EmogiError *error)
 {
 	const int	nblocks = run->memory.nblocks;
@@ -118,7 +118,7 @@ emogi_degree_order_survey(Run *run, const ListIndex *outline, const Degrees *deg
 	CUDA_LAUNCH(labels_count_classes_kernel, run->full_blocks, BLOCK_THREADS, stream, *degrees,
 				run->nvertices, copy);
 	CUDA_LAUNCH(labels_compare_kernel, run->full_blocks, BLOCK_THREADS, stream, run->graph.forward,
-				*outline, outline->nchunks / SAMPLES + 1, copy);
+				*list_index, list_index->nchunks / SAMPLES + 1, copy);
 	TRY(emogi_run_fetch(run, survey, copy, sizeof *survey, error));
 	emogi_memory_release(&run->memory, nblocks);
 	return EMOGI_OK;

@@ -33,10 +33,10 @@ typedef struct Survey
 } Survey;
 
 /*
- * Collect the statistics of the graph. Uses a little of the run's memory temporarily. `outline` is
- * the index of its forward lists.
+ * Collect the statistics of the graph. Uses a little of the run's memory temporarily. `list_index`
+ * is the index of its forward lists.
  */
-extern EmogiStatus emogi_degree_order_survey(Run *run, const ListIndex *outline,
+extern EmogiStatus emogi_degree_order_survey(Run *run, const ListIndex *list_index,
 											 const Degrees *degrees, Survey *survey,
 											 EmogiError *error);
 

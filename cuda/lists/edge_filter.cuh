@@ -22,7 +22,7 @@
 typedef struct Entries
 {
 	Lists<Target> lists;
-	ListIndex	outline;
+	ListIndex	list_index;
 	uint32_t   *memory;			/* of the list index */
 	uint32_t   *vertex;			/* [n], vertex of the list with each rank */
 	int			nblocks;		/* of kernels that read the edges */
@@ -82,8 +82,8 @@ visit_entries(const Entries &entries, const Step &step, Visit visit, Round round
 {
 	const Lists<Target> &lists = entries.lists;
 
-	sweep_chunks(step, 0, entries.outline.nchunks, [&](uint64_t chunk) {
-		uint32_t	rank = __ldg(&entries.outline.chunk_rank[chunk]);
+	sweep_chunks(step, 0, entries.list_index.nchunks, [&](uint64_t chunk) {
+		uint32_t	rank = __ldg(&entries.list_index.chunk_rank[chunk]);
 		Target		last = chunk > 0 ? __ldg(&lists.targets[chunk * CHUNK_ENTRIES - 1]) : 0;
 
 #pragma unroll 1
@@ -91,10 +91,10 @@ visit_entries(const Entries &entries, const Step &step, Visit visit, Round round
 		{
 			const uint64_t entry = round_entry(chunk, r);
 			const uint32_t length = edge_vector_length(lists, entry);
-			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
-			const uint32_t begins = read_begins(entries.outline, entry);
+			const EdgeVector<NoWeight> vector = read_edge_vector<NoWeight>(lists, entry, length);
+			const uint32_t begins = read_begins(entries.list_index, entry);
 			const uint32_t upto = warp_prefix_sum(__popc(begins));
-			const Target below = __shfl_up_sync(FULL_WARP, octet.target[LANE_ENTRIES - 1], 1);
+			const Target below = __shfl_up_sync(FULL_WARP, vector.target[LANE_ENTRIES - 1], 1);
 			Target		before = lane_number() == 0 ? last : below;
 			/* lists that begin before the lane's edges */
 			uint32_t	its = rank + upto - __popc(begins);
@@ -109,12 +109,12 @@ visit_entries(const Entries &entries, const Step &step, Visit visit, Round round
 				if (begin)
 					vertex = __ldg(&entries.vertex[its++]);
 				if (j < length &&
-					visit(entry + j, vertex, octet.target[j], !begin && octet.target[j] == before))
+					visit(entry + j, vertex, vector.target[j], !begin && vector.target[j] == before))
 					wanted |= 1u << j;
-				before = octet.target[j];
+				before = vector.target[j];
 			}
 			round(chunk * CHUNK_ROUNDS + r, entry, wanted);
-			last = __shfl_sync(FULL_WARP, octet.target[LANE_ENTRIES - 1], WARP_LANES - 1);
+			last = __shfl_sync(FULL_WARP, vector.target[LANE_ENTRIES - 1], WARP_LANES - 1);
 			rank += __shfl_sync(FULL_WARP, upto, WARP_LANES - 1);
 		}
 	});

@@ -43,7 +43,7 @@ select_write_kernel(Lists<Target> lists, uint64_t nchunks, Selection selection, 
 			const uint32_t twice = ways != NULL ?
 				__ldcs((const uint8_t *) both.bits + entry / LANE_ENTRIES) : 0;
 			const uint32_t length = wanted != 0 ? edge_vector_length(lists, entry) : 0;
-			const EdgeVector<NoWeight> octet = read_edge_vector<NoWeight>(lists, entry, length);
+			const EdgeVector<NoWeight> vector = read_edge_vector<NoWeight>(lists, entry, length);
 			uint64_t	to = __ldg(&selection.before[chunk * CHUNK_ROUNDS + r]) + upto -
 				__popc(wanted);
 
@@ -52,7 +52,7 @@ select_write_kernel(Lists<Target> lists, uint64_t nchunks, Selection selection, 
 			{
 				if ((wanted >> j & 1) == 0)
 					continue;
-				targets[to] = octet.target[j];
+				targets[to] = vector.target[j];
 				if (ways != NULL)
 					ways[to] = (uint8_t) (1 + (twice >> j & 1));
 				to++;
@@ -73,9 +73,9 @@ emogi_simple_graph_entries_open(Run *run, const Lists<Target> &lists, Entries *e
 				   emogi_edge_chunks_index_words(lists.nedges, run->nwords), "index of lists",
 				   error));
 	TRY(take_array(&run->memory, &entries->vertex, run->nvertices, "lists by rank", error));
-	entries->outline = emogi_edge_chunks_lay_out_index(entries->memory, lists.nedges, run->nwords);
-	TRY(emogi_edge_chunks_make_index(run, lists.offsets, &entries->outline, error));
-	return emogi_edge_chunks_name_lists(run, &entries->outline, entries->vertex, error);
+	entries->list_index = emogi_edge_chunks_lay_out_index(entries->memory, lists.nedges, run->nwords);
+	TRY(emogi_edge_chunks_make_index(run, lists.offsets, &entries->list_index, error));
+	return emogi_edge_chunks_name_lists(run, &entries->list_index, entries->vertex, error);
 }
 
 void
@@ -151,7 +151,7 @@ emogi_edge_filter_make(Run *run, const Entries *entries, const Selection *select
 		TRY(take_array(&run->memory, ways, count, "directions of edges", error));
 	TRY(emogi_run_begin_step(run, error));
 	CUDA_LAUNCH(select_write_kernel, entries->nblocks, BLOCK_THREADS, run->state->stream,
-				entries->lists, entries->outline.nchunks, *selection, both != NULL ? *both :
+				entries->lists, entries->list_index.nchunks, *selection, both != NULL ? *both :
 				Selection{}, csr->targets, ways != NULL ? *ways : NULL, run->step);
 	return EMOGI_OK;
 }

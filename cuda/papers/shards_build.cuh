@@ -71,7 +71,7 @@ read_round(const Edges &edges, uint64_t entry, uint64_t low, uint64_t high, Use 
 {
 	const uint64_t *offsets = edges.lists.offsets;
 	const uint32_t length = edge_vector_length(edges.lists, entry);
-	const EdgeVector<Weight> octet = read_edge_vector<Weight>(edges.lists, entry, length);
+	const EdgeVector<Weight> vector = read_edge_vector<Weight>(edges.lists, entry, length);
 	uint64_t	list = low;
 	uint64_t	stop = entry;	/* end of the list; not searched yet */
 
@@ -87,8 +87,8 @@ read_round(const Edges &edges, uint64_t entry, uint64_t low, uint64_t high, Use 
 			stop = __ldg(&offsets[list + 1]);
 		}
 		vertex = (uint32_t) list;
-		use(inside, entry + j, edges.against ? octet.target[j] : vertex,
-			edges.against ? vertex : octet.target[j], edge_vector_weight(octet, j));
+		use(inside, entry + j, edges.against ? vector.target[j] : vertex,
+			edges.against ? vertex : vector.target[j], edge_vector_weight(vector, j));
 	}
 }
 

@@ -84,9 +84,9 @@ emogi_rank_units_teleports(double damping, uint64_t dangling)
  * to it.
  */
 EMOGI_INLINE double
-emogi_rank_units_finish(double damping, double leaps, double proportion, uint64_t sum)
+emogi_rank_units_finish(double damping, double teleports, double proportion, uint64_t sum)
 {
-	return emogi_rank_units_two_products(leaps, proportion, damping,
+	return emogi_rank_units_two_products(teleports, proportion, damping,
 										 (double) sum / EMOGI_RANK_UNITS);
 }
 

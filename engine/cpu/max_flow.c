@@ -354,13 +354,6 @@ typedef struct Search
 	uint64_t	nfinished;		/* vertices in `order`, each behind all from which flow arrives */
 } Search;
 
-/* Get the entry of the forward lists that the search examines at a vertex. */
-static inline uint64_t
-entry_at(const Network *network, uint32_t v)
-{
-	return entry_of(network, network->in->offsets[v] + network->current[v]);
-}
-
 /*
  * Take the smallest flow of a cycle off it: the path from `first` on, and the flow from that vertex
  * to the last one. The search goes back to the first vertex whose flow has become 0.

@@ -48,7 +48,6 @@
 #define REHASH_PIECE 262144		/* nodes, likewise */
 #define PREFETCH_DISTANCE 16	/* prefetch distance, edges */
 #define MIN_BITS 7			/* of the hash table's size */
-#define MIN_ENTRIES 256
 
 /* A visited vertex. */
 typedef struct Node
@@ -146,31 +145,11 @@ reserve_nodes(Search *search, uint64_t more)
 	return true;
 }
 
-/* Make room for `more` entries; false if out of memory. */
-static bool
-reserve_entries(Search *search, Queue *queue, uint64_t more)
-{
-	uint64_t	room = queue->room * 2 + MIN_ENTRIES;
-	Entry	   *larger = NULL;
-
-	if (queue->end + more <= queue->room)
-		return true;
-	if (room < queue->end + more)
-		room = queue->end + more;
-	if (emogi_job_may_allocate(&search->job))
-		larger = realloc(queue->entries, room * sizeof(Entry));
-	if (larger == NULL)
-		return false;
-	queue->entries = larger;
-	queue->room = room;
-	return true;
-}
-
 /* Make room for the targets of `more` edges; false, with the job failed, if out of memory. */
 static bool
 reserve(Search *search, Side *side, uint64_t more)
 {
-	if (reserve_nodes(search, more) && reserve_entries(search, &side->queue, more))
+	if (reserve_nodes(search, more) && queue_reserve(&side->queue, more, &search->job))
 		return true;
 	emogi_job_fail(&search->job, EMOGI_NO_MEMORY);
 	return false;

@@ -78,6 +78,13 @@ entry_of(const Network *network, uint64_t b)
 	return network->low[b] | (uint64_t) network->high[b] << 32;
 }
 
+/* Get the entry of the forward lists that is the current one of a vertex. */
+static inline uint64_t
+entry_at(const Network *network, uint32_t v)
+{
+	return entry_of(network, network->in->offsets[v] + network->current[v]);
+}
+
 /* Get the number of residual arcs of a vertex that are entries of its forward list. */
 static inline uint64_t
 out_degree(const Network *network, uint64_t v)

@@ -5,11 +5,15 @@
 #ifndef EMOGI_SEARCH_QUEUE_H
 #define EMOGI_SEARCH_QUEUE_H
 
+#include "threads/job.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define FANOUT 4				/* of the heaps */
+#define MIN_QUEUE_ENTRIES 256
 /* Bounds the relative difference of two sums of a path's weights: see path_search.c. */
 #define SLACK (1.0 + 1.0 / 131072.0)	/* 1 + 2^-17 */
 
@@ -49,6 +53,26 @@ static inline double
 queue_distance(const Queue *queue)
 {
 	return queue->head < queue->end ? queue->entries[queue->head].distance : (double) INFINITY;
+}
+
+/* Make room for `more` entries; false if out of memory. */
+static inline bool
+queue_reserve(Queue *queue, uint64_t more, EmogiJob *job)
+{
+	uint64_t	room = queue->room * 2 + MIN_QUEUE_ENTRIES;
+	Entry	   *larger = NULL;
+
+	if (queue->end + more <= queue->room)
+		return true;
+	if (room < queue->end + more)
+		room = queue->end + more;
+	if (emogi_job_may_allocate(job))
+		larger = realloc(queue->entries, room * sizeof(Entry));
+	if (larger == NULL)
+		return false;
+	queue->entries = larger;
+	queue->room = room;
+	return true;
 }
 
 /* Return true if entry a is settled before b. */

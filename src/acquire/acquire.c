@@ -18,6 +18,7 @@
 
 #include "acquire/cache_lookup.h"
 #include "cache/change_tracker.h"
+#include "changes/own_changes.h"
 
 #define EMOGI_NOT_TRACKED \
 	"a transaction that changed one of its tables began before tracking did, or the cache is full"
@@ -154,7 +155,7 @@ show_cached(Acquisition *acquisition, EmogiGraphOrigin origin)
 }
 
 /*
- * Get a graph that the look at the cache has not found: from the cache if another call has made it
+ * Get a graph that the cache lookup has not found: from the cache if another call has made it
  * meanwhile, or build it: for the cache if allowed, otherwise for this call only.
  */
 static void
@@ -302,11 +303,11 @@ why_not_shared(const Acquisition *acquisition)
 }
 
 /*
- * Get a graph of rows that are open, for a call with a slot unless the graph was found. look: what
- * the cache has, with the graph pinned for the call.
+ * Get a graph of rows that are open, for a call with a slot unless the graph was found. result:
+ * what the cache has, with the graph pinned for the call.
  */
 static void
-acquire_graph(Acquisition *acquisition, const EmogiCacheLook *look)
+acquire_graph(Acquisition *acquisition, const EmogiCacheResult *result)
 {
 	EmogiCall  *call = acquisition->call;
 	const EmogiCacheLookup *lookup = acquisition->lookup;
@@ -314,8 +315,8 @@ acquire_graph(Acquisition *acquisition, const EmogiCacheLook *look)
 		!lookup->key.shared_only;
 	EmogiGraphOrigin origin;
 
-	if (look->has == EMOGI_CACHE_HAS_GRAPH ||
-		(look->is_building && emogi_cache_lookup_await(call->slot, lookup)))
+	if (result->has == EMOGI_CACHE_HAS_GRAPH ||
+		(result->is_building && emogi_cache_lookup_await(call->slot, lookup)))
 		show_cached(acquisition, EMOGI_GRAPH_FOUND);
 	else if (may_be_stale &&
 			 emogi_cache_lookup_find_stale(call->slot, lookup, &call->record.age_ms))
@@ -354,12 +355,12 @@ finish_graph(Acquisition *acquisition)
 }
 
 /*
- * Run a search on indexes, if that is possible and cheaper than what a look at the cache has found:
+ * Run a search on indexes, if that is possible and cheaper than what the cache lookup has found:
  * it answers the call, or collects the edges of a graph for this call. Return false if the call
  * needs another graph. Raises 42883 for vertices of another type.
  */
 static bool
-search_indexes(Acquisition *acquisition, const EmogiCacheLook *look)
+search_indexes(Acquisition *acquisition, const EmogiCacheResult *result)
 {
 	EmogiIndexSearch *search = acquisition->request->search;
 	const EmogiSource *indexed = emogi_graph_source_indexed(&acquisition->rows);
@@ -369,7 +370,7 @@ search_indexes(Acquisition *acquisition, const EmogiCacheLook *look)
 	search->tables = acquisition->rows.tables;
 	if (!search->describe(search, &indexed->key) ||
 		!emogi_index_or_build_search(acquisition->call, indexed, acquisition->rows.tables,
-									 acquisition->lookup, look->has, acquisition->may_share,
+									 acquisition->lookup, result->has, acquisition->may_share,
 									 search))
 		return false;
 	acquisition->source->key = indexed->key;
@@ -390,7 +391,8 @@ get_own(Acquisition *acquisition)
 	const EmogiSource *source = lookup->analysis != NULL ? lookup->analysis->filtered :
 		acquisition->source;
 
-	if (!emogi_own_graph_get(acquisition->call, source, lookup, acquisition->request,
+	if (emogi_own_changes_count == 0 ||
+		!emogi_own_graph_get(acquisition->call, source, lookup, acquisition->request,
 							 acquisition->view))
 		return false;
 	emogi_call_take_slot(acquisition->call);
@@ -441,31 +443,31 @@ suffices_pinned(const Acquisition *acquisition)
 }
 
 /*
- * Get the graph or the answer from rows that are open, after one look at the cache. If the call had
+ * Get the graph or the answer from rows that are open, after one cache lookup. If the call had
  * to wait for its slot, it has given up the graph that it had pinned, and looks again.
  */
 static void
 acquire_from_rows(Acquisition *acquisition)
 {
 	EmogiCall  *call = acquisition->call;
-	EmogiCacheLook look;
+	EmogiCacheResult result;
 
 	acquisition->may_share = may_share(acquisition);
 	if (acquisition->lookup->key.shared_only && !acquisition->may_share)
 		report_private(acquisition, why_not_shared(acquisition));
 	if (get_own(acquisition))
 		return;
-	look = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
-	if (look.has != EMOGI_CACHE_HAS_GRAPH && search_indexes(acquisition, &look))
+	result = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
+	if (result.has != EMOGI_CACHE_HAS_GRAPH && search_indexes(acquisition, &result))
 	{
 		note_origin(call, acquisition->view, EMOGI_GRAPH_INDEX, NULL);
 		return;
 	}
 	if (!suffices_pinned(acquisition))
 		emogi_call_take_slot(call);
-	if (look.has == EMOGI_CACHE_HAS_GRAPH && emogi_call_graph(call) < 0)
-		look = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
-	acquire_graph(acquisition, &look);
+	if (result.has == EMOGI_CACHE_HAS_GRAPH && emogi_call_graph(call) < 0)
+		result = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
+	acquire_graph(acquisition, &result);
 	finish_graph(acquisition);
 }
 

@@ -409,27 +409,27 @@ find_tracker(const EmogiCacheLookup *lookup)
  * call, which may have no slot yet; call NULL = do not, for EXPLAIN. may_share: the graph can be
  * shared.
  */
-EmogiCacheLook
+EmogiCacheResult
 emogi_cache_lookup_find_or_wait(EmogiCall *call, const EmogiCacheLookup *lookup, bool may_share)
 {
-	EmogiCacheLook look = {EMOGI_CACHE_HAS_NOTHING};
+	EmogiCacheResult result = {EMOGI_CACHE_HAS_NOTHING};
 	EmogiCached *cached = NULL;
 
 	if (!may_share && !lookup->can_track)
-		return look;
+		return result;
 	emogi_cache_lock();
 	emogi_recent_writers_forget_recovery();
 	if (may_share)
 		cached = find_graph(lookup, EMOGI_GRAPH_READY, emogi_cache_lookup_has_lists);
 	if (cached == NULL)
 	{
-		look.has = find_tracker(lookup);
-		look.is_building = may_share &&
+		result.has = find_tracker(lookup);
+		result.is_building = may_share &&
 			find_graph(lookup, EMOGI_GRAPH_BUILDING, emogi_cache_lookup_has_lists) != NULL;
 	}
 	else
 	{
-		look.has = EMOGI_CACHE_HAS_GRAPH;
+		result.has = EMOGI_CACHE_HAS_GRAPH;
 		if (call != NULL)
 		{
 			emogi_call_pin(call, take(cached), cached->nskipped);
@@ -437,7 +437,7 @@ emogi_cache_lookup_find_or_wait(EmogiCall *call, const EmogiCacheLookup *lookup,
 		}
 	}
 	emogi_cache_unlock();
-	return look;
+	return result;
 }
 
 /*

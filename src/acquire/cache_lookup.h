@@ -57,12 +57,12 @@ typedef enum EmogiCacheHas
 	EMOGI_CACHE_HAS_HELD_TRACKER	/* the same, held by another call */
 } EmogiCacheHas;
 
-/* Result of a look at the cache. */
-typedef struct EmogiCacheLook
+/* What the cache has for a lookup. */
+typedef struct EmogiCacheResult
 {
 	EmogiCacheHas has;
 	bool		is_building;	/* another call is building the graph */
-} EmogiCacheLook;
+} EmogiCacheResult;
 
 /* Result of a lookup that may reserve an entry. */
 typedef enum EmogiLookupOutcome
@@ -91,7 +91,7 @@ extern bool emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup);
 extern EmogiLookupOutcome emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_register(const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_release_base(EmogiSlot *slot);
-extern EmogiCacheLook emogi_cache_lookup_find_or_wait(EmogiCall *call,
+extern EmogiCacheResult emogi_cache_lookup_find_or_wait(EmogiCall *call,
 													  const EmogiCacheLookup *lookup,
 													  bool may_share);
 extern bool emogi_cache_lookup_await(EmogiSlot *slot, const EmogiCacheLookup *lookup);

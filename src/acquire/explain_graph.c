@@ -14,18 +14,18 @@ predict(const EmogiGraphSource *rows, const EmogiCacheLookup *lookup, bool may_s
 		EmogiIndexSearch *search, const char **why_private)
 {
 	const EmogiSource *indexed = emogi_graph_source_indexed(rows);
-	const EmogiCacheLook look = emogi_cache_lookup_find_or_wait(NULL, lookup, may_share);
+	const EmogiCacheResult result = emogi_cache_lookup_find_or_wait(NULL, lookup, may_share);
 
-	if (look.has == EMOGI_CACHE_HAS_GRAPH)
+	if (result.has == EMOGI_CACHE_HAS_GRAPH)
 		return EMOGI_GRAPH_FOUND;
 	if (search != NULL && indexed != NULL && emogi_index_search_supports(indexed) &&
-		emogi_index_or_build_will_search(indexed, rows->tables, lookup, look.has, may_share,
+		emogi_index_or_build_will_search(indexed, rows->tables, lookup, result.has, may_share,
 										 search))
 	{
 		*why_private = may_share ? NULL : emogi_cache_lookup_refusal(lookup);
 		return EMOGI_GRAPH_INDEX;
 	}
-	if (look.has != EMOGI_CACHE_HAS_NOTHING && (may_share || lookup->analysis == NULL))
+	if (result.has != EMOGI_CACHE_HAS_NOTHING && (may_share || lookup->analysis == NULL))
 		return EMOGI_GRAPH_MERGED;
 	if (!may_share)
 	{

@@ -5,7 +5,7 @@
  * query analysis.
  *
  * An index search is considered if this call or another would have to build the graph first, or to
- * bring it to the call's snapshot: the look at the cache (cache_lookup.c) tells.
+ * bring it to the call's snapshot: cache_lookup.c tells.
  * index_search_cost.c compares the costs.
  */
 #include "postgres.h"

@@ -36,7 +36,7 @@ typedef struct EmogiIndexRepeat
 	EmogiSource source;			/* as resolved; `graph` and `name` are those of each call */
 	Snapshot	snapshot;		/* compared, not used */
 	EmogiIndexSearch search;	/* the last one, without its vertices and results */
-	uint64		cost_left;		/* of searches before the next look at the cache */
+	uint64		cost_left;		/* of searches before the next cache lookup */
 
 	/* where costs are added, as in index_or_build.c */
 	bool		is_once;

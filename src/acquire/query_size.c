@@ -171,12 +171,7 @@ examine_safely(Examination *examination)
 	ErrorData  *error = emogi_subtransaction_run(examine, examination);
 
 	is_examining = false;
-	if (error == NULL)
-		return true;
-	if (emogi_subtransaction_was_stopped(error))
-		ReThrowError(error);
-	FreeErrorData(error);
-	return false;
+	return emogi_subtransaction_has_succeeded(error);
 }
 
 /* Find the cached answer for a query in this statement; NULL if there is none. */

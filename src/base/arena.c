@@ -103,7 +103,7 @@ emogi_arena_check_budget(uint64 bytes)
 void
 emogi_arena_trim(void)
 {
-	while (emogi_extents_trim(emogi_arena->ngranules))
+	while (emogi_extents_trim(emogi_arena->nextents))
 		;
 }
 
@@ -207,7 +207,7 @@ void
 emogi_arena_transfer_all(EmogiOwner from, EmogiOwner to)
 {
 	uint64		first = 0;
-	uint64		end = emogi_arena->ngranules;
+	uint64		end = emogi_arena->nextents;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
 	if (emogi_extents_find_span(from, &first, &end))
@@ -246,7 +246,7 @@ emogi_arena_free(void *start, Size bytes)
 static bool
 hide_next_run(EmogiOwner owner, uint64 *first, uint64 *count, bool *warm)
 {
-	uint64		end = emogi_arena->ngranules;
+	uint64		end = emogi_arena->nextents;
 	uint64		i;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
@@ -290,7 +290,7 @@ static uint64
 count_extents(EmogiOwner owner)
 {
 	uint64		first = 0;
-	uint64		end = emogi_arena->ngranules;
+	uint64		end = emogi_arena->nextents;
 	uint64		n = 0;
 
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
@@ -319,7 +319,7 @@ emogi_arena_edges(EmogiOwner owner, EmogiEdges *edges, void *(*allocate) (Size))
 	if (chunks == NULL)
 		return false;
 	LWLockAcquire(emogi_shared->lock, LW_SHARED);
-	for (uint64 i = 0; i < emogi_arena->ngranules && edges->nchunks < n; i++)
+	for (uint64 i = 0; i < emogi_arena->nextents && edges->nchunks < n; i++)
 		if (emogi_arena->owner[i] == owner)
 			chunks[edges->nchunks++] =
 				(EmogiEdgeChunk *) (emogi_arena_start + i * EMOGI_EXTENT_BYTES);

@@ -215,10 +215,10 @@ emogi_extents_shmem_startup(bool found)
 	if (found)
 		return;
 	memset(emogi_arena, 0, owners_bytes());	/* units are set up when an extent is split */
-	emogi_arena->ngranules = address_extents();
+	emogi_arena->nextents = address_extents();
 	emogi_arena->unit_bytes = Max(EMOGI_UNIT_BYTES, sysconf(_SC_PAGESIZE));
 	emogi_arena->budget = budget_extents();
-	punch(0, emogi_arena->ngranules);
+	punch(0, emogi_arena->nextents);
 }
 
 /* Get the number of free extents within the budget. */
@@ -347,7 +347,7 @@ find_run(EmogiOwner kind, uint64 from, uint64 to, uint64 count)
 void *
 emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
 {
-	uint64		first = emogi_arena->ngranules;
+	uint64		first = emogi_arena->nextents;
 	const EmogiAccount *account;
 	uint32	   *counter;
 
@@ -357,16 +357,16 @@ emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
 	if (*limit != EMOGI_WITHIN_LIMITS)
 		;
 	else if (warm && count <= emogi_arena->warm)
-		first = find_run(EMOGI_OWNER_WARM, 0, emogi_arena->ngranules, count);
+		first = find_run(EMOGI_OWNER_WARM, 0, emogi_arena->nextents, count);
 	else if (!warm && count <= emogi_arena->budget - emogi_arena->used - emogi_arena->warm)
 	{
-		first = find_run(0, emogi_arena->hint, emogi_arena->ngranules, count);
-		if (first == emogi_arena->ngranules)
-			first = find_run(0, 0, emogi_arena->ngranules, count);
-		if (first < emogi_arena->ngranules)
-			emogi_arena->hint = first + count < emogi_arena->ngranules ? first + count : 0;
+		first = find_run(0, emogi_arena->hint, emogi_arena->nextents, count);
+		if (first == emogi_arena->nextents)
+			first = find_run(0, 0, emogi_arena->nextents, count);
+		if (first < emogi_arena->nextents)
+			emogi_arena->hint = first + count < emogi_arena->nextents ? first + count : 0;
 	}
-	if (first < emogi_arena->ngranules)
+	if (first < emogi_arena->nextents)
 	{
 		for (uint64 i = first; i < first + count; i++)
 			emogi_arena->owner[i] = owner;
@@ -375,7 +375,7 @@ emogi_extents_take(EmogiOwner owner, uint64 count, bool warm, EmogiLimit *limit)
 		emogi_arena->warm -= warm ? count : 0;
 	}
 	LWLockRelease(emogi_shared->lock);
-	return first < emogi_arena->ngranules ? emogi_arena_start + first * EMOGI_EXTENT_BYTES : NULL;
+	return first < emogi_arena->nextents ? emogi_arena_start + first * EMOGI_EXTENT_BYTES : NULL;
 }
 
 /*
@@ -419,8 +419,8 @@ emogi_extents_trim(uint64 count)
 	uint64		n = 0;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	first = find_run(EMOGI_OWNER_WARM, 0, emogi_arena->ngranules, 1);
-	while (first + n < emogi_arena->ngranules && n < count &&
+	first = find_run(EMOGI_OWNER_WARM, 0, emogi_arena->nextents, 1);
+	while (first + n < emogi_arena->nextents && n < count &&
 		   emogi_arena->owner[first + n] == EMOGI_OWNER_WARM)
 		emogi_arena->owner[first + n++] = EMOGI_OWNER_LEAVING;
 	emogi_arena->warm -= n;

@@ -30,7 +30,7 @@ typedef struct EmogiExtents
 typedef struct EmogiArena
 {
 	/* under EmogiShared.lock */
-	uint64		ngranules;		/* address space, in extents */
+	uint64		nextents;		/* address space, in extents */
 	uint64		unit_bytes;
 	uint64		budget;			/* extents that may be in use */
 	uint64		used;
@@ -39,12 +39,12 @@ typedef struct EmogiArena
 	uint64		nsmall;			/* SMALL extents */
 	uint64		ntaken;			/* allocated units in all of them */
 	uint64		small_hint;		/* where the next search among them starts */
-	EmogiOwner	owner[FLEXIBLE_ARRAY_MEMBER];	/* [ngranules] */
+	EmogiOwner	owner[FLEXIBLE_ARRAY_MEMBER];	/* [nextents] */
 } EmogiArena;
 
 extern EmogiArena *emogi_arena;
 extern char *emogi_arena_start;
-/* [ngranules], of SMALL extents; under EmogiShared.lock */
+/* [nextents], of SMALL extents; under EmogiShared.lock */
 extern EmogiExtents *emogi_extent_units;
 
 /* Get the number of extents needed for this many bytes. */

@@ -138,9 +138,9 @@ uint64
 emogi_settings_spare_bytes(void)
 {
 	uint64		there = emogi_machine_bytes();
-	uint64		region = (uint64) emogi_max_memory_mb * 1024 * 1024;
+	uint64		arena_bytes = (uint64) emogi_max_memory_mb * 1024 * 1024;
 
-	return there > region ? (there - region) / 16 : 0;
+	return there > arena_bytes ? (there - arena_bytes) / 16 : 0;
 }
 
 /* Get half of the memory that this server may use. */

@@ -122,7 +122,7 @@ typedef struct EmogiRequest
 	uint64		nruns;
 	const EmogiCooRun *runs;	/* [nruns] */
 
-	/* SPLICE: `graph` is the old graph, and */
+	/* MERGE: `graph` is the old graph, and */
 	EmogiMergeInput merge;	/* except its graph and the memory of its derivation */
 	uint64		derived_id;		/* ID of the new graph, so that the GPU can derive its copy from a
 								 * copy of the old graph; 0 = do not */
@@ -152,7 +152,7 @@ typedef struct EmogiReply
 	double		keys_done_ms;	/* on the clock of emogi_pool_now_ms, and */
 	void	   *scratch;		/* [scratch_bytes], which the worker has allocated for CSR */
 	Size		scratch_bytes;
-	EmogiGraph	graph;			/* BUILD, CSR, SPLICE; without memory: BUILD has made the keys only */
+	EmogiGraph	graph;			/* BUILD, CSR, MERGE; without memory: BUILD has made the keys only */
 	EmogiCoo	coo;			/* BUILD that packs, with */
 	EmogiMisfitCounts misfits;
 	EmogiResult result;			/* RUN; the counters also of MSBFS and PATH. Of a chained run, the

@@ -59,9 +59,9 @@ allocate_units(uint64 count)
 {
 	uint64		nseen = 0;
 
-	for (uint64 n = 0; n < emogi_arena->ngranules && nseen < emogi_arena->nsmall; n++)
+	for (uint64 n = 0; n < emogi_arena->nextents && nseen < emogi_arena->nsmall; n++)
 	{
-		uint64		i = (emogi_arena->small_hint + n) % emogi_arena->ngranules;
+		uint64		i = (emogi_arena->small_hint + n) % emogi_arena->nextents;
 		int			first;
 
 		if (emogi_arena->owner[i] != EMOGI_OWNER_SMALL)

@@ -50,17 +50,25 @@ emogi_subtransaction_was_stopped(const ErrorData *error)
 }
 
 /*
- * Run work in a subtransaction; return false if it failed. Raises a request to end the whole call.
+ * Return true if work has succeeded, which ended with this error or NULL; free the error. Raises a
+ * request to end the whole call.
  */
 bool
-emogi_subtransaction_try(void (*work) (void *), void *context)
+emogi_subtransaction_has_succeeded(ErrorData *error)
 {
-	ErrorData  *error = emogi_subtransaction_run(work, context);
-
 	if (error == NULL)
 		return true;
 	if (emogi_subtransaction_was_stopped(error))
 		ReThrowError(error);
 	FreeErrorData(error);
 	return false;
+}
+
+/*
+ * Run work in a subtransaction; return false if it failed. Raises a request to end the whole call.
+ */
+bool
+emogi_subtransaction_try(void (*work) (void *), void *context)
+{
+	return emogi_subtransaction_has_succeeded(emogi_subtransaction_run(work, context));
 }

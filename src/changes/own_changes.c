@@ -28,6 +28,8 @@
 /* Maximum number of change trackers with kept changes. */
 #define MAX_KEPT 4
 
+int			emogi_own_changes_count = 0;
+
 static EmogiOwnChanges *kept[MAX_KEPT];
 static uint64 nuses;
 
@@ -58,7 +60,10 @@ emogi_own_changes_drop(EmogiOwnChanges *own)
 
 	for (int i = 0; i < MAX_KEPT; i++)
 		if (kept[i] == own)
+		{
 			kept[i] = NULL;
+			emogi_own_changes_count--;
+		}
 	if (is_used)
 		MemoryContextSetParent(own->context, TopTransactionContext);
 	for (int i = 0; i < EMOGI_MAX_OWN_OVERLAYS; i++)
@@ -185,6 +190,7 @@ begin(const EmogiChangeTracker *tracker, int nleaves)
 	own->broken = true;
 	MemoryContextSetParent(context, TopMemoryContext);
 	kept[find_free()] = own;
+	emogi_own_changes_count++;
 	return own;
 }
 

@@ -106,6 +106,9 @@ typedef struct EmogiOwnKeys
 
 /* ---- own_changes.c ---- */
 
+/* Number of kept changes of this session: with none, a call need not look for any. */
+extern int	emogi_own_changes_count;
+
 extern void emogi_own_changes_drop(EmogiOwnChanges *own);
 extern void emogi_own_changes_end(bool (*keep) (EmogiOwnChanges *own));
 extern EmogiOwnChanges *emogi_own_changes_of(const EmogiGraphKey *key,

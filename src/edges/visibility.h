@@ -36,6 +36,6 @@ emogi_visibility_tuple(EmogiVisiblePage *seen, int i)
 }
 
 extern void emogi_visibility_page(EmogiVisiblePage *seen, Relation rel, Snapshot snapshot,
-								  Buffer buffer, EmogiPageScan *look);
+								  Buffer buffer, EmogiPageScan *scan);
 
 #endif							/* EMOGI_VISIBILITY_H */

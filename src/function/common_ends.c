@@ -90,15 +90,14 @@ text_of(Datum vertex, Oid type)
 	return OidOutputFunctionCall(output, vertex);
 }
 
-/* Raise 22023 if a vertex, as given, is a source and a target of a flow. */
+/* Raise 22023 if a vertex, as given, is a source and a target of a task, which is a flow. */
 void
 emogi_common_ends_check(const EmogiTask *task)
 {
 	VertexType	type = {.oid = task->vertex_type};
 	Entry	   *entries;
 
-	if (emogi_algorithm_row(task->query.algorithm)->weights != EMOGI_WEIGHTS_CAPACITIES ||
-		task->sources.count == 0 || task->target_array.count == 0)
+	if (task->sources.count == 0 || task->target_array.count == 0)
 		return;
 	get_typlenbyval(type.oid, &type.length, &type.by_value);
 	entries = sort_sources(&task->sources, &type);

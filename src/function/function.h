@@ -327,7 +327,7 @@ typedef struct EmogiPairSearch
 	struct EmogiHeldPaths *held;	/* searches for pairs with a common end; NULL = not allocated
 									 * yet */
 	double		worker_ms;		/* time of searches in the worker */
-	EmogiLocalPath near;			/* result of the last search in the backend */
+	EmogiLocalPath local_path;		/* result of the last search in the backend */
 	uint32	   *path;			/* [nvertices], in the arena; NULL = not allocated yet */
 	double	   *distance;		/* [nvertices], in the arena */
 } EmogiPairSearch;
@@ -370,7 +370,7 @@ extern bool emogi_index_search_call_repeat(Oid function, EmogiTask *task, EmogiI
 										   EmogiGraphView *view, EmogiCall **call);
 extern bool emogi_index_search_call_describe(EmogiIndexSearch *search, const EmogiKeyType *key);
 extern void emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task,
-											   const EmogiIndexSearch *walk, EmogiGraph *graph,
+											   const EmogiIndexSearch *search, EmogiGraph *graph,
 											   EmogiResult *result);
 
 /* ---- neighborhood_call.c ---- */

@@ -177,11 +177,11 @@ find_grouped(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPa
 bool
 emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, EmogiLocalPath *path)
 {
-	if (search->near.vertices != NULL)
+	if (search->local_path.vertices != NULL)
 	{
-		pfree(search->near.vertices);
-		pfree(search->near.distance);
-		search->near = (EmogiLocalPath) {0};
+		pfree(search->local_path.vertices);
+		pfree(search->local_path.distance);
+		search->local_path = (EmogiLocalPath) {0};
 	}
 	if (!search->may_search || emogi_pair_budget_is_hopeless(&search->budget))
 		return false;
@@ -190,8 +190,8 @@ emogi_task_pairs_find(EmogiPairSearch *search, uint32 source, uint32 target, Emo
 		if (!find_grouped(search, source, target, path))
 			return false;
 	}
-	else if (search_backend(search, source, target, &search->near))
-		*path = search->near;
+	else if (search_backend(search, source, target, &search->local_path))
+		*path = search->local_path;
 	else if (search->overlay != NULL || !search_worker(search, source, target, path))
 		return false;
 	search->budget.ndone++;

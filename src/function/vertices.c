@@ -157,7 +157,8 @@ emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key)
 {
 	if (!emogi_key_io_is_compatible(key, task->vertex_type))
 		report_form(task, function, key);
-	emogi_common_ends_check(task);
+	if (emogi_algorithm_row(task->query.algorithm)->weights == EMOGI_WEIGHTS_CAPACITIES)
+		emogi_common_ends_check(task);
 	task->form = palloc(sizeof *task->form);
 	emogi_key_io_init(task->form, key, task->vertex_type);
 	if (task->form->kind != EMOGI_KEY_IO_TEXT)

@@ -42,7 +42,7 @@ typedef struct EmogiWork
 	EmogiRequest request;
 	EmogiEdges	edges;			/* BUILD, CSR and EXPAND; chunks is malloced and owned by the main
 								 * thread */
-	EmogiDerivation derivation;	/* SPLICE with a derived_id: written with the graph; its arrays are
+	EmogiDerivation derivation;	/* MERGE with a derived_id: written with the graph; its arrays are
 								 * in the request's scratch */
 	bool		derives;		/* the merge has finished, and a GPU derives its copy of the new
 								 * graph */

@@ -36,6 +36,8 @@ SELECT count_of('pairs(word, node_a, node_b)');
 SELECT count_of('pairs(word, node1, node2)');
 SELECT count_of('pairs(word, sender_id, receiver_id)');
 SELECT count_of('pairs(word, startnode, endnode, w)');
+CREATE TABLE span (from_start int, to_start int, to_end int);
+SELECT count_of('span(from_start, to_start, to_end)'), count_of('span(from_start, to_end)');
 
 -- osm2pgrouting's name of the edge, with other names of ends: a weight follows them.
 CREATE TABLE ways (gid int, x int, y int, cost int, reverse_cost int);
@@ -98,11 +100,11 @@ CREATE TABLE friendship (person_id int, friend_id int, since int, weight int, PR
 SELECT count_of('friendship(person_id, friend_id)'), count_of('friendship(person_id, friend_id, since)'), count_of('friendship(person_id, friend_id, since, weight)');
 
 -- A fourth of four columns with the name of a reverse weight.
-CREATE TABLE road (a int, b int, km int, km_back int, reverse_km numeric, rev_km int, km_reverse float8, way_back text, reverse_cost int, reverse_capacity int, c int);
-INSERT INTO road VALUES (2, 1, 5, 6, 7, 8, 9, 'x', 10, 11, 12);
+CREATE TABLE road (a int, b int, km int, km_back int, reverse_km numeric, rev_km int, km_reverse float8, way_back text, reverse_cost int, reverse_capacity int, c int, c_back text);
+INSERT INTO road VALUES (2, 1, 5, 6, 7, 8, 9, 'x', 10, 11, 12, 'y');
 SELECT count_of('road(a, b, km, km_back)');
 SELECT count_of('road(a, b, km, reverse_km)');
 SELECT count_of('road(a, b, rev_km, km_back)'), count_of('road(a, b, c, reverse_km)');
 SELECT left(count_of('road(a, b, km, rev_km)'), 5), left(count_of('road(a, b, km, km_reverse)'), 5), left(count_of('road((a, c), (b, c), km, km_back)'), 5);
-SELECT count_of('road(a, b, km, way_back)'), count_of('road(a, b, km, reverse_cost)'), count_of('road(a, b, km, reverse_capacity)'), count_of('road(a, b, km, km_back, c)'), count_of('road(a, b, km_back)');
+SELECT count_of('road(a, b, km, way_back)'), count_of('road(a, b, km, reverse_cost)'), count_of('road(a, b, km, reverse_capacity)'), count_of('road(a, b, km, km_back, c)'), count_of('road(a, b, km_back)'), count_of('road(a, b, c, c_back)');
 SELECT count_of('SELECT a AS src, b AS dst, km AS cost, km_back AS reverse_cost FROM road');

@@ -39,10 +39,17 @@ SELECT last();
 -- labels do not tell after a deletion
 DELETE FROM e WHERE src = 13 AND dst = 17;
 SELECT component FROM emogi_cc('e') WHERE vertex = 18;
+DELETE FROM e WHERE src = 9 AND dst = 13;
+SELECT component FROM emogi_cc('e') WHERE vertex = 14;
+SELECT last();
 -- a component that is too large to be searched
 INSERT INTO e SELECT v * 4, v * 4 + 1 FROM generate_series(1, 9000) v;
 SELECT component FROM emogi_cc('e') WHERE vertex = 30000;
 SELECT component = (SELECT min(vertex) FROM emogi_bfs('e', 30000, direction => 'both')) FROM emogi_cc('e') WHERE vertex = 30000;
+SELECT count(*), count(DISTINCT component) FROM (SELECT component, random() FROM emogi_cc('e') OFFSET 0) all_rows;
+SELECT last();
 DELETE FROM e WHERE src = 20000;
+SELECT component FROM emogi_cc('e') WHERE vertex = 30000;
+SELECT last();
 SELECT component = (SELECT min(vertex) FROM emogi_bfs('e', 30000, direction => 'both')), component FROM emogi_cc('e') WHERE vertex = 30000;
 DROP SCHEMA test_component_overlays CASCADE;

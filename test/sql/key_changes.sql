@@ -227,7 +227,7 @@ DECLARE
 BEGIN
 	FOR i IN 1 .. 60 LOOP
 		path := path || CASE WHEN substr(md5('side'), 1 + i % 32, 1) < '8' THEN '0' ELSE '2' END;
-		INSERT INTO gaps_german SELECT 'Ö7', path || '1' || (ARRAY['z', 'Ä', 'ä', '', 'b'])[j] FROM generate_series(1, 5) j;
+		INSERT INTO gaps_german SELECT 'Ö7', path || '1' || (ARRAY['z', 'b', 'Ä', 'ä', ''])[j] FROM generate_series(1, 5) j;
 		IF commits THEN
 			COMMIT;
 		END IF;

@@ -20,8 +20,8 @@ BEGIN
     IF line ~ 'Custom Scan' THEN RETURN NEXT btrim(line); END IF;
   END LOOP;
 END $$;
-SELECT plan('SELECT count(*) FROM generate_series(1, 10) s, LATERAL emogi_bfs(''parts'', s, direction => ''both'')');
-SELECT plan('SELECT * FROM generate_series(1, 10) s, LATERAL emogi_bfs(''parts'', s, direction => ''both'')');
+SELECT plan('SELECT count(*) FROM generate_series(1, 100) s, LATERAL emogi_bfs(''parts'', s, direction => ''both'')');
+SELECT plan('SELECT * FROM generate_series(1, 100) s, LATERAL emogi_bfs(''parts'', s, direction => ''both'')');
 SELECT plan('SELECT count(*) FROM generate_series(1, 10) s, LATERAL emogi_bfs(''whole'', s, direction => ''both'')');
 -- many rows cost more than a pass
 SELECT plan('SELECT count(*) FROM generate_series(1, 100000) s, LATERAL emogi_bfs(''parts'', s, direction => ''both'')');

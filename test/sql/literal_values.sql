@@ -54,6 +54,8 @@ SELECT values_of('day = ''2026-01-%s''::date', 10, 30);
 SELECT values_of('at > ''2026-01-30''::timestamptz - interval ''%s days''', 1, 30);
 SELECT values_of('span > ''%s hours''', 0, 8);
 SELECT values_of('mark = md5(''%s'')::uuid', 0, 5);
+-- a literal of two expressions, one of which is folded
+SELECT values_of('%s BETWEEN kind AND length(left(current_user, 3))', 0, 5);
 SELECT values_of('"o''dd" = %s', 0, 3);
 SELECT values_of('kind = %s -- 1', 0, 5);
 SELECT values_of('kind /* 2 */ = %s', 0, 5);

@@ -238,7 +238,8 @@ TRUNCATE hubs;
 INSERT INTO hubs SELECT i, i + 1 FROM generate_series(1, 4000) i;
 SELECT expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 2)$$) > 100;
 ANALYZE hubs;
-SELECT expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 2)$$) > 100, count(*) FROM emogi_bfs('hubs', 5, 2);
+SELECT expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 2)$$) > 100;
+SELECT count(*) FROM emogi_bfs('hubs', 5, 2);
 
 -- What a search with constant arguments reaches is tried while it is planned, where its graph is in the cache: small components and distances are no matter
 -- of mean degrees. So small answers are joined by an index, and no parallel workers are started for them.

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "generate.h"
 #include "graph/key_numbers.h"
+#include "lines.h"
 #include "shapes.h"
 #include "torn.h"
 
@@ -96,22 +97,6 @@ same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const Emo
 				entries[i].src != graph->ids[v] || entries[i].dst != graph->ids[adjacency->targets[i]])
 				return false;
 		}
-	}
-	return true;
-}
-
-/* Say whether an array is aligned and its last line filled up with zeros. */
-static bool
-line_aligned(const void *array, size_t bytes)
-{
-	const char *end = (const char *) array + bytes;
-
-	if ((uintptr_t) array % EMOGI_LINE_BYTES != 0)
-		return false;
-	for (; (uintptr_t) end % EMOGI_LINE_BYTES != 0; end++)
-	{
-		if (*end != 0)
-			return false;
 	}
 	return true;
 }

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "contract/builder.h"
 #include "threads/pool.h"
+#include "lines.h"
 #include "naive.h"
 #include "torn.h"
 
@@ -34,22 +35,6 @@ fill_set(const EmogiShape *shape, const double *weights, uint64_t per_chunk, uin
 	free(edges);
 	free(turned);
 	return set;
-}
-
-/* Say whether an array is aligned and its last line filled up with zeros. */
-static bool
-line_aligned(const void *array, size_t bytes)
-{
-	const char *end = (const char *) array + bytes;
-
-	if ((uintptr_t) array % EMOGI_LINE_BYTES != 0)
-		return false;
-	for (; (uintptr_t) end % EMOGI_LINE_BYTES != 0; end++)
-	{
-		if (*end != 0)
-			return false;
-	}
-	return true;
 }
 
 /* Say whether two orientations are equal, byte for byte. */

@@ -23,14 +23,14 @@ def _pagerank_rule(given: dict[str, Any]) -> bool | str:
     if given["nstart"] is not None:
         return "ranks begin equal"
     if given["dangling"] is not None and given["dangling"] != given["personalization"]:
-        return "ranks of nodes without an edge go where leaps go"
+        return "ranks of nodes without an edge go where teleports go"
     if not 0 <= given["alpha"] <= 1:
         return "alpha is from 0 to 1"
     return by_name(given["weight"])
 
 
 def _start(G: EmogiGraph, personalization: Any) -> str | None:
-    """Write the proportions of leaps as a query of start values."""
+    """Write the proportions of teleports as a query of start values."""
     if personalization is None:
         return None
     places, values = [], []

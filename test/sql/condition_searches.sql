@@ -4,9 +4,9 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_walking_tenant;
 RESET client_min_messages;
 CREATE ROLE regress_emogi_walking_tenant;
-CREATE SCHEMA test_condition_walks;
-GRANT USAGE ON SCHEMA test_condition_walks TO PUBLIC;
-SET search_path = test_condition_walks, public;
+CREATE SCHEMA test_condition_searches;
+GRANT USAGE ON SCHEMA test_condition_searches TO PUBLIC;
+SET search_path = test_condition_searches, public;
 SET emogi.engine = 'auto';
 SET emogi.index_search_min_size = 0;
 SET emogi.incremental_min_size = '1GB';	-- no graph of an older state is there to be brought up to date
@@ -14,15 +14,17 @@ SET emogi.incremental_min_size = '1GB';	-- no graph of an older state is there t
 \pset tuples_only on
 \pset null (null)
 SELECT emogi_evict() IS NOT NULL;
-t
+
 CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT concat_ws(' ', status, cache, engine) FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
+
 -- Rows of a search, and where its graph came from.
 CREATE FUNCTION searched(graph text, source bigint, depth int, direction text, OUT rows text, OUT cache text) LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   rows := (SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM public.emogi_bfs(graph, source, depth, direction));
   cache := (SELECT r.cache FROM public.emogi_runs r WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
 END $$;
+
 -- Rows of the same search by a recursive query. edges: a query.
 CREATE FUNCTION expected(edges text, source bigint, depth int, direction text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -35,6 +37,7 @@ BEGIN
     INTO rows USING source, depth, direction;
   RETURN rows;
 END $$;
+
 -- The answer of a search, and how it was found, or how it is wrong.
 CREATE FUNCTION answer(graph text, source bigint, depth int, direction text DEFAULT 'out', edges text DEFAULT NULL) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -44,6 +47,7 @@ BEGIN
   found := searched(graph, source, depth, direction);
   RETURN CASE WHEN found.rows IS DISTINCT FROM right_rows THEN format('WRONG: %s, expected %s', found.rows, right_rows) ELSE coalesce(right_rows, 'none') END || ' by ' || found.cache;
 END $$;
+
 CREATE FUNCTION graph_of(call text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   line text;
@@ -54,10 +58,10 @@ BEGIN
     END IF;
   END LOOP;
 END $$;
+
 CREATE TABLE e (gone int, src int, kind text, dst bigint, n int DEFAULT 1, at timestamptz, tenant int DEFAULT 0);
 ALTER TABLE e DROP COLUMN gone;
 SELECT setseed(0.25);
-
 INSERT INTO e SELECT random() * 60, (ARRAY['x', 'y', 'z', NULL])[1 + (random() * 3)::int], random() * 60, random() * 4, now() - random() * interval '30 days',
     nullif((random() * 3)::int, 3)
   FROM generate_series(1, 300);
@@ -65,70 +69,42 @@ INSERT INTO e VALUES (1, 'x', NULL, 1), (NULL, 'x', 1, 1), (1, 'x', 1, 1), (200,
 CREATE INDEX e_src ON e (src);
 CREATE INDEX e_dst ON e (dst);
 ANALYZE e;
+
 -- The forms: a relation with a condition, queries, views, parameters, windows of time.
 CREATE VIEW v AS SELECT dst AS src, src AS dst, upper(kind) AS upper_kind FROM e WHERE n < 3;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x''', 202, 2), answer('SELECT src, dst FROM e WHERE kind = ''y''', 202, 2);
-202:0 by index|202:0 203:1 by index
 SELECT answer('e WHERE kind = ''x''', 202, 2, 'both', 'SELECT src, dst FROM e WHERE kind = ''x''');
-202:0 by index
 SELECT answer('v', 203, 1, 'out', 'SELECT * FROM v'), answer('v WHERE upper_kind = ''X''', 202, 1, 'both', 'SELECT * FROM v WHERE upper_kind = ''X''');
-202:1 203:0 by index|202:0 by index
 SELECT answer(emogi_query('SELECT src, dst FROM e WHERE kind = $1 AND n > $2', 'x', '0'), 202, 1, 'out', 'SELECT src, dst FROM e WHERE kind = ''x'' AND n > 0');
-202:0 by index
 SELECT rows = expected('SELECT src, dst FROM e WHERE at > now() - interval ''7 days''', 5, 3, 'both'), cache
   FROM searched('SELECT src, dst FROM e WHERE at > now() - interval ''7 days''', 5, 3, 'both');
-t|index
 -- What is told of it.
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT src, dst FROM e WHERE at > now() - interval ''8 days''', 5, 2, 'both');
-Custom Scan (EmogiScan)
-  Function Call: emogi_bfs('SELECT src, dst FROM e WHERE at > now() - interval ''8 days'''::text, '5'::bigint, 2, 'both'::text)
-  Graph: index e_src, e_dst
-  Engine: auto
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('e WHERE kind = ''x''', 5, 2);
-Custom Scan (EmogiScan)
-  Function Call: emogi_bfs('e WHERE kind = ''x'''::text, '5'::bigint, 2, 'out'::text)
-  Graph: index e_src
-  Engine: auto
 SELECT count(*) > 0 FROM emogi_bfs('e WHERE kind = ''x''', 5, 2);
-t
 SELECT status, cache, why_private, engine, vertices, edges FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
-ok|index|(null)|backend|(null)|(null)
 -- A source of which the condition leaves no edge is not in the graph; a loop keeps it there.
 SET emogi.notice_missing_source = on;
 SELECT * FROM emogi_bfs('e WHERE kind = ''y''', ARRAY[202, 200], 0);
-NOTICE:  the source 200 is not in the graph
-HINT:  A vertex is in the graph if an edge begins or ends there.
-202|0
 SELECT * FROM emogi_bfs('e WHERE kind = ''x''', 202, 1);
-202|0
 RESET emogi.notice_missing_source;
 -- Without an index the graph is built. A search need not be bounded. The key of a query is known when it has been analysed.
 SET emogi.enable_index_search = off;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 0', 200, 2);
-200:0 201:1 by built
 RESET emogi.enable_index_search;
 SELECT count(*) > 0 FROM emogi_bfs('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 2', 5);
-t
 SELECT last();
-ok index backend
 SELECT count(*) > 0 FROM emogi_cc('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 2');
-t
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 2', 5, 0) LIKE '% by hit';
-t
 SELECT answer('SELECT DISTINCT src, dst FROM e WHERE kind = ''x''', 202, 2);
-202:0 by built
 \set VERBOSITY sqlstate
 SELECT * FROM emogi_bfs('SELECT src::text, dst::text FROM e', 5, 1);
-ERROR:  42804
 SELECT * FROM emogi_bfs('SELECT tableoid::text::text, kind FROM e', 5, 1);
-ERROR:  42804
 SELECT * FROM emogi_bfs('SELECT kind AS src, kind AS dst FROM e WHERE n = 1', 5, 1);
-ERROR:  42804
 \set VERBOSITY default
 SELECT count(*) FROM emogi_bfs('SELECT kind AS src, kind AS dst FROM e WHERE n = 0', 'x'::text, 1);
-1
 SELECT last();
-ok built backend
+
 -- Random conditions, sources, depths and directions; and the same without conditions are noticed.
 CREATE FUNCTION compare(from_what text, conditions text[], times int, OUT wrong int, OUT walked int) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -148,36 +124,25 @@ END $$;
 \set conditions 'ARRAY[\'kind = \'\'x\'\'\', \'kind <> \'\'x\'\'\', \'\'\'y\'\' = kind\', \'kind IN (\'\'x\'\', \'\'z\'\')\', \'kind IS NULL\', \'n > 1\', \'n = 2\', \'2 <= n\', \'tenant = 1\', \'tenant IS DISTINCT FROM 2\', \'at > now() - interval \'\'10 days\'\'\', \'at < now() - random_days()\', \'src < dst\', \'dst % 3 = 1\', \'NULL\', \'tableoid = \'\'e\'\'::regclass\', \'length(kind) = 1\']'
 CREATE FUNCTION random_days() RETURNS interval LANGUAGE sql STABLE AS $$ SELECT interval '5 days' $$;
 SELECT wrong, walked > 200 FROM compare('e', :conditions, 250);
-0|t
 SET emogi.fault = 'query_index_searches=0';
 SELECT wrong > 100, walked > 200 FROM compare('e', :conditions, 250);
-t|t
 RESET emogi.fault;
 -- With indexes whose columns before the end are set by conditions; of several kinds of equality.
 CREATE INDEX e_kind_src ON e (kind, src);
 CREATE INDEX e_kind_n_dst ON e (kind, n DESC, dst);
 CREATE INDEX e_tenant_src ON e (tenant, src, dst);
 SELECT wrong, walked > 200 FROM compare('e', :conditions, 250);
-0|t
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE kind = ''''w'''''', 5, 2, ''both'')');
-index e_kind_src, e_dst
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE 7::bigint = n AND ''''x'''' = kind'', 5, 2, ''both'')');
-index e_kind_src, e_kind_n_dst
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE n = 7'', 5, 2, ''both'')');
-index e_src, e_dst
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE kind = ''''x'''' OR n = 7'', 5, 2)');
-index e_src
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE kind = ''''x'''' COLLATE "C" AND kind > ''''a'''''', 5, 2)');
-index e_src
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE tenant = NULL'', 5, 2)'), graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE tenant <> 9'', 5, 2)'),
   graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE tenant = 9::smallint'', 5, 2)');
-index e_src|index e_src|index e_tenant_src
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n > 0', 202, 1, 'in');
-202:0 by index
 DROP INDEX e_src, e_dst;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 1', 202, 2), answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 1', 202, 2, 'both'),
   answer('SELECT src, dst FROM e WHERE n = 1 AND tenant = 0', 202, 2, 'in') NOT LIKE '%by index';
-202:0 by index|202:0 by index|t
 CREATE INDEX e_src ON e (src);
 CREATE INDEX e_dst ON e (dst);
 -- A partial index serves if the conditions imply its predicate.
@@ -186,9 +151,8 @@ CREATE INDEX e_part_src ON e (src, at, n) WHERE n > 0 AND kind IS NOT NULL;
 CREATE INDEX e_part_dst ON e (dst) WHERE tenant = 1;
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE n > 1 AND kind = ''''x'''''', 5, 2)'), graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE n > 1'', 5, 2)'),
   graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE n >= 0 AND kind = ''''x'''''', 5, 2)'), graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE tenant = 1'', 5, 2, ''in'')');
-index e_part_src|index e_src|index e_src|index e_part_dst
 SELECT wrong, walked > 200 FROM compare('e', :conditions, 250);
-0|t
+
 -- Partitions, with columns at other places.
 CREATE TABLE p (src int, dst int, gone int, kind text, part int, n int DEFAULT 1, at timestamptz, tenant int) PARTITION BY LIST (part);
 ALTER TABLE p DROP COLUMN gone;
@@ -203,9 +167,7 @@ CREATE INDEX ON p (dst);
 CREATE INDEX ON p (tenant, src);
 CREATE INDEX ON p2 (dst, src);
 SELECT wrong, walked > 200 FROM compare('p', array_replace(:conditions, 'tableoid = ''e''::regclass', 'tableoid = ''p2''::regclass') || '{part = 2,part < 2}'::text[], 250);
-0|t
 SELECT answer('SELECT src, dst FROM p WHERE tenant = 0 AND kind = ''x''', 202, 1), graph_of('emogi_bfs(''SELECT src, dst FROM p WHERE tenant = 0'', 202, 1)');
-202:0 by index|index p1_tenant_src_idx
 -- Counts of shortest paths, and targets.
 CREATE FUNCTION counted(condition text, walks bool) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -213,11 +175,9 @@ BEGIN
   RETURN (SELECT string_agg(concat_ws(':', vertex, level, paths), ' ' ORDER BY vertex) FROM public.emogi_ssnsp('SELECT src, dst FROM e WHERE ' || condition, 5, 3, 'both')) || last();
 END $$;
 SELECT a = b, a LIKE '%ok index backend' FROM (SELECT counted('n = 3 OR kind IS NULL', true) AS a, replace(counted('n = 3 OR kind IS NULL', false), 'built', 'index') AS b OFFSET 0) q;
-t|t
 SELECT vertex, level FROM emogi_bfs('SELECT src, dst FROM e WHERE kind = ''x'' AND n < 2', 200) WHERE vertex = 201;
-201|1
 SELECT last();
-ok index backend
+
 -- Text keys, and a value that is stored out of line.
 CREATE TABLE t (src text, dst text, note text);
 ALTER TABLE t ALTER note SET STORAGE EXTERNAL;
@@ -225,45 +185,36 @@ INSERT INTO t SELECT 'k' || g % 50, 'k' || (g * 7) % 50, repeat('-', 3000) || g 
 CREATE INDEX ON t (src);
 CREATE INDEX ON t (dst);
 SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM emogi_bfs('SELECT src, dst FROM t WHERE right(note, 1) = ''7'' AND length(note) > 100', 'k7'::text, 2);
-k49:1 k7:0
 SELECT last();
-ok index backend
 SET emogi.enable_index_search = off;
 SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM emogi_bfs('SELECT src, dst FROM t WHERE right(note, 1) = ''7'' AND length(note) > 100', 'k7'::text, 2);
-k49:1 k7:0
 RESET emogi.enable_index_search;
+
 -- Rows that the own transaction has written, deleted and taken back.
 BEGIN;
 INSERT INTO e VALUES (300, 'x', 301), (301, 'y', 302), (301, 'x', 303);
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND src >= 300', 300, 3);
-300:0 301:1 303:2 by index
 SAVEPOINT one;
 UPDATE e SET kind = 'x' WHERE dst = 302;
 DELETE FROM e WHERE dst = 303;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND src >= 300', 300, 3);
-300:0 301:1 302:2 by index
 ROLLBACK TO one;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND src >= 300', 300, 3);
-300:0 301:1 303:2 by index
 ROLLBACK;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND src >= 300', 300, 3);
-none by index
+
 -- An error in a condition is raised where a row is met of which it is one, and the next call is as before. Later conditions see no row that earlier ones exclude.
 \set VERBOSITY terse
 SELECT searched('SELECT src, dst FROM e WHERE src >= 200 AND 10 / n > 2', 200, 1, 'out');
-ERROR:  division by zero
 SELECT searched('SELECT src, dst FROM e WHERE src >= 200 AND 10 / n > 2', 202, 1, 'both');
-("202:0 203:1",index)
 SELECT searched('SELECT src, dst FROM e WHERE n > 0 AND 10 / n > 2 AND src >= 200', 200, 1, 'both');
-(,index)
 BEGIN;
 SAVEPOINT s;
 SELECT searched('SELECT src, dst FROM e WHERE src >= 200 AND 10 / n > 2', 200, 1, 'both');
-ERROR:  division by zero
 ROLLBACK TO s;
 SELECT searched('SELECT src, dst FROM e WHERE src >= 200 AND 10 / n > 2', 202, 1, 'both');
-("202:0 203:1",index)
 COMMIT;
+
 -- Row security: each tenant walks over its own edges, by the index that begins with the tenant. No condition sees a row that a policy hides.
 CREATE TABLE r (src int, dst int, tenant int, note text, amount numeric DEFAULT 1);
 INSERT INTO r SELECT g % 40, (g * 7 + g / 40) % 40, g % 3, g::text FROM generate_series(1, 240) g;
@@ -279,41 +230,33 @@ GRANT SELECT ON e TO regress_emogi_walking_tenant;
 SET app.tenant = 1;
 SET ROLE regress_emogi_walking_tenant;
 SELECT answer('r', 1, 1, 'out', 'SELECT * FROM r');
-1:0 7:1 10:1 by index
 RESET ROLE;
 CREATE INDEX r_tenant_src ON r (tenant, src);
 CREATE INDEX r_tenant_dst ON r (tenant, dst);
 SET ROLE regress_emogi_walking_tenant;
 SELECT answer('r', 1, 1, 'both', 'SELECT * FROM r'), graph_of('emogi_bfs(''r'', 1, 1, ''both'')');
-0:1 1:0 7:1 10:1 17:1 34:1 by index|index r_tenant_src, r_tenant_dst
 SELECT answer('SELECT src, dst FROM r WHERE note::int > 0', 1, 2);
-1:0 7:1 9:2 10:1 12:2 30:2 33:2 by index
 SET app.tenant = 0;
 SELECT answer('r', 1, 2, 'both', 'SELECT * FROM r'), answer('r', 1, 1, 'in', 'SELECT * FROM r');
-1:0 4:2 7:2 9:1 11:1 12:1 15:2 18:2 23:2 24:2 26:2 28:1 32:2 35:2 36:2 38:2 by index|1:0 11:1 28:1 by index
 SET app.tenant = 2;
 SELECT answer('SELECT src, dst FROM r WHERE note::int > 0', 1, 1);
-ERROR:  invalid input syntax for type integer: "secret"
 RESET ROLE;
 -- The equality of text is leakproof, that of numeric is not; without row security it may come first.
 DROP INDEX r_tenant_src, r_tenant_dst;
 SET app.tenant = 1;
 SET ROLE regress_emogi_walking_tenant;
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM r WHERE note = ''''1'''''', 1, 1)'), graph_of('emogi_bfs(''SELECT src, dst FROM r WHERE amount = 1'', 1, 1)');
-index r_note_src|index r_src
 RESET ROLE;
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM r WHERE note = ''''1'''''', 1, 1)'), graph_of('emogi_bfs(''SELECT src, dst FROM r WHERE amount = 1'', 1, 1)');
-index r_note_src|index r_amount_src
 -- Rights are those of the query: of a view its owner's.
 REVOKE SELECT ON e FROM regress_emogi_walking_tenant;
 GRANT SELECT ON v TO regress_emogi_walking_tenant;
 SET ROLE regress_emogi_walking_tenant;
 SELECT rows IS NOT NULL, cache FROM searched('v', 203, 1, 'both');
-t|index
 \set VERBOSITY sqlstate
 SELECT searched('e WHERE n > 0', 203, 1, 'both');
-ERROR:  42501
 RESET ROLE;
+
 -- Walks are paid for until they have cost as much as a build; not those with a value that no call has again, whose graph would be for the call alone.
 CREATE TABLE worn AS SELECT 1 AS src, i AS dst, 'x' AS kind FROM generate_series(2, 900) i;
 CREATE INDEX ON worn (src);
@@ -359,7 +302,6 @@ CALL windows(40);
 SET emogi.index_search_min_size = '1MB';
 CALL windows(3);
 SELECT answer('SELECT src, dst FROM worn WHERE dst < 5', 1, 1);
-1:0 2:1 3:1 4:1 by built
 SET emogi.index_search_min_size = 0;
 -- A value that is asked for again has its graph built in the end.
 DO $$
@@ -372,6 +314,7 @@ BEGIN
   END LOOP;
   ASSERT array_position(seen, 'ok built backend') BETWEEN 10 AND 31, seen;
 END $$;
+
 -- A condition with a new value: statistics, which ignore it, predict that the search exceeds its limit, yet it may cost as much as the build. A chain costs
 -- three units a vertex, which is more than a quarter of the build. Values are new if an earlier call had others.
 CREATE TABLE deep (src int, dst int, at int);
@@ -381,15 +324,11 @@ CREATE INDEX ON deep (src);
 CREATE INDEX ON deep (dst);
 VACUUM (ANALYZE) deep;
 SELECT count(*) FROM emogi_bfs('deep WHERE at < 2 AND src <> -3', 1000000, 1);
-2
 SELECT array_agg(level ORDER BY level) = ARRAY(SELECT generate_series(0, 1500)) FROM emogi_bfs('deep WHERE at < 2 AND src <> -1', 1000000, 1500);
-t
 SELECT last();
-ok index backend
 WITH RECURSIVE reached (vertex, level) AS (
   SELECT 1000000, 0 UNION SELECT dst, level + 1 FROM reached JOIN deep ON src = vertex WHERE at < 2 AND level < 1500)
 SELECT array_agg(level ORDER BY level) = ARRAY(SELECT generate_series(0, 1500)) FROM reached;
-t
 -- The planner expects a path from such a graph to cost no more than the search, and the same for other neighborhoods.
 CREATE FUNCTION planned(call text) RETURNS float8 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -405,12 +344,7 @@ SELECT call, planned(call) < 3500 AS by_index FROM (VALUES
   ('emogi_bfs_tree(''deep WHERE at >= 0 AND src <> -2'', 1, 2)'),
   ('emogi_sssp(''deep WHERE at >= 0 AND src <> -2'', 1)'),
   ('emogi_sssp(''deep WHERE at >= 0 AND src <> -2'', 1) WHERE distance < 3')) c (call);
-emogi_shortest_path('deep WHERE at >= 0 AND src <> -2', 1, 2)|t
-emogi_shortest_path('deep', 1, 2)|t
-emogi_distance_matrix('deep WHERE at >= 0 AND src <> -2', ARRAY[1], ARRAY[2])|t
-emogi_bfs_tree('deep WHERE at >= 0 AND src <> -2', 1, 2)|t
-emogi_sssp('deep WHERE at >= 0 AND src <> -2', 1)|f
-emogi_sssp('deep WHERE at >= 0 AND src <> -2', 1) WHERE distance < 3|t
+
 SET client_min_messages = warning;
-DROP SCHEMA test_condition_walks CASCADE;
+DROP SCHEMA test_condition_searches CASCADE;
 DROP ROLE regress_emogi_walking_tenant;

@@ -4,9 +4,9 @@ CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_walker;
 RESET client_min_messages;
 CREATE ROLE regress_emogi_walker;
-CREATE SCHEMA test_index_walk;
-GRANT USAGE ON SCHEMA test_index_walk TO PUBLIC;
-SET search_path = test_index_walk, public;
+CREATE SCHEMA test_index_search;
+GRANT USAGE ON SCHEMA test_index_search TO PUBLIC;
+SET search_path = test_index_search, public;
 SET emogi.engine = 'auto';
 SET emogi.index_search_min_size = 0;
 SET emogi.incremental_min_size = '1GB';	-- no graph of an older state is there to be brought up to date
@@ -557,5 +557,5 @@ RESET emogi.enable_index_search;
 SET emogi.incremental_min_size = '1GB';
 
 SET client_min_messages = warning;
-DROP SCHEMA test_index_walk CASCADE;
+DROP SCHEMA test_index_search CASCADE;
 DROP ROLE regress_emogi_walker;

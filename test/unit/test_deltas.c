@@ -1,5 +1,5 @@
 /*
- * test_derive.c: what the cuda engine derives of the copies of a Graph, when another Graph was made of it, is to the last byte what it
+ * test_deltas.c: what the cuda engine derives of the copies of a Graph, when another Graph was made of it, is to the last byte what it
  * would have copied: random histories of changes, then large Graphs, then failures. Answers are compared with the cpu engine's.
  *
  * EMOGI_DERIVE_HISTORIES histories (400) from EMOGI_DERIVE_SEED on (1). EMOGI_AGREE_LARGE = 0 leaves out large Graphs and the failures
@@ -517,7 +517,7 @@ main(void)
 	History		history;
 
 	if (!open_both())
-		return check_report("test_derive");
+		return check_report("test_deltas");
 	history = open_history();
 	for (uint64_t plain = 0; plain < 2; plain++)
 	{
@@ -540,5 +540,5 @@ main(void)
 	}
 	close_history(&history);
 	close_both();
-	return check_report("test_derive");
+	return check_report("test_deltas");
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes test/data/powers.csv: centralities as networkx has them, of karate club, Florentine families, Les Miserables and random graphs.
+"""Writes test/data/power_iteration.csv: centralities as networkx has them, of karate club, Florentine families, Les Miserables and random graphs.
 
     pip install networkx==3.6.1 scipy==1.17.1
-    python3 test/data/powers.py > test/data/powers.csv
+    python3 test/data/power_iteration.py > test/data/power_iteration.csv
 
 A row is a graph in one direction: its edges, and of each vertex, in ascending order, what networkx gives. A column is empty where that is
 nothing in particular: hubs where the largest singular value is not well apart, eigenvectors that the iteration does not find. networkx has

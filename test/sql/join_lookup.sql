@@ -2,8 +2,8 @@
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
-CREATE SCHEMA test_lookup;
-SET search_path = test_lookup, public;
+CREATE SCHEMA test_join_lookup;
+SET search_path = test_join_lookup, public;
 SET emogi.engine = cpu;
 SET max_parallel_workers_per_gather = 0;
 \pset format unaligned
@@ -134,7 +134,7 @@ DEALLOCATE p;
 
 -- Rights, errors, cursors.
 CREATE ROLE emogi_lookup_reader;
-GRANT USAGE ON SCHEMA test_lookup TO emogi_lookup_reader;
+GRANT USAGE ON SCHEMA test_join_lookup TO emogi_lookup_reader;
 GRANT SELECT ON o, no_rows TO emogi_lookup_reader;
 SET ROLE emogi_lookup_reader;
 SELECT count(*) FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 3) b WHERE b.vertex = o.x);
@@ -171,4 +171,4 @@ SELECT count(*) FROM few;
 ROLLBACK;
 
 SET client_min_messages = warning;
-DROP SCHEMA test_lookup CASCADE;
+DROP SCHEMA test_join_lookup CASCADE;

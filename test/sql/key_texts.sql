@@ -2,8 +2,8 @@
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
-CREATE SCHEMA test_keys_forms;
-SET search_path = test_keys_forms, public;
+CREATE SCHEMA test_key_texts;
+SET search_path = test_key_texts, public;
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -45,7 +45,7 @@ SELECT call, try(call) FROM unnest(ARRAY[
   $$emogi_shortest_path('t', 'nobody', '7')$$, $$emogi_shortest_path('t', '1', NULL)$$,
   $$emogi_cc('n')$$, $$emogi_cc_text('n')$$, $$emogi_cc_text('t')$$, $$emogi_cc_uuid('uu')$$, $$emogi_cc_text('uu'::regclass)$$, $$emogi_cc_text('m')$$,
   $$emogi_pagerank_text('t', max_iterations => 3)$$, $$emogi_pagerank_uuid('uu'::regclass, columns => 'src, dst')$$,
-  $$emogi_heat_text('t', 'SELECT ''1'', 1', 2)$$, $$emogi_neural_uuid('uu', 'SELECT test_keys_forms.u(11), 1')$$, $$emogi_circuit_text('d', 'VALUES (1.0, 1), (3, 0)')$$]) call;
+  $$emogi_heat_text('t', 'SELECT ''1'', 1', 2)$$, $$emogi_neural_uuid('uu', 'SELECT test_key_texts.u(11), 1')$$, $$emogi_circuit_text('d', 'VALUES (1.0, 1), (3, 0)')$$]) call;
 
 -- Of the wrong type: what the graph's is, and a call that would do.
 SELECT call, try(call) FROM unnest(ARRAY[
@@ -190,4 +190,4 @@ SELECT try($$emogi_heat_text('grows', 'SELECT ''1'', 1')$$);
 RESET emogi.engine;
 
 SET client_min_messages = warning;
-DROP SCHEMA test_keys_forms CASCADE;
+DROP SCHEMA test_key_texts CASCADE;
