@@ -62,7 +62,7 @@ accumulates(const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 	return has == EMOGI_CACHE_HAS_TRACKER;
 }
 
-/* Does a search collect edges with their weights? */
+/* Does a search read the weights of edges? */
 static bool
 is_weighted(const EmogiSource *source, const EmogiCacheLookup *lookup,
 			const EmogiIndexSearch *search)
@@ -177,6 +177,8 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
 		if (search->kind == EMOGI_SEARCHES)
 			(void) emogi_index_search_run(&indexes, search);
+		else if (search->kind == EMOGI_COUNTS)
+			(void) emogi_index_search_count(&indexes, search);
 		else
 			(void) emogi_neighborhood_collect(&indexes, search);
 		emogi_call_phase(call, EMOGI_PHASE_IDLE);

@@ -284,7 +284,7 @@ next_row(const EmogiIndexReaders *in, EmogiIndexReader *reader)
 
 /*
  * Read the other endpoint of the next edge of a vertex; false if there is none, or the search gives
- * up.
+ * up. end: NULL = not wanted.
  */
 bool
 emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end)
@@ -306,7 +306,8 @@ emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end)
 		datum = slot_getattr(at->slot, at->index->to, &is_null);
 		if (is_null || (at->is_of_two && lacks_edge(in, at)))
 			continue;
-		*end = emogi_index_search_keys_id(&in->keys, datum, at->index->to_type);
+		if (end != NULL)
+			*end = emogi_index_search_keys_id(&in->keys, datum, at->index->to_type);
 		return true;
 	}
 	return false;
@@ -331,10 +332,8 @@ emogi_index_readers_weight(EmogiIndexReaders *in, int reader)
 bool
 emogi_index_readers_has_edge(EmogiIndexReaders *in, int64 id, int first, int end)
 {
-	int64		other;
-
 	for (int i = first; i < end; i++)
-		if (emogi_index_readers_seek(in, i, id) && emogi_index_readers_next(in, i, &other))
+		if (emogi_index_readers_seek(in, i, id) && emogi_index_readers_next(in, i, NULL))
 			return true;
 	return false;
 }
