@@ -36,6 +36,7 @@ typedef struct CountState
 								 * weights */
 	uint64		nends;
 	uint64		room;
+	bool	   *by_entry;		/* [nforward], whether index entries of a reader are edges */
 } CountState;
 
 /* ---- one vertex ---- */
@@ -84,6 +85,8 @@ count_edges(CountState *state, int reader, int64 id)
 	uint64		count = 0;
 	int64		other = 0;
 
+	if (state->by_entry[reader])
+		return emogi_index_readers_count(in, reader, id);
 	if (!emogi_index_readers_seek(in, reader, id))
 		return 0;
 	while (emogi_index_readers_next(in, reader, needs_end ? &other : NULL))
@@ -95,6 +98,20 @@ count_edges(CountState *state, int reader, int64 id)
 			add_end(state, reader, other);
 	}
 	return count;
+}
+
+/*
+ * Find out for which readers it suffices to count index entries. If the other end of the edges is
+ * needed, their rows are read.
+ */
+static void
+find_entries(CountState *state)
+{
+	const bool	needs_weights = state->ends != NULL;
+
+	state->by_entry = palloc0(Max(state->in.nforward, 1) * sizeof *state->by_entry);
+	for (int i = 0; i < Min(state->in.nforward, state->in.nper_end) && !needs_weights; i++)
+		state->by_entry[i] = emogi_index_readers_have_only_edges(&state->in, i);
 }
 
 /* Write the row of a vertex, unless it is not in the graph; the search may give up. */
@@ -185,6 +202,7 @@ emogi_index_search_count(const EmogiSearchIndexes *indexes, EmogiIndexSearch *se
 	emogi_index_readers_open(&state.in, indexes, search);
 	if (search->is_weighted)
 		state.ends = palloc(state.room * sizeof *state.ends);
+	find_entries(&state);
 	list_vertices(&state);
 	MemoryContextSwitchTo(context);
 	alloc_result(search, state.nids);

@@ -32,6 +32,8 @@ extern void emogi_index_readers_close(EmogiIndexReaders *in);
 extern bool emogi_index_readers_charge(EmogiIndexReaders *in, uint64 cost);
 extern bool emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id);
 extern bool emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end);
+extern bool emogi_index_readers_have_only_edges(EmogiIndexReaders *in, int reader);
+extern uint64 emogi_index_readers_count(EmogiIndexReaders *in, int reader, int64 id);
 extern double emogi_index_readers_weight(EmogiIndexReaders *in, int reader);
 extern bool emogi_index_readers_has_edge(EmogiIndexReaders *in, int64 id, int first, int end);
 extern bool emogi_index_readers_has_other_edge(EmogiIndexReaders *in, int64 id);
