@@ -370,35 +370,6 @@ sees_entry(EmogiIndexReader *reader, ItemPointer entry)
 }
 
 /*
- * Has an index no entry for NULL in its first column? Then the snapshot sees no row with NULL
- * there. Entries of rows that it does not see only make the answer false.
- */
-static bool
-lacks_nulls(EmogiIndexReaders *in, EmogiIndexReader *reader)
-{
-	MemoryContext old;
-	ResourceOwner old_owner = CurrentResourceOwner;
-	ScanKeyData is_null;
-	bool		found;
-
-	if (reader->index->index->rd_rel->relam != BTREE_AM_OID ||
-		RelationGetIndexPredicate(reader->index->index) != NIL ||
-		!emogi_index_readers_charge(in, EMOGI_INDEX_DESCENT_COST))
-		return false;
-	if (reader->heap == NULL)
-		open_reader(reader, in);
-	ScanKeyEntryInitialize(&is_null, SK_ISNULL | SK_SEARCHNULL, 1, InvalidStrategy, InvalidOid,
-						   InvalidOid, InvalidOid, (Datum) 0);
-	old = MemoryContextSwitchTo(in->context);
-	CurrentResourceOwner = in->owner;
-	index_rescan(reader->scan, &is_null, 1, NULL, 0);
-	found = next_entry(reader) != NULL;
-	CurrentResourceOwner = old_owner;
-	MemoryContextSwitchTo(old);
-	return !found;
-}
-
-/*
  * Check whether each visible index entry of a vertex is an edge, regardless of the rest of the row:
  * without conditions and costs, if the other endpoint is never NULL, as its own index tells.
  */
@@ -407,11 +378,18 @@ emogi_index_readers_have_only_edges(EmogiIndexReaders *in, int reader)
 {
 	const EmogiSearchIndex *index = in->readers[reader].index;
 	const int	other = reader + in->nper_end;
+	Relation	heap;
+	bool		are_absent;
 
-	return in->filter.quals == NIL && index->reverse == 0 &&
-		index->index->rd_rel->relam == BTREE_AM_OID && index->nprefix == 0 &&
-		other < in->nreaders && in->readers[other].index->nprefix == 0 &&
-		lacks_nulls(in, &in->readers[other]);
+	if (in->filter.quals != NIL || index->reverse != 0 || index->nprefix != 0 ||
+		index->index->rd_rel->relam != BTREE_AM_OID || other >= in->nreaders ||
+		in->readers[other].index->nprefix != 0)
+		return false;
+	heap = table_open(index->heap, NoLock);
+	are_absent = emogi_index_nulls_are_absent(heap, in->readers[other].index->index,
+											  GetActiveSnapshot());
+	table_close(heap, NoLock);
+	return are_absent;
 }
 
 /*
