@@ -7,13 +7,15 @@
  * the same lock as its last entry. Entries of rows that no snapshot sees only prevent the proof.
  *
  * A serializable transaction needs no predicate lock on the page, because a new row with NULL is no
- * edge.
+ * edge. It does not look for the page, because the scan would lock it, and conflict with every
+ * writer of new keys.
  */
 #include "postgres.h"
 
 #include "access/genam.h"
 #include "access/nbtree.h"
 #include "access/relscan.h"
+#include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
@@ -120,7 +122,7 @@ emogi_index_nulls_are_absent(Relation heap, Relation index, Snapshot snapshot)
 	hint = find_hint(oid);
 	if (hint->index == oid)
 		shows = read_page(index, hint->block, &is_last);
-	if (!is_last)
+	if (!is_last && !IsolationIsSerializable())
 	{
 		*hint = (LastLeaf) {oid, find_last_leaf(heap, index, snapshot)};
 		if (hint->block != InvalidBlockNumber)
