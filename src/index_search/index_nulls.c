@@ -2,9 +2,10 @@
  * index_nulls.c: proof that a btree index has no entry for NULL in its first column.
  *
  * Then no snapshot that may use the index sees a row with NULL there. An index that sorts NULL last
- * has such entries at the end of its last leaf page, or none. A session remembers the number of that
- * page, which is only a hint: whether it still is the last leaf is read from the page itself, under
- * the same lock as its last entry. Entries of rows that no snapshot sees only prevent the proof.
+ * has such entries at the end of its last leaf page, or none. A session remembers the number of
+ * that page, which is only a hint: whether it still is the last leaf is read from the page itself,
+ * under the same lock as its last entry. Entries of rows that no snapshot sees only prevent the
+ * proof.
  *
  * A serializable transaction needs no predicate lock on the page, because a new row with NULL is no
  * edge. It does not look for the page, because the scan would lock it, and conflict with every

@@ -5,9 +5,9 @@
  * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges,
  * index_search_weights.c tells whether weights need no check, and index_search_read.c reads the
  * edges under the active snapshot. kept_indexes.c keeps indexes and scans open between the searches
- * of a plan node. index_search_bfs.c traverses them, level by level; index_search_count.c counts the
- * edges of given vertices, index_nulls.c proves that no row lacks an end;
- * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect them. index_search_keys.c
+ * of a plan node. index_search_bfs.c traverses them, level by level. index_search_count.c counts
+ * the edges of given vertices, without reading rows if index_nulls.c proves that none lacks an end.
+ * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect edges. index_search_keys.c
  * stores the keys that are met.
  * acquire/index_search_cost.c decides whether a search costs less than a graph, and how much it may
  * cost.

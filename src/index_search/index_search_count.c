@@ -50,7 +50,8 @@ add_end(CountState *state, int reader, int64 id)
 		state->room *= 2;
 		state->ends = repalloc_huge(state->ends, state->room * sizeof *state->ends);
 	}
-	state->ends[state->nends++] = (WeightedEnd) {id, emogi_index_readers_weight(&state->in, reader)};
+	state->ends[state->nends].id = id;
+	state->ends[state->nends++].weight = emogi_index_readers_weight(&state->in, reader);
 }
 
 static int
