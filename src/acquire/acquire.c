@@ -374,7 +374,7 @@ search_indexes(Acquisition *acquisition, const EmogiCacheResult *result)
 									 search))
 		return false;
 	acquisition->source->key = indexed->key;
-	if (search->kind != EMOGI_SEARCHES)
+	if (emogi_index_search_collects(search->kind))
 	{
 		emogi_call_take_slot(acquisition->call);
 		emogi_neighborhood_graph_make(acquisition->call, &acquisition->lookup->key, search,

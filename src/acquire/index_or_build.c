@@ -62,7 +62,7 @@ accumulates(const EmogiCacheLookup *lookup, EmogiCacheHas has, bool may_share,
 	return has == EMOGI_CACHE_HAS_TRACKER;
 }
 
-/* Does a search collect edges with their weights? */
+/* Does a search read the weights of edges? */
 static bool
 is_weighted(const EmogiSource *source, const EmogiCacheLookup *lookup,
 			const EmogiIndexSearch *search)
@@ -103,7 +103,7 @@ costs_less(EmogiCacheHas has, const EmogiSource *source, List *leaves,
 	search->is_weighted = is_weighted(source, lookup, search);
 	if (search->is_weighted && search->kind == EMOGI_COLLECTS_NEAR)
 		search->max_depth = -1;	/* any number of edges may be near */
-	if (search->kind != EMOGI_SEARCHES && has != EMOGI_CACHE_HAS_NOTHING)
+	if (emogi_index_search_collects(search->kind) && has != EMOGI_CACHE_HAS_NOTHING)
 		return false;
 	switch (has)
 	{
@@ -177,6 +177,8 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 		emogi_call_phase(call, EMOGI_PHASE_RUN);
 		if (search->kind == EMOGI_SEARCHES)
 			(void) emogi_index_search_run(&indexes, search);
+		else if (search->kind == EMOGI_COUNTS)
+			(void) emogi_index_search_count(&indexes, search);
 		else
 			(void) emogi_neighborhood_collect(&indexes, search);
 		emogi_call_phase(call, EMOGI_PHASE_IDLE);
@@ -188,7 +190,8 @@ emogi_index_or_build_search(EmogiCall *call, const EmogiSource *source, List *le
 		emogi_index_search_repeat_note(source, lookup, search, is_once, for_others);
 	if (search->is_answered && lookup->analysis != NULL)
 		emogi_cache_lookup_add_cost(lookup, is_once ? search->cost : 0);
-	if (for_others && (search->kind == EMOGI_SEARCHES || has == EMOGI_CACHE_HAS_NOTHING))
+	if (for_others &&
+		(!emogi_index_search_collects(search->kind) || has == EMOGI_CACHE_HAS_NOTHING))
 	{
 		if (search->is_answered)
 			emogi_index_search_cost_record_search(source, search);

@@ -201,8 +201,8 @@ static uint64
 max_cost(const EmogiSource *source, bool serves_others, const EmogiIndexSearch *search,
 		 double nedges, double expected)
 {
-	const double bytes_per_read = search->kind == EMOGI_SEARCHES ? EMOGI_COST_INDEX_BYTES_PER_ROW :
-		EMOGI_COST_INDEX_BYTES_PER_COLLECTED;
+	const double bytes_per_read = emogi_index_search_collects(search->kind) ?
+		EMOGI_COST_INDEX_BYTES_PER_COLLECTED : EMOGI_COST_INDEX_BYTES_PER_ROW;
 	const double basic = basic_limit(source, serves_others, nedges);
 	double		limit = Max(basic - (double) search->cost_before, 0);
 

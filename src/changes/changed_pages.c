@@ -21,8 +21,6 @@
 #include "base/compat.h"
 #include "base/fault.h"
 
-#define PAGES_PER_CHECK 4096
-
 /* ---- the visibility map ---- */
 
 /*
@@ -64,17 +62,40 @@ load_word(const uint8 *bytes, BlockNumber i, BlockNumber end)
 	return word;
 }
 
+/*
+ * Are all of 64 pages all-visible? Most are. bytes: of the map, of the first of these pages. The
+ * order of the bytes makes no difference.
+ */
+static inline bool
+are_all_visible(const uint8 *bytes)
+{
+	uint64		words[2];
+
+	memcpy(words, bytes, sizeof words);
+	return (words[0] & words[1] & UINT64CONST(0x5555555555555555)) ==
+		UINT64CONST(0x5555555555555555);
+}
+
 /* Copy the bits of a locked map page, for the pages from `first` on. */
 static void
 copy_bits(const uint8 *bytes, BlockNumber first, EmogiChangedPages *changed)
 {
-	BlockNumber end = Min(changed->nblocks - first, EMOGI_GROUP_PAGES);
+	const BlockNumber end = Min(changed->nblocks - first, EMOGI_GROUP_PAGES);
+	uint64	   *map = changed->map;
+	BlockNumber i = 0;
 
-	for (BlockNumber i = 0; i < end; i += 32)
+	while (i < end)
 	{
-		uint64		bits = take_bits(load_word(bytes, i, end));
+		const BlockNumber block = first + i;
 
-		changed->map[(first + i) / 64] |= bits << (first + i) % 64;
+		if (block % 64 == 0 && end - i >= 64 && are_all_visible(bytes + i / 4))
+		{
+			map[block / 64] = PG_UINT64_MAX;
+			i += 64;
+			continue;
+		}
+		map[block / 64] |= take_bits(load_word(bytes, i, end)) << block % 64;
+		i += 32;
 	}
 }
 
@@ -209,6 +230,18 @@ unchanged_by_last_map(const Comparison *comparison, BlockNumber first)
 	return changed->map[first / 64] & before->trusted[first / 64];
 }
 
+/* May the map prove the pages of a group unchanged (L5)? */
+static bool
+may_map_prove(const Comparison *comparison, uint64 group)
+{
+	bool		same = comparison->changed->group_lsn[group] ==
+		comparison->pages->group_lsn[comparison->known->first_group + group] &&
+		!emogi_faults.tracker[EMOGI_TRACKER_BY_LSN];
+
+	return comparison->older_than == PG_UINT64_MAX &&
+		(same || comparison->no_vacuum || emogi_faults.tracker[EMOGI_TRACKER_MAP_LSN]);
+}
+
 /*
  * Get the bits of the pages that the map proves unchanged (L5), for the 64 pages of a word that lie
  * in one group.
@@ -216,16 +249,29 @@ unchanged_by_last_map(const Comparison *comparison, BlockNumber first)
 static inline uint64
 unchanged_by_map(const Comparison *comparison, BlockNumber first)
 {
-	const EmogiTrackedPages *pages = comparison->pages;
-	const EmogiTrackedTable *known = comparison->known;
-	uint64		group = first / EMOGI_GROUP_PAGES;
-	bool		same = comparison->changed->group_lsn[group] ==
-		pages->group_lsn[known->first_group + group] && !emogi_faults.tracker[EMOGI_TRACKER_BY_LSN];
-
-	if (comparison->older_than != PG_UINT64_MAX ||
-		!(same || comparison->no_vacuum || emogi_faults.tracker[EMOGI_TRACKER_MAP_LSN]))
+	if (!may_map_prove(comparison, first / EMOGI_GROUP_PAGES))
 		return 0;
-	return comparison->changed->map[first / 64] & pages->trusted[(known->first + first) / 64];
+	return comparison->changed->map[first / 64] &
+		comparison->pages->trusted[(comparison->known->first + first) / 64];
+}
+
+/*
+ * Skip words of 64 pages that the map proves unchanged, from a page on, in its group, of which
+ * pages before `end` are known. Return the first page that is left.
+ */
+static BlockNumber
+skip_unchanged(const Comparison *comparison, BlockNumber block, BlockNumber end)
+{
+	const uint64 *map = comparison->changed->map;
+	const uint64 *trusted = &comparison->pages->trusted[comparison->known->first / 64];
+	const BlockNumber first = block;
+
+	if (block % 64 != 0 || !may_map_prove(comparison, block / EMOGI_GROUP_PAGES))
+		return block;
+	while (end - block >= 64 && (map[block / 64] & trusted[block / 64]) == PG_UINT64_MAX)
+		block += 64;
+	comparison->changed->nskipped_by_map += block - first;
+	return block;
 }
 
 /* Compare the pages [first, end), which belong to one word and one group. */
@@ -275,10 +321,12 @@ emogi_changed_pages_find(Relation rel, const EmogiTrackedPages *pages, uint64 ol
 	{
 		BlockNumber group_end = (block / EMOGI_GROUP_PAGES + 1) * EMOGI_GROUP_PAGES;
 
-		end = Min(Min(nknown, group_end), (block / 64 + 1) * 64);
-		compare_word(&comparison, block, end);
-		if (block % PAGES_PER_CHECK == 0)
-			CHECK_FOR_INTERRUPTS();
+		group_end = Min(nknown, group_end);
+		block = skip_unchanged(&comparison, block, group_end);
+		end = Min(group_end, (block / 64 + 1) * 64);
+		if (block < end)
+			compare_word(&comparison, block, end);
+		CHECK_FOR_INTERRUPTS();
 	}
 	for (BlockNumber block = nknown; block < changed->nblocks; block++)
 		changed->scans.blocks[changed->scans.count++] = block;

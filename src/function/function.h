@@ -376,6 +376,7 @@ extern void emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task,
 /* ---- neighborhood_call.c ---- */
 
 extern void emogi_neighborhood_call_describe(const EmogiTask *task, EmogiIndexSearch *search);
+extern bool emogi_neighborhood_call_is_answer(const EmogiTask *task);
 extern bool emogi_neighborhood_call_may_serve(const EmogiTask *task);
 extern EmogiIndexSearch emogi_neighborhood_call_search(EmogiTask *task, Oid function);
 extern void emogi_neighborhood_call_take(EmogiTask *task, const EmogiIndexSearch *search);

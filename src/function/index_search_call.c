@@ -133,8 +133,16 @@ emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task, const Emogi
 	record->edges_traversed = search->nscanned;
 	record->run_ms = search->run_ms;
 	*graph = (EmogiGraph) {.nvertices = search->count,.ids = search->ids};
-	result->columns[0].int32 = search->levels;
-	result->columns[1].float64 = search->paths;
+	if (search->degrees != NULL)
+	{
+		result->columns[0].int64 = search->degrees;
+		result->columns[1].float64 = search->strengths;
+	}
+	else
+	{
+		result->columns[0].int32 = search->levels;
+		result->columns[1].float64 = search->paths;
+	}
 	call->rows_are_local = true;
 	task->form->keys = search->keys;
 	task->form->nkeys = search->count;

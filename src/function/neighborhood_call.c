@@ -23,7 +23,8 @@
 /* The edges that an algorithm's rows depend on. */
 typedef struct Neighborhood
 {
-	EmogiIndexSearchKind kind;	/* EMOGI_SEARCHES: on all edges */
+	EmogiIndexSearchKind kind;	/* EMOGI_SEARCHES: on all edges; EMOGI_COUNTS: the edges need not
+								 * be collected */
 	bool		is_of_wanted;	/* around the vertices that a condition names; otherwise the
 								 * sources or pairs */
 	int			depth;			/* of walks, in steps; -1 = unlimited */
@@ -35,7 +36,7 @@ static const Neighborhood neighborhoods[EMOGI_NALGORITHMS] = {
 	[EMOGI_SSSP] = {EMOGI_COLLECTS_NEAR, false, QUERY_DEPTH, ">"},
 	[EMOGI_SHORTEST_PATH_TREE] = {EMOGI_COLLECTS_NEAR, false, QUERY_DEPTH, ">"},
 	[EMOGI_DISTANCE_MATRIX] = {EMOGI_COLLECTS_PATHS, false, QUERY_DEPTH, ">"},
-	[EMOGI_DEGREE] = {EMOGI_COLLECTS_WALKS, true, 1, ">"},
+	[EMOGI_DEGREE] = {EMOGI_COUNTS, true, 1, ">"},
 	[EMOGI_SIMILARITY] = {EMOGI_COLLECTS_WALKS, true, 3, "><>"},
 	[EMOGI_TRIANGLES] = {EMOGI_COLLECTS_WALKS, true, 2, ">"},
 	[EMOGI_LCC] = {EMOGI_COLLECTS_WALKS, true, 2, "*>"},
@@ -53,12 +54,14 @@ neighborhood_of(const EmogiTask *task)
 	const Neighborhood requested = {task->collects, false, QUERY_DEPTH, ">"};
 	const Neighborhood of_pairs = {EMOGI_COLLECTS_WALKS, false, 1, ">"};
 	const Neighborhood none = {EMOGI_SEARCHES};
-	const Neighborhood row = neighborhoods[task->query.algorithm];
+	Neighborhood row = neighborhoods[task->query.algorithm];
 
 	if (task->collects != EMOGI_SEARCHES)
 		return requested;
 	if (task->pairs != NULL)
 		return task->query.algorithm == EMOGI_SIMILARITY ? of_pairs : none;
+	if (row.kind == EMOGI_COUNTS && task->no_rows)
+		row.kind = EMOGI_COLLECTS_WALKS;
 	if (row.is_of_wanted)
 		return task->has_targets || task->has_components ? row : none;
 	return task->has_sources ? row : none;
@@ -97,6 +100,13 @@ emogi_neighborhood_call_describe(const EmogiTask *task, EmogiIndexSearch *search
 		neighborhood.depth == QUERY_DEPTH ? task->query.max_depth : neighborhood.depth;
 	search->is_paired = task->pairs != NULL;
 	search->npaths = task->npaths;
+}
+
+/* Does an index search answer a task, whose neighborhood it need not collect? */
+bool
+emogi_neighborhood_call_is_answer(const EmogiTask *task)
+{
+	return neighborhood_of(task).kind == EMOGI_COUNTS;
 }
 
 /*

@@ -207,8 +207,9 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 	}
 	else if (emogi_neighborhood_call_may_serve(task))
 	{
-		collection = emogi_neighborhood_call_search(task, function);
-		request.search = &collection;
+		request.search = course != NULL && emogi_neighborhood_call_is_answer(task) ?
+			&course->search : &collection;
+		*request.search = emogi_neighborhood_call_search(task, function);
 	}
 	if (call == NULL)
 		call = emogi_call_enter(function, get_func_name(function), source);
@@ -349,7 +350,10 @@ run_index(EmogiCourse *course)
 {
 	emogi_index_search_call_set_result(course->call, course->task, &course->search, course->graph,
 									   course->result);
-	notice_not_found(course->task, &course->search);
+	if (course->search.found != NULL)
+		notice_not_found(course->task, &course->search);
+	if (course->search.strengths != NULL)
+		emogi_refusal_check_values(course->task, course->graph, course->result);
 	return ANSWERED;
 }
 

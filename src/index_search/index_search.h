@@ -1,12 +1,13 @@
 /*
- * index_search.h: BFS over table indexes, without a graph, and collection of the edges near given
- * vertices, for a small graph of these.
+ * index_search.h: BFS and degrees over table indexes, without a graph, and collection of the edges
+ * near given vertices, for a small graph of these.
  *
  * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges,
  * index_search_weights.c tells whether weights need no check, and index_search_read.c reads the
  * edges under the active snapshot. kept_indexes.c keeps indexes and scans open between the searches
- * of a plan node. index_search_bfs.c traverses them, level by level;
- * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect them. index_search_keys.c
+ * of a plan node. index_search_bfs.c traverses them, level by level. index_search_count.c counts
+ * the edges of given vertices, without reading rows if index_nulls.c proves that none lacks an end.
+ * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect edges. index_search_keys.c
  * stores the keys that are met.
  * acquire/index_search_cost.c decides whether a search costs less than a graph, and how much it may
  * cost.
@@ -43,6 +44,7 @@
 typedef enum EmogiIndexSearchKind
 {
 	EMOGI_SEARCHES = 0,			/* a BFS, perhaps counting shortest paths: it answers the call */
+	EMOGI_COUNTS,				/* the edges of the sources, with their weights: likewise */
 	/* Edges that suffice for the call's algorithm, see neighborhood.c: */
 	EMOGI_COLLECTS_WALKS,		/* of walks of at most max_depth `steps` from the sources */
 	EMOGI_COLLECTS_CYCLES,		/* of cycles of at most max_depth edges through the sources */
@@ -57,6 +59,13 @@ typedef enum EmogiIndexSearchKind
 #define EMOGI_STEP_ALONG '>'
 #define EMOGI_STEP_AGAINST '<'
 #define EMOGI_STEP_EITHER '*'
+
+/* Does a search collect edges for a graph, instead of answering the call? */
+static inline bool
+emogi_index_search_collects(EmogiIndexSearchKind kind)
+{
+	return kind != EMOGI_SEARCHES && kind != EMOGI_COUNTS;
+}
 
 struct EmogiNeighborhood;		/* neighborhood.h */
 struct EmogiKeptIndexes;		/* kept_indexes.h */
@@ -110,7 +119,10 @@ typedef struct EmogiIndexSearch
 	EmogiKeyBytes *keys;		/* [count], keys that are not integers, ascending; otherwise NULL */
 	int32	   *levels;			/* [count] */
 	double	   *paths;			/* [count], numbers of shortest paths; NULL = not counted */
-	bool	   *found;			/* [nsources], whether the source is a vertex of the graph */
+	bool	   *found;			/* [nsources], whether the source is a vertex of the graph; NULL if
+								 * edges are counted */
+	int64	   *degrees;		/* [count], numbers of edges; NULL = not counted */
+	double	   *strengths;		/* [count], sums of their weights; likewise */
 } EmogiIndexSearch;
 
 /* ---- index_search_indexes.c ---- */
@@ -182,5 +194,9 @@ extern bool emogi_index_search_weights_are_accepted(const EmogiSource *source, L
 /* ---- index_search_bfs.c ---- */
 
 extern bool emogi_index_search_run(const EmogiSearchIndexes *indexes, EmogiIndexSearch *search);
+
+/* ---- index_search_count.c ---- */
+
+extern bool emogi_index_search_count(const EmogiSearchIndexes *indexes, EmogiIndexSearch *search);
 
 #endif							/* EMOGI_INDEX_SEARCH_H */

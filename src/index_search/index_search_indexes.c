@@ -361,6 +361,7 @@ emogi_index_search_suffices(const EmogiSearchIndexes *indexes, const EmogiIndexS
 			return have_along || (search->direction != EMOGI_BOTH &&
 								  (indexes->by_src != NULL || indexes->by_dst != NULL));
 		case EMOGI_SEARCHES:
+		case EMOGI_COUNTS:
 		case EMOGI_COLLECTS_CYCLES:
 		case EMOGI_COLLECTS_NEAR:
 			break;

@@ -15,8 +15,12 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/visibilitymap.h"
+#include "catalog/pg_am.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
@@ -43,6 +47,7 @@ typedef struct EmogiIndexReader
 	AttrNumber	weight;			/* of the edge; 0 = none */
 	Oid			weight_type;
 	bool		is_of_two;		/* it is one of two costs: if negative, there is no edge */
+	Buffer		map;			/* page of the heap's visibility map, pinned during a search */
 } EmogiIndexReader;
 
 /* Get the conditions for a reader's heap, from another reader if one has them. */
@@ -92,6 +97,15 @@ open_reader(EmogiIndexReader *reader, const EmogiIndexReaders *in)
 	MemoryContextSwitchTo(old);
 }
 
+/* Release the page of the visibility map that a reader has pinned. */
+static void
+release_map(EmogiIndexReader *reader)
+{
+	if (BufferIsValid(reader->map))
+		ReleaseBuffer(reader->map);
+	reader->map = InvalidBuffer;
+}
+
 /* Release the pages of the index and of the heap that a reader's scan has pinned; it stays open. */
 static void
 release_pages(const EmogiIndexReaders *in, EmogiIndexReader *reader)
@@ -104,6 +118,7 @@ release_pages(const EmogiIndexReaders *in, EmogiIndexReader *reader)
 		CurrentResourceOwner = in->owner;
 		index_rescan(reader->scan, reader->keys, reader->index->nprefix + 1, NULL, 0);
 		ExecClearTuple(reader->slot);
+		release_map(reader);
 		emogi_compat_release_heap(reader->scan);
 		CurrentResourceOwner = old_owner;
 	}
@@ -115,6 +130,7 @@ close_reader(EmogiIndexReader *reader)
 {
 	if (reader->heap == NULL)
 		return;
+	release_map(reader);
 	index_endscan(reader->scan);
 	if (!reader->shares_filter)
 		emogi_row_filter_close(reader->filter);
@@ -284,7 +300,7 @@ next_row(const EmogiIndexReaders *in, EmogiIndexReader *reader)
 
 /*
  * Read the other endpoint of the next edge of a vertex; false if there is none, or the search gives
- * up.
+ * up. end: NULL = not wanted.
  */
 bool
 emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end)
@@ -306,7 +322,8 @@ emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end)
 		datum = slot_getattr(at->slot, at->index->to, &is_null);
 		if (is_null || (at->is_of_two && lacks_edge(in, at)))
 			continue;
-		*end = emogi_index_search_keys_id(&in->keys, datum, at->index->to_type);
+		if (end != NULL)
+			*end = emogi_index_search_keys_id(&in->keys, datum, at->index->to_type);
 		return true;
 	}
 	return false;
@@ -327,14 +344,96 @@ emogi_index_readers_weight(EmogiIndexReaders *in, int reader)
 	return weight + 0.0;		/* -0 is 0 */
 }
 
+/* ---- counts of index entries ---- */
+
+/* Read the next entry of a reader's index; NULL if there is none. */
+static ItemPointer
+next_entry(EmogiIndexReader *reader)
+{
+	return index_getnext_tid(reader->scan, ForwardScanDirection);
+}
+
+/*
+ * Does the snapshot see the row of an index entry that was just read? If all rows of its page are
+ * visible, the heap is not read. The scan keeps the index's page pinned, so that VACUUM cannot have
+ * replaced the row in between. A serializable transaction locks the page that it does not read.
+ */
+static bool
+sees_entry(EmogiIndexReader *reader, ItemPointer entry)
+{
+	const BlockNumber page = ItemPointerGetBlockNumber(entry);
+
+	if (!VM_ALL_VISIBLE(reader->heap, page, &reader->map))
+		return index_fetch_heap(reader->scan, reader->slot);
+	PredicateLockPage(reader->heap, page, reader->scan->xs_snapshot);
+	return true;
+}
+
+/*
+ * Check whether each visible index entry of a vertex is an edge, regardless of the rest of the row:
+ * without conditions and costs, if the other endpoint is never NULL, as its own index tells.
+ */
+bool
+emogi_index_readers_have_only_edges(EmogiIndexReaders *in, int reader)
+{
+	const EmogiSearchIndex *index = in->readers[reader].index;
+	const int	other = reader + in->nper_end;
+	Relation	heap;
+	bool		are_absent;
+
+	if (in->filter.quals != NIL || index->reverse != 0 || index->nprefix != 0 ||
+		index->index->rd_rel->relam != BTREE_AM_OID || other >= in->nreaders ||
+		in->readers[other].index->nprefix != 0)
+		return false;
+	heap = table_open(index->heap, NoLock);
+	are_absent = emogi_index_nulls_are_absent(heap, in->readers[other].index->index,
+											  GetActiveSnapshot());
+	table_close(heap, NoLock);
+	return are_absent;
+}
+
+/*
+ * Count the edges of a vertex, for a reader that emogi_index_readers_have_only_edges. The search
+ * may give up.
+ */
+uint64
+emogi_index_readers_count(EmogiIndexReaders *in, int reader, int64 id)
+{
+	EmogiIndexReader *at = &in->readers[reader];
+	MemoryContext old;
+	ResourceOwner old_owner = CurrentResourceOwner;
+	ItemPointer entry;
+	uint64		count = 0;
+
+	if (at->heap == NULL)
+		open_reader(at, in);
+	at->scan->xs_want_itup = true;	/* keeps the index's page pinned */
+	if (!emogi_index_readers_seek(in, reader, id))
+		return 0;
+	old = MemoryContextSwitchTo(in->context);
+	CurrentResourceOwner = in->owner;
+	while ((entry = next_entry(at)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!sees_entry(at, entry))
+			continue;
+		if (!emogi_index_readers_charge(in, 1))
+			break;
+		count++;
+	}
+	CurrentResourceOwner = old_owner;
+	MemoryContextSwitchTo(old);
+	return count;
+}
+
+/* ---- existence ---- */
+
 /* Does a vertex have an edge in one of the readers [first, end)? */
 bool
 emogi_index_readers_has_edge(EmogiIndexReaders *in, int64 id, int first, int end)
 {
-	int64		other;
-
 	for (int i = first; i < end; i++)
-		if (emogi_index_readers_seek(in, i, id) && emogi_index_readers_next(in, i, &other))
+		if (emogi_index_readers_seek(in, i, id) && emogi_index_readers_next(in, i, NULL))
 			return true;
 	return false;
 }

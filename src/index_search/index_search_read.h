@@ -4,7 +4,9 @@
 #ifndef EMOGI_INDEX_SEARCH_READ_H
 #define EMOGI_INDEX_SEARCH_READ_H
 
+#include "utils/rel.h"
 #include "utils/resowner.h"
+#include "utils/snapshot.h"
 
 #include "edges/row_filter.h"
 #include "index_search/index_search.h"
@@ -32,9 +34,15 @@ extern void emogi_index_readers_close(EmogiIndexReaders *in);
 extern bool emogi_index_readers_charge(EmogiIndexReaders *in, uint64 cost);
 extern bool emogi_index_readers_seek(EmogiIndexReaders *in, int reader, int64 id);
 extern bool emogi_index_readers_next(EmogiIndexReaders *in, int reader, int64 *end);
+extern bool emogi_index_readers_have_only_edges(EmogiIndexReaders *in, int reader);
+extern uint64 emogi_index_readers_count(EmogiIndexReaders *in, int reader, int64 id);
 extern double emogi_index_readers_weight(EmogiIndexReaders *in, int reader);
 extern bool emogi_index_readers_has_edge(EmogiIndexReaders *in, int64 id, int first, int end);
 extern bool emogi_index_readers_has_other_edge(EmogiIndexReaders *in, int64 id);
 extern bool emogi_index_readers_has_vertex(EmogiIndexReaders *in, int64 id);
+
+/* ---- index_nulls.c ---- */
+
+extern bool emogi_index_nulls_are_absent(Relation heap, Relation index, Snapshot snapshot);
 
 #endif							/* EMOGI_INDEX_SEARCH_READ_H */

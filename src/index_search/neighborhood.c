@@ -383,6 +383,7 @@ collect(EmogiCollection *collection)
 			emogi_neighborhood_collect_ranked(collection);
 			break;
 		case EMOGI_SEARCHES:
+		case EMOGI_COUNTS:
 			break;
 	}
 }

@@ -352,7 +352,7 @@ explain_forecast(EmogiScan *scan, ExplainState *es)
 	else if (emogi_subtransaction_try(find_outcome, &forecast))
 	{
 		ExplainPropertyText("Graph", forecast.origin == EMOGI_GRAPH_INDEX ?
-							psprintf("%s %s%s%s", search_names[search.kind != EMOGI_SEARCHES],
+							psprintf("%s %s%s%s", search_names[emogi_index_search_collects(search.kind)],
 									 search.names,
 									 is_doubtful(scan, &search) ? ", or " : "",
 									 !is_doubtful(scan, &search) ? "" :
