@@ -218,17 +218,29 @@ emogi_vertices_find_ids(EmogiKeyIO *form, const EmogiGraph *graph, const EmogiVe
 	return ids;
 }
 
-/* Return the graph's ids of given vertices; EMOGI_NO_CODE = not in the graph. */
+/*
+ * Return the graph's ids of given vertices; EMOGI_NO_CODE = not in the graph. are_ends: they are
+ * the ends of a path, and the second one is not looked up if the first one is not in the graph.
+ */
 static int64 *
-find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiVertexDatums *given)
+find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiVertexDatums *given,
+		  bool are_ends)
 {
 	int64	   *keys = palloc_extended(Max(given->count, 1) * sizeof *keys, MCXT_ALLOC_HUGE);
+	const bool	is_coded = task->form->coder.key.class != EMOGI_KEY_INTEGER;
 	MemoryContext scratch;
 	MemoryContext old;
 
-	if (given->count == 1 && task->form->coder.key.class == EMOGI_KEY_INTEGER)
+	if (given->count == 1 && !is_coded)
 	{
 		keys[0] = DatumGetInt64(given->datums[0]);
+		return keys;
+	}
+	if (are_ends && is_coded && given->count == 2)
+	{
+		keys[0] = emogi_key_io_find(task->form, graph, given->datums[0]);
+		keys[1] = keys[0] == EMOGI_NO_CODE ? keys[0] :
+			emogi_key_io_find(task->form, graph, given->datums[1]);
 		return keys;
 	}
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "emogi vertices", ALLOCSET_SMALL_SIZES);
@@ -253,10 +265,10 @@ emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
 	if (task->has_sources)
 	{
 		task->nkeys = task->sources.count;
-		task->keys = find_keys(task, graph, &task->sources);
+		task->keys = find_keys(task, graph, &task->sources, task->last_is_target);
 	}
 	if (task->has_target_array)
-		task->target_array_ids = find_keys(task, graph, &task->target_array);
+		task->target_array_ids = find_keys(task, graph, &task->target_array, false);
 	if (task->last_is_target && task->nkeys > 0)
 	{
 		task->targets = task->keys + --task->nkeys;
@@ -346,6 +358,16 @@ static const struct
 	"or call the function in LATERAL."}
 };
 
+/* Does a text begin with a brace, or is it not known without detoasting it? */
+static bool
+may_begin_with_brace(Datum key)
+{
+	const struct varlena *text = (const struct varlena *) DatumGetPointer(key);
+
+	return VARATT_IS_COMPRESSED(text) || VARATT_IS_EXTERNAL(text) ||
+		(VARSIZE_ANY_EXHDR(text) > 0 && *VARDATA_ANY(text) == '{');
+}
+
 /*
  * Raise 42804 for a source or target that is not in the graph, if it is text that looks like an
  * array and one of its elements is in the graph: drivers that send a list of strings without a type
@@ -359,7 +381,7 @@ emogi_vertices_refuse_array(const char *what, EmogiKeyIO *form, const EmogiGraph
 	const char *text;
 	const char *element;
 
-	if (form->coder.key.type != TEXTOID)
+	if (form->coder.key.type != TEXTOID || !may_begin_with_brace(key))
 		return false;
 	text = emogi_key_io_key_text(&form->coder.key, key);
 	if (text[0] != '{' || strlen(text) < 2 || text[strlen(text) - 1] != '}')
