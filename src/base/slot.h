@@ -32,6 +32,14 @@ typedef struct EmogiCaller
 	char		source[256];	/* the graph argument, truncated */
 } EmogiCaller;
 
+/* Copy a caller, without the bytes behind its texts. */
+static inline void
+emogi_caller_copy(EmogiCaller *to, const EmogiCaller *from)
+{
+	memcpy(to, from, offsetof(EmogiCaller, source));
+	strlcpy(to->source, from->source, sizeof to->source);
+}
+
 /* What a call reads of the component labels of its graph until it releases its pin. */
 typedef enum EmogiLabelsRead
 {

@@ -237,6 +237,20 @@ emogi_call_make_token(void)
 }
 
 /*
+ * Draw a token for an object in shared memory that this session owns. Others compare it under
+ * EmogiShared.lock.
+ */
+void
+emogi_call_set_token(uint64 *token)
+{
+	const uint64 drawn = emogi_call_make_token();
+
+	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
+	*token = drawn;
+	LWLockRelease(emogi_shared->lock);
+}
+
+/*
  * Begin a call without a slot, which emogi_call_take_slot gets. The call lives no longer than the
  * current ResourceOwner.
  */
@@ -244,7 +258,6 @@ EmogiCall *
 emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 {
 	static bool registered = false;
-	uint64		token = emogi_call_make_token();
 	EmogiCall  *call;
 
 	if (!registered)
@@ -255,7 +268,6 @@ emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 	end_oldest();
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
 	call->held_result = call->waiter = call->graph = -1;
-	call->token = token;
 	emogi_call_describe_caller(&call->record, name, source);
 	call->function = function;
 	call->owner = CurrentResourceOwner;

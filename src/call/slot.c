@@ -30,7 +30,7 @@ emogi_slot_take(EmogiCall *call)
 			EmogiSlot  *slot = &emogi_shared->slots[i];
 
 			slot->state = EMOGI_SLOT_HELD;
-			slot->token = call->token;
+			slot->token = 0;
 			slot->load = 0;
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
 			slot->key_table = NULL;
@@ -41,7 +41,7 @@ emogi_slot_take(EmogiCall *call)
 				slot->awaited_graph = -1;
 			slot->labels_read = EMOGI_LABELS_UNREAD;
 			slot->waits_for_room = false;
-			slot->caller = *caller;
+			emogi_caller_copy(&slot->caller, caller);
 			pg_atomic_write_u64(&slot->nskipped, 0);
 			memset((void *) &slot->control, 0, sizeof slot->control);
 			slot->control.phase = call->phase;
@@ -51,6 +51,15 @@ emogi_slot_take(EmogiCall *call)
 		}
 	LWLockRelease(emogi_shared->lock);
 	return limit == EMOGI_WITHIN_LIMITS && call->slot == NULL ? EMOGI_LIMIT_SLOTS : limit;
+}
+
+/* Get the token with which scans find a slot of this session. Most calls need none. */
+uint64
+emogi_slot_token(EmogiSlot *slot)
+{
+	if (slot->token == 0)
+		emogi_call_set_token(&slot->token);
+	return slot->token;
 }
 
 /* Free a slot and everything it owns in the arena. The caller must be its only user. */

@@ -419,6 +419,7 @@ extern double emogi_path_run_cost(const EmogiListsView *lists, uint32 from, uint
 extern bool emogi_path_run_local(EmogiCourse *course);
 extern bool emogi_path_run_hierarchy(EmogiCourse *course);
 extern void emogi_path_run_engine(EmogiCourse *course);
+extern bool emogi_path_run_is_empty(void *arg, const EmogiGraph *graph);
 extern void emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay *overlay,
 									   const EmogiGraph *graph);
 

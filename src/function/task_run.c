@@ -154,7 +154,8 @@ request_course(EmogiCourse *course, EmogiGraphRequest *request)
 	request->needs_no_slot = may_be_local && !is_for_path(task) &&
 		row->shape == EMOGI_SHAPE_VERTICES;
 	request->chain = !task->has_sources || task->form != NULL ? chain : NULL;
-	request->chain_arg = course;
+	request->is_empty = is_for_path(task) ? emogi_path_run_is_empty : NULL;
+	request->arg = course;
 }
 
 /* May the edges of a task be searched by indexes instead of in a graph? */
