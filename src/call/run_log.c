@@ -86,10 +86,10 @@ copy_record(EmogiCallRecord *to, const EmogiCallRecord *from)
 {
 	memcpy(to, from, offsetof(EmogiCallRecord, caller));
 	emogi_caller_copy(&to->caller, &from->caller);
-	strlcpy(to->text, from->text, sizeof to->text);
-	strlcpy(to->indexes, from->indexes, sizeof to->indexes);
-	strlcpy(to->why_private, from->why_private, sizeof to->why_private);
-	strlcpy(to->reason, from->reason, sizeof to->reason);
+	emogi_text_copy(to->text, from->text, sizeof to->text);
+	emogi_text_copy(to->indexes, from->indexes, sizeof to->indexes);
+	emogi_text_copy(to->why_private, from->why_private, sizeof to->why_private);
+	emogi_text_copy(to->reason, from->reason, sizeof to->reason);
 }
 
 /*

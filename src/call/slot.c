@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "storage/proclist.h"
+
 #include "cache/cache.h"
 #include "cache/change_tracker.h"
 #include "call/call.h"
@@ -91,8 +93,13 @@ emogi_slot_free(EmogiSlot *slot)
 	slot->token = slot->load = 0;
 	emogi_limits_close_account(index);
 	LWLockRelease(emogi_shared->lock);
-	/* broadcast: one of the waiters may have to wait for a slot of its own role */
-	ConditionVariableBroadcast(&emogi_shared->slot_freed);
+	/*
+	 * A waiter enters the list before it looks for a free slot under the lock: either it has found
+	 * this slot, or the list is not empty. Broadcast, because one of the waiters may have to wait
+	 * for a slot of its own role.
+	 */
+	if (!proclist_is_empty(&emogi_shared->slot_freed.wakeup))
+		ConditionVariableBroadcast(&emogi_shared->slot_freed);
 }
 
 /* Sum up the edges that a scan has left in a slot; see emogi_arena_edges. */

@@ -71,7 +71,7 @@ emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *overl
 	return find_vertex(graph, overlay, key) != EMOGI_NO_VERTEX;
 }
 
-/* Record in a call's record what the backend has done. */
+/* Record in a call's record what the backend has done. start_ms: 0 = nothing that takes time. */
 void
 emogi_local_search_record_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached,
 							  uint32 nlevels, uint64 edges_traversed, double start_ms)
@@ -85,7 +85,8 @@ emogi_local_search_record_run(EmogiCall *call, const EmogiGraph *graph, uint64 n
 	record->nreached += nreached;
 	record->nlevels = Max(record->nlevels, nlevels);
 	record->edges_traversed += edges_traversed;
-	record->run_ms += emogi_shared_clock_ms() - start_ms;
+	if (start_ms > 0)
+		record->run_ms += emogi_shared_clock_ms() - start_ms;
 }
 
 /*
@@ -279,11 +280,11 @@ emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *overlay,
 								const EmogiGraph *graph, uint32 source, uint32 target,
 								const EmogiPathCost *max, EmogiLocalPath *path, EmogiPathCost *cost)
 {
-	double		start_ms = emogi_shared_clock_ms();
+	const bool	searches = source != EMOGI_NO_VERTEX && target != EMOGI_NO_VERTEX;
+	const double start_ms = searches ? emogi_shared_clock_ms() : 0;
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiPathAnswer answer = {.outcome = EMOGI_PATH_NONE};
-	const bool	searches = source != EMOGI_NO_VERTEX && target != EMOGI_NO_VERTEX;
 	EmogiStatus status = EMOGI_OK;
 
 	if (searches)

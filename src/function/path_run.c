@@ -35,9 +35,12 @@ emogi_path_run_is_empty(void *arg, const EmogiGraph *graph)
 {
 	const EmogiTask *task = ((const EmogiCourse *) arg)->task;
 
-	return task->sources.count > 0 && task->form != NULL &&
-		task->form->coder.key.class != EMOGI_KEY_INTEGER &&
-		emogi_key_io_find(task->form, graph, task->sources.datums[0]) == EMOGI_NO_CODE;
+	if (task->sources.count == 0 || task->form == NULL ||
+		task->form->coder.key.class == EMOGI_KEY_INTEGER)
+		return false;
+	/* this call, or one after the new row, looks it up */
+	emogi_key_io_prefetch(task->form, graph, task->sources.datums[1]);
+	return emogi_key_io_find(task->form, graph, task->sources.datums[0]) == EMOGI_NO_CODE;
 }
 
 /* Report an end of a path that is not in the graph; graph NULL = it has no edges. Raises 42804. */
