@@ -197,7 +197,7 @@ set_hashed_hops(EmogiCycles *cycles, uint32_t vertex, uint32_t hops)
 
 	if (!reached_fits(cycles->reached, cycles->bits, cycles->nmet + 1))
 	{
-		const uint64_t bytes = (cycles->nmet + 1) * 4 * sizeof(Reached);
+		const uint64_t bytes = (cycles->nmet + 1) * 4 * sizeof(Reached);	/* at most */
 
 		if (cycles->bytes + bytes > cycles->max_bytes || !emogi_job_may_allocate(&cycles->job) ||
 			!reached_grow(&cycles->reached, &cycles->bits, cycles->nmet + 1))

@@ -235,7 +235,8 @@ typedef enum EmogiVertexArity
 
 extern EmogiVertexDatums emogi_vertices_of_array(Datum array);
 extern void emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key);
-extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph);
+extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph,
+								const EmogiOverlay *overlay);
 extern int64 *emogi_vertices_find_ids(EmogiKeyIO *form, const EmogiGraph *graph,
 									  const EmogiVertexDatums *given, uint64 *nfound);
 

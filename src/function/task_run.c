@@ -234,7 +234,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 		emogi_call_end(call);
 		return NULL;
 	}
-	emogi_vertices_find(task, &view->graph);
+	emogi_vertices_find(task, &view->graph, view->overlay);
 	return call;
 }
 
@@ -264,7 +264,7 @@ emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view)
 	emogi_acquire(call, &task->source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (view->graph.nvertices > 0)
-		emogi_vertices_find(task, &view->graph);
+		emogi_vertices_find(task, &view->graph, view->overlay);
 	else
 		emogi_call_end(call);
 	return view->graph.nvertices > 0;
