@@ -35,8 +35,6 @@
  */
 #define EMOGI_MAX_FINISHED 8
 
-#define EMOGI_TOKENS_AT_ONCE 128
-
 static EmogiCall *calls = NULL;	/* the latest first */
 static EmogiCall *watcher = NULL;	/* copy of the last call that ended; NULL = none is wanted */
 
@@ -213,41 +211,6 @@ end_oldest(void)
 		}
 	if (count >= EMOGI_MAX_FINISHED)
 		end_finished(oldest);
-}
-
-/*
- * Return an unguessable random number that identifies a call or a part of it. They are drawn in
- * batches, because drawing one costs a tenth of a one-hop search.
- */
-uint64
-emogi_call_make_token(void)
-{
-	static uint64 drawn[EMOGI_TOKENS_AT_ONCE];
-	static int	ndrawn = 0;
-
-	if (ndrawn == 0)
-	{
-		if (!pg_strong_random(drawn, sizeof drawn))
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("could not generate a random number")));
-		ndrawn = EMOGI_TOKENS_AT_ONCE;
-	}
-	return (drawn[--ndrawn] & PG_INT64_MAX) | 1;
-}
-
-/*
- * Draw a token for an object in shared memory that this session owns. Others compare it under
- * EmogiShared.lock.
- */
-void
-emogi_call_set_token(uint64 *token)
-{
-	const uint64 drawn = emogi_call_make_token();
-
-	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	*token = drawn;
-	LWLockRelease(emogi_shared->lock);
 }
 
 /*

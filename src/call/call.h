@@ -164,8 +164,6 @@ emogi_call_graph(const EmogiCall *call)
 	return call->slot != NULL ? call->slot->graph : call->graph;
 }
 
-extern uint64 emogi_call_make_token(void);
-extern void emogi_call_set_token(uint64 *token);
 extern EmogiCall *emogi_call_enter(Oid function, const char *name, const EmogiSource *source);
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const EmogiSource *source);
 extern EmogiCall *emogi_call_watch(EmogiCall *copy);
@@ -199,6 +197,11 @@ extern void emogi_call_report(EmogiCall *call);
  * engine. Copying takes less than a tenth of the run before it.
  */
 #define EMOGI_COPIED_BYTES (256 * 1024)
+
+/* ---- token.c: random numbers that identify a session's objects ---- */
+
+extern uint64 emogi_call_make_token(void);
+extern void emogi_call_set_token(uint64 *token);
 
 /* ---- slot.c: slots ---- */
 
