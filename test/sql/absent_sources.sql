@@ -69,6 +69,7 @@ INSERT INTO tree VALUES ('leaf', 'below');
 SELECT hops('leaf', 'below', 'out') AS on;
 SET LOCAL client_min_messages = notice;
 SET LOCAL emogi.notice_missing_source = on;
+SELECT hops('below', 'p1', 'out');
 SELECT hops('below', 'nobody', 'out');
 SET LOCAL emogi.notice_missing_source = off;
 SAVEPOINT s;
