@@ -101,6 +101,9 @@ extern int64_t emogi_dictionary_find(const EmogiDictionary *dictionary, EmogiKey
 extern void emogi_dictionary_find_many(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys,
 									   int count, int64_t *codes);
 
+/* Prefetch what emogi_dictionary_find reads first. */
+extern void emogi_dictionary_prefetch_find(const EmogiDictionary *dictionary, EmogiKeyBytes key);
+
 /*
  * Compare two keys: < 0, 0, > 0. May raise an error, so the dictionary is consistent at each call.
  */

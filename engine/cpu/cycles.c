@@ -5,6 +5,9 @@
  * hop distance to the source, against the edges, allows a cycle of that length. A breadth-first
  * search computes these distances and goes one level further for each length. So no cycle waits for
  * parts of the graph beyond the reach of cycles of its length, and no cycle has to be stored.
+ *
+ * What is known of reached vertices is in a hash table until they are many, so that a short search
+ * costs nothing that grows with the graph.
  */
 #include "contract/cycles.h"
 
@@ -15,6 +18,20 @@
 #include "graph/contiguous_lists.h"
 
 #define PIECE 16384				/* edges between two polls */
+#define MAX_HASHED 4096			/* reached vertices in the hash table */
+
+/* A reached vertex in the hash table. */
+typedef struct Reached
+{
+	uint32_t	vertex;			/* + 1; 0 = free slot */
+	uint32_t	hops;			/* as in the array */
+	bool		on_path;
+} Reached;
+
+#define HASH_PREFIX reached
+#define HASH_ENTRY Reached
+#define HASH_STORED(reached) (reached)->vertex
+#include "containers/hash_table.h"
 
 /* A vertex on the path. */
 typedef struct Step
@@ -40,6 +57,8 @@ struct EmogiCycles
 	uint64_t	bytes;
 	uint64_t	scanned;		/* edges */
 	uint64_t	polled_at;		/* value of scanned at the last poll */
+	Reached    *reached;		/* [2^bits]; NULL = in the arrays */
+	int			bits;
 	uint32_t   *hops;			/* [nvertices], hops to the source, + 1; 0 = not reached */
 	bool	   *on_path;		/* [nvertices] */
 	uint32_t   *queue;			/* [nmet of queue_room], reached vertices, nearest first; those from
@@ -110,6 +129,101 @@ count_edges(EmogiCycles *cycles, uint64_t count)
 	return emogi_job_stopped(&cycles->job);
 }
 
+/* ---- reached vertices ---- */
+
+/* Get the hops from a vertex to the source, + 1; 0 = not reached. */
+static inline uint32_t
+get_hops(const EmogiCycles *cycles, uint32_t vertex)
+{
+	return cycles->reached == NULL ? cycles->hops[vertex] :
+		reached_find(cycles->reached, cycles->bits, vertex)->hops;
+}
+
+static inline bool
+is_on_path(const EmogiCycles *cycles, uint32_t vertex)
+{
+	return cycles->reached == NULL ? cycles->on_path[vertex] :
+		reached_find(cycles->reached, cycles->bits, vertex)->on_path;
+}
+
+/* Note whether a reached vertex is on the path. */
+static inline void
+set_on_path(EmogiCycles *cycles, uint32_t vertex, bool on_path)
+{
+	if (cycles->reached == NULL)
+		cycles->on_path[vertex] = on_path;
+	else
+		reached_find(cycles->reached, cycles->bits, vertex)->on_path = on_path;
+}
+
+/*
+ * Move the reached vertices from the hash table to arrays; false, and the job failed, if out of
+ * memory.
+ */
+static bool
+spread(EmogiCycles *cycles)
+{
+	const uint64_t bytes = cycles->nvertices * (sizeof *cycles->hops + sizeof *cycles->on_path);
+
+	if (cycles->bytes + bytes <= cycles->max_bytes && emogi_job_may_allocate(&cycles->job))
+		cycles->hops = calloc(cycles->nvertices, sizeof *cycles->hops);
+	if (cycles->hops != NULL && emogi_job_may_allocate(&cycles->job))
+		cycles->on_path = calloc(cycles->nvertices, sizeof *cycles->on_path);
+	if (cycles->on_path == NULL)
+	{
+		emogi_job_fail(&cycles->job, EMOGI_NO_MEMORY);
+		return false;
+	}
+	for (uint64_t i = 0; i < UINT64_C(1) << cycles->bits; i++)
+	{
+		const Reached *reached = &cycles->reached[i];
+
+		if (reached->vertex == 0)
+			continue;
+		cycles->hops[reached->vertex - 1] = reached->hops;
+		cycles->on_path[reached->vertex - 1] = reached->on_path;
+	}
+	free(cycles->reached);
+	cycles->reached = NULL;
+	cycles->bytes += bytes;
+	return true;
+}
+
+/* Set the hops of a vertex that is in the hash table or will be, as set_hops does. */
+static bool
+set_hashed_hops(EmogiCycles *cycles, uint32_t vertex, uint32_t hops)
+{
+	Reached    *reached;
+
+	if (!reached_fits(cycles->reached, cycles->bits, cycles->nmet + 1))
+	{
+		const uint64_t bytes = (cycles->nmet + 1) * 4 * sizeof(Reached);	/* at most */
+
+		if (cycles->bytes + bytes > cycles->max_bytes || !emogi_job_may_allocate(&cycles->job) ||
+			!reached_grow(&cycles->reached, &cycles->bits, cycles->nmet + 1))
+		{
+			emogi_job_fail(&cycles->job, EMOGI_NO_MEMORY);
+			return false;
+		}
+	}
+	reached = reached_find(cycles->reached, cycles->bits, vertex);
+	reached->vertex = vertex + 1;
+	reached->hops = hops;
+	return true;
+}
+
+/* Set the hops of a vertex; false, and the job failed, if out of memory. */
+static bool
+set_hops(EmogiCycles *cycles, uint32_t vertex, uint32_t hops)
+{
+	if (cycles->hops == NULL && cycles->nmet < MAX_HASHED)
+		return set_hashed_hops(cycles, vertex, hops);
+	if (cycles->hops == NULL && !spread(cycles))
+		return false;
+	cycles->hops[vertex] = hops;
+	return true;
+}
+
 /* ---- distances to the source ---- */
 
 /* Set the hops of a vertex, if it was not reached before. */
@@ -118,7 +232,7 @@ meet(EmogiCycles *cycles, uint32_t vertex, uint32_t hops)
 {
 	const uint64_t room = 2 * cycles->queue_room + 64;
 
-	if (cycles->hops[vertex] != 0)
+	if (cycles->nmet > 0 && get_hops(cycles, vertex) != 0)
 		return true;
 	if (cycles->nmet == cycles->queue_room)
 	{
@@ -127,7 +241,8 @@ meet(EmogiCycles *cycles, uint32_t vertex, uint32_t hops)
 			return false;
 		cycles->queue_room = room;
 	}
-	cycles->hops[vertex] = hops;
+	if (!set_hops(cycles, vertex, hops))
+		return false;
 	cycles->queue[cycles->nmet++] = vertex;
 	return true;
 }
@@ -143,12 +258,13 @@ go_level(EmogiCycles *cycles)
 		const uint32_t v = cycles->queue[cycles->head];
 		const EmogiListRange list = emogi_contiguous_list(&cycles->backward, v);
 		const EmogiAdjacency *lists = list.lists;
+		const uint32_t hops = get_hops(cycles, v) + 1;
 
 		if (count_edges(cycles, list.end - list.first + 1))
 			return false;
 		for (uint64_t e = list.first; e < list.end; e++)
 			if (emogi_weight(lists->weights, cycles->graph->weight_type, e) < (double) INFINITY &&
-				!meet(cycles, lists->targets[e], cycles->hops[v] + 1))
+				!meet(cycles, lists->targets[e], hops))
 				return false;
 	}
 	return true;
@@ -165,7 +281,7 @@ push_step(EmogiCycles *cycles, uint32_t vertex, double distance)
 	if (count_edges(cycles, list.end - list.first + 1) ||
 		!reserve_steps(cycles, cycles->nsteps + 1))
 		return false;
-	cycles->on_path[vertex] = true;
+	set_on_path(cycles, vertex, true);
 	cycles->vertices[cycles->nsteps] = vertex;
 	cycles->distance[cycles->nsteps] = distance;
 	cycles->steps[cycles->nsteps++] = (Step) {list, list.first};
@@ -190,8 +306,9 @@ begin_length(EmogiCycles *cycles)
 static inline bool
 may_enter(const EmogiCycles *cycles, uint32_t vertex)
 {
-	if (cycles->on_path[vertex] || cycles->hops[vertex] == 0 ||
-		cycles->nsteps + cycles->hops[vertex] - 1 > cycles->length)
+	const uint32_t hops = get_hops(cycles, vertex);
+
+	if (hops == 0 || cycles->nsteps + hops - 1 > cycles->length || is_on_path(cycles, vertex))
 		return false;
 	return !cycles->both || cycles->nsteps == 1 || cycles->nsteps + 1 < cycles->length ||
 		(vertex != cycles->vertices[1] &&
@@ -213,7 +330,7 @@ go_on(EmogiCycles *cycles, bool *closed)
 
 	if (e == step->list.end)
 	{
-		cycles->on_path[cycles->vertices[last]] = false;
+		set_on_path(cycles, cycles->vertices[last], false);
 		cycles->nsteps--;
 		return true;
 	}
@@ -250,7 +367,7 @@ end_job(EmogiCycles *cycles)
 	return (EmogiStatus) cycles->job.status;
 }
 
-/* Allocate the arrays over all vertices and enqueue the source. */
+/* Enqueue the source. */
 static void
 begin_search(EmogiCycles *cycles)
 {
@@ -260,15 +377,7 @@ begin_search(EmogiCycles *cycles)
 	emogi_contiguous_lists_begin(&cycles->backward,
 								 emogi_lists_backward(cycles->graph, cycles->overlay), &cycles->job,
 								 &cycles->bytes, cycles->max_bytes);
-	cycles->bytes = cycles->nvertices * (sizeof *cycles->hops + sizeof *cycles->on_path);
-	if (cycles->bytes <= cycles->max_bytes && emogi_job_may_allocate(&cycles->job))
-		cycles->hops = calloc(cycles->nvertices, sizeof *cycles->hops);
-	if (cycles->hops != NULL && emogi_job_may_allocate(&cycles->job))
-		cycles->on_path = calloc(cycles->nvertices, sizeof *cycles->on_path);
-	if (cycles->on_path == NULL)
-		emogi_job_fail(&cycles->job, EMOGI_NO_MEMORY);
-	else
-		(void) meet(cycles, cycles->source, 1);
+	(void) meet(cycles, cycles->source, 1);
 }
 
 EmogiStatus
@@ -327,6 +436,7 @@ emogi_cycles_free(EmogiCycles *cycles)
 		return;
 	emogi_contiguous_lists_end(&cycles->forward);
 	emogi_contiguous_lists_end(&cycles->backward);
+	free(cycles->reached);
 	free(cycles->hops);
 	free(cycles->on_path);
 	free(cycles->queue);

@@ -9,6 +9,9 @@
  * last key and before the first, steps are such that the codes last for all keys that the room
  * holds.
  *
+ * Keys that come in order are beside the last one. Its neighbors are remembered, so two comparisons
+ * prove that, and no search is needed.
+ *
  * Everything is computed before anything is changed, because the comparison may raise an error.
  * Then the key is written and published: by code, in the list of each level from the lowest one,
  * and finally by its bytes. A process that finds a key therefore finds all of it.
@@ -17,6 +20,7 @@
 
 #define RUNS 2					/* runs that may grow alternately */
 #define MAX_RUN INT16_MAX		/* steps do not become smaller from here on */
+#define MAX_ELSEWHERE 2			/* keys after which no key is expected beside the last one */
 #define BYTES_BESIDE_KEY 32		/* room for links and longer keys */
 #define BYTES_OF_KEY 32			/* assumed length of keys if there are none yet */
 
@@ -195,6 +199,68 @@ write_added(EmogiDictionaryRoom *room, EmogiKeyBytes key, EmogiAddedKey to_add,
 	room->arena_used += height * sizeof(uint32_t) + ((uint64_t) key.length + 3) / 4 * 4;
 }
 
+/* Get a neighbor of an added key: an added key, or one of the build if `added` is 0. */
+static EmogiKeyBytes
+get_neighbor(const EmogiDictionary *dictionary, const EmogiDictionaryRoom *room, int64_t code,
+			 uint32_t added)
+{
+	return added > 0 ? emogi_dictionary_added_key(room, &room->entries[added - 1]) :
+		emogi_dictionary_built_key(dictionary, ((uint64_t) code >> dictionary->shift) - 1);
+}
+
+/*
+ * Find the position of a key if it is between the key that was added last and a neighbor of that;
+ * otherwise return false. No key was added since, so these are neighbors in the order of all keys.
+ */
+static bool
+place_beside_last(const EmogiDictionary *dictionary, const EmogiDictionaryRoom *room,
+				  EmogiKeyBytes key, EmogiKeyCompare compare, void *arg, EmogiKeyPlace *place)
+{
+	const EmogiKeyPlace *last = &room->last;
+	const uint32_t number = (uint32_t) room->nkeys;
+	const EmogiAddedKey *added = &room->entries[number - 1];
+	const int	order = compare(arg, key, emogi_dictionary_added_key(room, added));
+
+	*place = *last;
+	if (order > 0)
+	{
+		place->before = added->code;
+		place->before_added = number;
+		for (uint32_t level = 0; level < added->height; level++)
+			place->links[level] = number;
+		return last->after == EMOGI_NO_CODE ||
+			compare(arg, key, get_neighbor(dictionary, room, last->after, last->after_added)) < 0;
+	}
+	place->after = added->code;
+	place->after_added = number;
+	return order < 0 &&
+		(last->before == EMOGI_NO_CODE ||
+		 compare(arg, key, get_neighbor(dictionary, room, last->before, last->before_added)) > 0);
+}
+
+/* Find the position of a key. */
+static void
+find_place(const EmogiDictionary *dictionary, const EmogiDictionaryRoom *room, EmogiKeyBytes key,
+		   EmogiKeyCompare compare, void *arg, EmogiKeyPlace *place)
+{
+	if (room->nkeys == 0 || room->nelsewhere == MAX_ELSEWHERE ||
+		!place_beside_last(dictionary, room, key, compare, arg, place))
+		emogi_dictionary_place(dictionary, key, compare, arg, place);
+}
+
+/* Remember the position of the key that is being added. */
+static void
+note_place(EmogiDictionaryRoom *room, const EmogiKeyPlace *place)
+{
+	const uint64_t before = room->nkeys;
+
+	if (before > 0 && (place->before_added == before || place->after_added == before))
+		room->nelsewhere = 0;
+	else if (room->nelsewhere < MAX_ELSEWHERE)
+		room->nelsewhere++;
+	room->last = *place;
+}
+
 bool
 emogi_dictionary_has_room(const EmogiDictionary *dictionary, EmogiKeyBytes key)
 {
@@ -219,7 +285,7 @@ emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCom
 		return EMOGI_NO_CODE;
 	nadded = room->nkeys;
 	height = choose_height(dictionary, nadded);
-	emogi_dictionary_place(dictionary, key, compare, arg, &found);
+	find_place(dictionary, room, key, compare, arg, &found);
 	if (found.code != EMOGI_NO_CODE)
 		return EMOGI_NO_CODE;
 	added = (EmogiAddedKey) {.place = room->arena_used, .length = key.length,
@@ -232,6 +298,7 @@ emogi_dictionary_add(EmogiDictionary *dictionary, EmogiKeyBytes key, EmogiKeyCom
 	publish_by_code(room, added.code, (uint32_t) nadded + 1);
 	publish_in_order(room, &found, height, (uint32_t) nadded + 1);
 	publish_by_bytes(dictionary, key, nadded);
+	note_place(room, &found);
 	__atomic_store_n(&room->nkeys, nadded + 1, __ATOMIC_RELEASE);
 	return added.code;
 }

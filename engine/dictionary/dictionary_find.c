@@ -165,6 +165,15 @@ emogi_dictionary_find(const EmogiDictionary *dictionary, EmogiKeyBytes key)
 }
 
 void
+emogi_dictionary_prefetch_find(const EmogiDictionary *dictionary, EmogiKeyBytes key)
+{
+	const uint64_t hash = emogi_key_hash(&dictionary->hash, key.bytes, key.length);
+
+	__builtin_prefetch(emogi_dictionary_slots(dictionary) +
+					   emogi_dictionary_home(hash, dictionary->nslots));
+}
+
+void
 emogi_dictionary_find_many(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, int count,
 						   int64_t *codes)
 {

@@ -38,6 +38,20 @@ typedef struct EmogiAddedKey
 								 * < 0 = of a descending one; 0 = of none */
 } EmogiAddedKey;
 
+/* Result of a search by comparison. */
+typedef struct EmogiKeyPlace
+{
+	int64_t		code;			/* of the equal key; EMOGI_NO_CODE = none, and only then the fields
+								 * below are set */
+	int64_t		before;			/* code of the predecessor, EMOGI_NO_CODE = none */
+	int64_t		after;
+	uint32_t	before_added;	/* index + 1 of the predecessor among the added keys; 0 = it is of
+								 * the build */
+	uint32_t	after_added;
+	uint32_t	links[EMOGI_ROOM_LEVELS];	/* index + 1 of the added predecessor on each level;
+											 * 0 = none */
+} EmogiKeyPlace;
+
 /*
  * The room for added keys: this header, entries, the hash table by code, the arena. One process
  * writes it. Other processes read what links, slots and nkeys lead to; these are stored with
@@ -51,6 +65,10 @@ typedef struct EmogiDictionaryRoom
 	uint64_t	codes_at;		/* uint32_t[ncodes]: 0, or index + 1 of the key with this code */
 	uint64_t	ncodes;
 	uint64_t	arena_at;
+	EmogiKeyPlace last;			/* only used by the writer: where the last key was added, whose
+								 * neighbors these still are */
+	uint32_t	nelsewhere;		/* only used by the writer: number of the latest keys, up to 2,
+								 * that were not added beside the one before */
 	uint32_t	first[EMOGI_ROOM_LEVELS];	/* head of the list of each level, atomic, ascending by
 											 * code; 0 = none */
 	EmogiAddedKey entries[];	/* [room_keys] */
@@ -154,20 +172,6 @@ emogi_dictionary_slot(const EmogiDictionary *dictionary, uint64_t hash, uint64_t
 {
 	return (uint32_t) (hash << dictionary->number_bits | (number + 1));
 }
-
-/* Result of a search by comparison. */
-typedef struct EmogiKeyPlace
-{
-	int64_t		code;			/* of the equal key; EMOGI_NO_CODE = none, and only then the fields
-								 * below are set */
-	int64_t		before;			/* code of the predecessor, EMOGI_NO_CODE = none */
-	int64_t		after;
-	uint32_t	before_added;	/* index + 1 of the predecessor among the added keys; 0 = it is of
-								 * the build */
-	uint32_t	after_added;
-	uint32_t	links[EMOGI_ROOM_LEVELS];	/* index + 1 of the added predecessor on each level;
-											 * 0 = none */
-} EmogiKeyPlace;
 
 /* Find the position of a key. The comparison may raise an error. */
 extern void emogi_dictionary_place(const EmogiDictionary *dictionary, EmogiKeyBytes key,

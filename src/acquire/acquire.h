@@ -68,7 +68,13 @@ typedef struct EmogiGraphRequest
 	 * The callback itself is NULL if nothing may.
 	 */
 	const EmogiChainedRun *(*chain) (void *arg);
-	void	   *chain_arg;
+	/*
+	 * Return true if the rows that the call finds are none, whatever the edges are, because a
+	 * vertex is unknown to the dictionary of a graph, which has all keys that the snapshot sees.
+	 * NULL = it is not known. Then the overlay of the view may lack the latest changes.
+	 */
+	bool		(*is_empty) (void *arg, const EmogiGraph *graph);
+	void	   *arg;			/* of both */
 	/* the graph with all its data, and another one, built under the same snapshot from the rows */
 	bool		is_verified;
 } EmogiGraphRequest;
@@ -77,7 +83,7 @@ typedef struct EmogiGraphRequest
 static inline const EmogiChainedRun *
 emogi_graph_request_chained(const EmogiGraphRequest *request)
 {
-	return request->chain != NULL ? request->chain(request->chain_arg) : NULL;
+	return request->chain != NULL ? request->chain(request->arg) : NULL;
 }
 
 /* A graph with all its data, whatever the call requested. */

@@ -82,12 +82,26 @@ follow(EmogiOwnChanges *own, EmogiCall *call, int graph, const EmogiSource *sour
 }
 
 /*
+ * Bring an overlay to the kept changes, unless the call finds nothing in any case: then a later
+ * call adds them all at once. Return false if that is impossible.
+ */
+static bool
+follow_overlay(EmogiOwnChanges *own, const EmogiCall *call, const EmogiGraphRequest *request,
+			   EmogiKeptOverlay *overlay)
+{
+	return (request->is_empty != NULL &&
+			request->is_empty(request->arg, &overlay->growing->graph) &&
+			emogi_own_overlay_postpone(own, call, overlay)) ||
+		emogi_own_overlay_follow(own, call, overlay);
+}
+
+/*
  * Get the graph that kept changes are applied to, with their overlay, brought to the lookup's
  * snapshot; return false if that is impossible.
  */
 static bool
 get(EmogiOwnChanges *own, bool same_others, EmogiCall *call, const EmogiSource *source,
-	const EmogiCacheLookup *lookup, EmogiGraphView *view)
+	const EmogiCacheLookup *lookup, const EmogiGraphRequest *request, EmogiGraphView *view)
 {
 	EmogiKeptOverlay *overlay = emogi_own_overlay_find(own, call, &lookup->key);
 	const bool	has_memory = call->slot != NULL || call->held_result >= 0;
@@ -106,7 +120,7 @@ get(EmogiOwnChanges *own, bool same_others, EmogiCall *call, const EmogiSource *
 	index = pin(call, overlay);
 	/* only now, because the overlay consists of pieces of the graph */
 	if (index < 0 || !follow(own, call, index, source, lookup) ||
-		!emogi_own_overlay_follow(own, call, overlay))
+		!follow_overlay(own, call, request, overlay))
 	{
 		if (index >= 0)
 			unpin(call, index);
@@ -141,7 +155,7 @@ emogi_own_graph_get(EmogiCall *call, const EmogiSource *source, const EmogiCache
 	if (own == NULL)
 		return false;
 	is_carried = own->is_carried;
-	if ((lookup->own || is_carried) && get(own, same_others, call, source, lookup, view))
+	if ((lookup->own || is_carried) && get(own, same_others, call, source, lookup, request, view))
 		return true;
 	if (is_carried && emogi_own_changes_of(&lookup->key, &lookup->xids, &same_others) == own)
 		emogi_own_changes_drop(own);

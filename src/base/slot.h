@@ -32,6 +32,24 @@ typedef struct EmogiCaller
 	char		source[256];	/* the graph argument, truncated */
 } EmogiCaller;
 
+/* Copy a text of less than `room` bytes, without the bytes behind it. */
+static inline void
+emogi_text_copy(char *to, const char *from, Size room)
+{
+	const Size	length = strnlen(from, room - 1);
+
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
+/* Copy a caller, without the bytes behind its texts. */
+static inline void
+emogi_caller_copy(EmogiCaller *to, const EmogiCaller *from)
+{
+	memcpy(to, from, offsetof(EmogiCaller, source));
+	emogi_text_copy(to->source, from->source, sizeof to->source);
+}
+
 /* What a call reads of the component labels of its graph until it releases its pin. */
 typedef enum EmogiLabelsRead
 {

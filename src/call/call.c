@@ -35,8 +35,6 @@
  */
 #define EMOGI_MAX_FINISHED 8
 
-#define EMOGI_TOKENS_AT_ONCE 128
-
 static EmogiCall *calls = NULL;	/* the latest first */
 static EmogiCall *watcher = NULL;	/* copy of the last call that ended; NULL = none is wanted */
 
@@ -216,27 +214,6 @@ end_oldest(void)
 }
 
 /*
- * Return an unguessable random number that identifies a call or a part of it. They are drawn in
- * batches, because drawing one costs a tenth of a one-hop search.
- */
-uint64
-emogi_call_make_token(void)
-{
-	static uint64 drawn[EMOGI_TOKENS_AT_ONCE];
-	static int	ndrawn = 0;
-
-	if (ndrawn == 0)
-	{
-		if (!pg_strong_random(drawn, sizeof drawn))
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("could not generate a random number")));
-		ndrawn = EMOGI_TOKENS_AT_ONCE;
-	}
-	return (drawn[--ndrawn] & PG_INT64_MAX) | 1;
-}
-
-/*
  * Begin a call without a slot, which emogi_call_take_slot gets. The call lives no longer than the
  * current ResourceOwner.
  */
@@ -244,7 +221,6 @@ EmogiCall *
 emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 {
 	static bool registered = false;
-	uint64		token = emogi_call_make_token();
 	EmogiCall  *call;
 
 	if (!registered)
@@ -255,7 +231,6 @@ emogi_call_enter(Oid function, const char *name, const EmogiSource *source)
 	end_oldest();
 	call = MemoryContextAllocZero(TopMemoryContext, sizeof *call);
 	call->held_result = call->waiter = call->graph = -1;
-	call->token = token;
 	emogi_call_describe_caller(&call->record, name, source);
 	call->function = function;
 	call->owner = CurrentResourceOwner;

@@ -72,15 +72,10 @@ typedef enum EmogiCacheMiss
 typedef struct EmogiCallRecord
 {
 	uint64		id;				/* 0 until recorded */
-	EmogiCaller caller;
 	Oid			relid;			/* relation of the graph argument; 0 = a query */
 	uint64		query;			/* hash of the query's text without constants */
-	char		text[256];		/* text of the query without constants, or the graph
-								 * argument, truncated; for emogi_stat_graphs */
 	bool		failed;			/* ended by an error or a cancel */
 	EmogiGraphOrigin origin;	/* set by acquire.c */
-	char		indexes[2 * NAMEDATALEN + 2];	/* indexes of an index search */
-	char		why_private[256];	/* why the graph of a query or view bypasses the cache */
 	EmogiCacheMiss why_built;	/* if origin = BUILT */
 	char		engine[16];		/* cpu, cuda, backend (local_search_call.c), hierarchy
 								 * (hierarchy_search.c), or "backend, " and another
@@ -88,7 +83,6 @@ typedef struct EmogiCallRecord
 	int			device;			/* GPU number; -1 = none */
 	char		placement[8];	/* of a run on a GPU */
 	char		mapping[16];	/* requested for a run on a GPU */
-	char		reason[256];	/* why the GPU was not used */
 	double		wait_ms;		/* waiting for a slot, other calls' builds, memory, and a free
 								 * worker, in all requests */
 	double		scan_ms;
@@ -117,6 +111,13 @@ typedef struct EmogiCallRecord
 	uint64		nskipped_by_lsn;	/* pages skipped by their LSN */
 	uint64		nchanges;		/* changed edges found */
 	double		age_ms;			/* of a stale graph: time since it was known to be exact */
+	/* texts, of which emogi_run_log_record copies only what is in use */
+	EmogiCaller caller;
+	char		text[256];		/* text of the query without constants, or the graph
+								 * argument, truncated; for emogi_stat_graphs */
+	char		indexes[2 * NAMEDATALEN + 2];	/* indexes of an index search */
+	char		why_private[256];	/* why the graph of a query or view bypasses the cache */
+	char		reason[256];	/* why the GPU was not used */
 } EmogiCallRecord;
 
 typedef struct EmogiCall
@@ -131,7 +132,6 @@ typedef struct EmogiCall
 	int			waiter;			/* index in waiters[] while it waits for its first slot; -1 =
 								 * none */
 	bool		limited;		/* not a superuser's call */
-	uint64		token;
 	void		(*rest) (void *arg);	/* callback: release what is not needed until more rows
 										 * are requested; NULL = none */
 	void	   *rest_arg;
@@ -164,7 +164,6 @@ emogi_call_graph(const EmogiCall *call)
 	return call->slot != NULL ? call->slot->graph : call->graph;
 }
 
-extern uint64 emogi_call_make_token(void);
 extern EmogiCall *emogi_call_enter(Oid function, const char *name, const EmogiSource *source);
 extern EmogiCall *emogi_call_begin(Oid function, const char *name, const EmogiSource *source);
 extern EmogiCall *emogi_call_watch(EmogiCall *copy);
@@ -199,10 +198,16 @@ extern void emogi_call_report(EmogiCall *call);
  */
 #define EMOGI_COPIED_BYTES (256 * 1024)
 
+/* ---- token.c: random numbers that identify a session's objects ---- */
+
+extern uint64 emogi_call_make_token(void);
+extern void emogi_call_set_token(uint64 *token);
+
 /* ---- slot.c: slots ---- */
 
 extern EmogiLimit emogi_slot_take(EmogiCall *call);
 extern void emogi_slot_release(EmogiSlot *slot);
+extern uint64 emogi_slot_token(EmogiSlot *slot);
 extern void emogi_slot_free(EmogiSlot *slot);
 extern bool emogi_slot_edges(const EmogiSlot *slot, EmogiEdges *edges, void *(*allocate) (Size));
 
@@ -230,6 +235,7 @@ extern void emogi_request_abandon(const EmogiSlot *slot);
 extern int	emogi_held_results_take(EmogiSlot *slot);
 extern void emogi_held_results_return(int index, EmogiSlot *slot);
 extern void emogi_held_results_wait(int index, bool waits);
+extern uint64 emogi_held_results_token(int index);
 extern bool emogi_held_results_attach(int index, uint64 token);
 extern void emogi_held_results_detach(int index);
 extern void emogi_held_results_finish(int index, bool finished);

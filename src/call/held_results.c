@@ -56,7 +56,7 @@ emogi_held_results_take(EmogiSlot *slot)
 		held->graph = slot->graph;
 		held->labels_read = slot->labels_read;
 		held->finished = false;
-		held->caller = slot->caller;
+		emogi_caller_copy(&held->caller, &slot->caller);
 		held->dictionary = slot->dictionary;
 		slot->graph = slot->dictionary = -1;
 		slot->labels_read = EMOGI_LABELS_UNREAD;
@@ -87,6 +87,17 @@ emogi_held_results_return(int index, EmogiSlot *slot)
 	LWLockRelease(emogi_shared->lock);
 }
 
+/* Get the token with which other processes attach to a held result, for its owner. */
+uint64
+emogi_held_results_token(int index)
+{
+	EmogiHeldResult *held = &emogi_shared->held_results[index];
+
+	if (held->token == 0)
+		emogi_call_set_token(&held->token);
+	return held->token;
+}
+
 /*
  * Start to use the held result of another process, until emogi_held_results_detach; return false if
  * it is gone.
@@ -98,7 +109,7 @@ emogi_held_results_attach(int index, uint64 token)
 	bool		is_there;
 
 	LWLockAcquire(emogi_shared->lock, LW_EXCLUSIVE);
-	is_there = held->nusers > 0 && held->token == token;
+	is_there = held->nusers > 0 && token != 0 && held->token == token;
 	if (is_there)
 		held->nusers++;
 	LWLockRelease(emogi_shared->lock);

@@ -80,6 +80,18 @@ emogi_run_log_fill_record(EmogiCallRecord *run, const EmogiRequest *request,
 	run->nlinks = on_gpu ? result->nlinks : 0;
 }
 
+/* Copy a record, without the bytes behind its texts: most of it. */
+static void
+copy_record(EmogiCallRecord *to, const EmogiCallRecord *from)
+{
+	memcpy(to, from, offsetof(EmogiCallRecord, caller));
+	emogi_caller_copy(&to->caller, &from->caller);
+	emogi_text_copy(to->text, from->text, sizeof to->text);
+	emogi_text_copy(to->indexes, from->indexes, sizeof to->indexes);
+	emogi_text_copy(to->why_private, from->why_private, sizeof to->why_private);
+	emogi_text_copy(to->reason, from->reason, sizeof to->reason);
+}
+
 /*
  * Add a run to the log, in place of the oldest. Raises nothing, so it can run during a
  * transaction's abort.
@@ -91,7 +103,7 @@ emogi_run_log_record(const EmogiCallRecord *run)
 
 	LWLockAcquire(emogi_shared->run_log_lock, LW_EXCLUSIVE);
 	entry = &run_log->entries[run_log->next_id % emogi_runs_entries];
-	*entry = *run;
+	copy_record(entry, run);
 	entry->id = run_log->next_id++;
 	if (run_log->next_id - run_log->first_id > (uint64) emogi_runs_entries)
 		run_log->first_id++;

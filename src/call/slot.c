@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "storage/proclist.h"
+
 #include "cache/cache.h"
 #include "cache/change_tracker.h"
 #include "call/call.h"
@@ -30,7 +32,7 @@ emogi_slot_take(EmogiCall *call)
 			EmogiSlot  *slot = &emogi_shared->slots[i];
 
 			slot->state = EMOGI_SLOT_HELD;
-			slot->token = call->token;
+			slot->token = 0;
 			slot->load = 0;
 			slot->weights = EMOGI_WEIGHTS_UNUSED;
 			slot->key_table = NULL;
@@ -41,7 +43,7 @@ emogi_slot_take(EmogiCall *call)
 				slot->awaited_graph = -1;
 			slot->labels_read = EMOGI_LABELS_UNREAD;
 			slot->waits_for_room = false;
-			slot->caller = *caller;
+			emogi_caller_copy(&slot->caller, caller);
 			pg_atomic_write_u64(&slot->nskipped, 0);
 			memset((void *) &slot->control, 0, sizeof slot->control);
 			slot->control.phase = call->phase;
@@ -51,6 +53,15 @@ emogi_slot_take(EmogiCall *call)
 		}
 	LWLockRelease(emogi_shared->lock);
 	return limit == EMOGI_WITHIN_LIMITS && call->slot == NULL ? EMOGI_LIMIT_SLOTS : limit;
+}
+
+/* Get the token with which scans find a slot of this session. Most calls need none. */
+uint64
+emogi_slot_token(EmogiSlot *slot)
+{
+	if (slot->token == 0)
+		emogi_call_set_token(&slot->token);
+	return slot->token;
 }
 
 /* Free a slot and everything it owns in the arena. The caller must be its only user. */
@@ -82,8 +93,13 @@ emogi_slot_free(EmogiSlot *slot)
 	slot->token = slot->load = 0;
 	emogi_limits_close_account(index);
 	LWLockRelease(emogi_shared->lock);
-	/* broadcast: one of the waiters may have to wait for a slot of its own role */
-	ConditionVariableBroadcast(&emogi_shared->slot_freed);
+	/*
+	 * A waiter enters the list before it looks for a free slot under the lock: either it has found
+	 * this slot, or the list is not empty. Broadcast, because one of the waiters may have to wait
+	 * for a slot of its own role.
+	 */
+	if (!proclist_is_empty(&emogi_shared->slot_freed.wakeup))
+		ConditionVariableBroadcast(&emogi_shared->slot_freed);
 }
 
 /* Sum up the edges that a scan has left in a slot; see emogi_arena_edges. */

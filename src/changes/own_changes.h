@@ -135,5 +135,7 @@ extern EmogiKeptOverlay *emogi_own_overlay_find(EmogiOwnChanges *own, const Emog
 												const EmogiGraphKey *wanted);
 extern bool emogi_own_overlay_follow(EmogiOwnChanges *own, const EmogiCall *call,
 									 EmogiKeptOverlay *overlay);
+extern bool emogi_own_overlay_postpone(const EmogiOwnChanges *own, const EmogiCall *call,
+									   EmogiKeptOverlay *overlay);
 
 #endif							/* EMOGI_OWN_CHANGES_H */

@@ -6,6 +6,9 @@
 
 #include "changes/own_changes.h"
 
+/* Maximum number of changes that an overlay may lack after a call. */
+#define MAX_POSTPONED 1024
+
 /*
  * Get the overlay of all changes to a graph as a search sees it: the logged changes since the graph
  * was built and the kept ones of the current transaction. It is the call's until the call ends.
@@ -75,6 +78,21 @@ emogi_own_overlay_follow(EmogiOwnChanges *own, const EmogiCall *call, EmogiKeptO
 	overlay->nchanges = own->changes.count;
 	if (!emogi_kept_overlay_grow_lent(overlay, own->changes.changes + first,
 									  own->changes.count - first))
+		return false;
+	overlay->user = call;
+	emogi_kept_overlay_use(overlay);
+	return true;
+}
+
+/*
+ * Let a call use an overlay without the changes that it lacks, because the call needs none; return
+ * false if they are so many that they must be added.
+ */
+bool
+emogi_own_overlay_postpone(const EmogiOwnChanges *own, const EmogiCall *call,
+						   EmogiKeptOverlay *overlay)
+{
+	if (own->changes.count - overlay->nchanges > MAX_POSTPONED)
 		return false;
 	overlay->user = call;
 	emogi_kept_overlay_use(overlay);

@@ -358,7 +358,7 @@ emogi_heap_scan_add(EmogiCall *call, const EmogiSource *source, List *leaves,
 	BlockNumber pages;
 	int			nworkers;
 
-	scans->token = call->slot->token;
+	scans->token = emogi_slot_token(call->slot);
 	scans->relid = source->relid;
 	pages = describe_leaves(source, leaves, page_scans, scans);
 	nworkers = emogi_row_filter_may_share(source) ? emogi_heap_scan_workers(pages) : 0;

@@ -170,7 +170,7 @@ emogi_page_rescan_run(EmogiCall *call, const EmogiSource *source, const EmogiPag
 	emogi_sink_begin(call, &source->key,
 					 emogi_sink_weights(source->weight > 0, source->reverse > 0, weights),
 					 dictionary, false);
-	all->token = call->slot->token;
+	all->token = emogi_slot_token(call->slot);
 	all->relid = source->relid;
 	filter.is_rescan = true;
 	/* a condition might call emogi, and there is only one such chunk */

@@ -235,7 +235,8 @@ typedef enum EmogiVertexArity
 
 extern EmogiVertexDatums emogi_vertices_of_array(Datum array);
 extern void emogi_vertices_read(EmogiTask *task, Oid function, const EmogiKeyType *key);
-extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph);
+extern void emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph,
+								const EmogiOverlay *overlay);
 extern int64 *emogi_vertices_find_ids(EmogiKeyIO *form, const EmogiGraph *graph,
 									  const EmogiVertexDatums *given, uint64 *nfound);
 
@@ -420,6 +421,7 @@ extern double emogi_path_run_cost(const EmogiListsView *lists, uint32 from, uint
 extern bool emogi_path_run_local(EmogiCourse *course);
 extern bool emogi_path_run_hierarchy(EmogiCourse *course);
 extern void emogi_path_run_engine(EmogiCourse *course);
+extern bool emogi_path_run_is_empty(void *arg, const EmogiGraph *graph);
 extern void emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay *overlay,
 									   const EmogiGraph *graph);
 

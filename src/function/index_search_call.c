@@ -146,5 +146,5 @@ emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task, const Emogi
 	call->rows_are_local = true;
 	task->form->keys = search->keys;
 	task->form->nkeys = search->count;
-	emogi_vertices_find(task, graph);
+	emogi_vertices_find(task, graph, NULL);
 }

@@ -50,18 +50,28 @@ find_numbers(const EmogiGraph *graph, const EmogiOverlay *overlay, const int64 *
 	return numbers;
 }
 
+/* Look up a vertex; EMOGI_NO_VERTEX = it is not in the graph. overlay: as below. */
+static uint32
+find_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay, int64 key)
+{
+	uint32		vertex = EMOGI_NO_VERTEX;
+
+	if (key == EMOGI_NO_CODE && graph->dictionary != NULL)
+		return vertex;
+	vertex = emogi_overlay_vertex(graph, overlay, key);
+	return vertex == EMOGI_NO_VERTEX || overlay == NULL ||
+		emogi_overlay_presence(graph, overlay, vertex) != EMOGI_VERTEX_GONE ? vertex :
+		EMOGI_NO_VERTEX;
+}
+
 /* Is a vertex in the graph? overlay: changes since the graph was built, NULL = none. */
 bool
 emogi_local_search_has_vertex(const EmogiGraph *graph, const EmogiOverlay *overlay, int64 key)
 {
-	const uint32 vertex = emogi_overlay_vertex(graph, overlay, key);
-
-	return vertex != EMOGI_NO_VERTEX &&
-		(overlay == NULL ||
-		 emogi_overlay_presence(graph, overlay, vertex) != EMOGI_VERTEX_GONE);
+	return find_vertex(graph, overlay, key) != EMOGI_NO_VERTEX;
 }
 
-/* Record in a call's record what the backend has done. */
+/* Record in a call's record what the backend has done. start_ms: 0 = nothing that takes time. */
 void
 emogi_local_search_record_run(EmogiCall *call, const EmogiGraph *graph, uint64 nreached,
 							  uint32 nlevels, uint64 edges_traversed, double start_ms)
@@ -75,7 +85,8 @@ emogi_local_search_record_run(EmogiCall *call, const EmogiGraph *graph, uint64 n
 	record->nreached += nreached;
 	record->nlevels = Max(record->nlevels, nlevels);
 	record->edges_traversed += edges_traversed;
-	record->run_ms += emogi_shared_clock_ms() - start_ms;
+	if (start_ms > 0)
+		record->run_ms += emogi_shared_clock_ms() - start_ms;
 }
 
 /*
@@ -269,11 +280,11 @@ emogi_local_search_path_between(EmogiCall *call, const EmogiOverlay *overlay,
 								const EmogiGraph *graph, uint32 source, uint32 target,
 								const EmogiPathCost *max, EmogiLocalPath *path, EmogiPathCost *cost)
 {
-	double		start_ms = emogi_shared_clock_ms();
+	const bool	searches = source != EMOGI_NO_VERTEX && target != EMOGI_NO_VERTEX;
+	const double start_ms = searches ? emogi_shared_clock_ms() : 0;
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiPathAnswer answer = {.outcome = EMOGI_PATH_NONE};
-	const bool	searches = source != EMOGI_NO_VERTEX && target != EMOGI_NO_VERTEX;
 	EmogiStatus status = EMOGI_OK;
 
 	if (searches)
@@ -304,13 +315,10 @@ emogi_local_search_path(EmogiCall *call, const EmogiTask *task, const EmogiOverl
 						const EmogiGraph *graph, uint64 max_edges, EmogiLocalPath *path)
 {
 	const EmogiPathCost max = {max_edges, PG_UINT64_MAX};
-	uint32		source = EMOGI_NO_VERTEX;
-	uint32		target = EMOGI_NO_VERTEX;
+	const uint32 source = find_vertex(graph, overlay, task->keys[0]);
+	const uint32 target = source != EMOGI_NO_VERTEX ?
+		find_vertex(graph, overlay, task->targets[0]) : EMOGI_NO_VERTEX;
 	EmogiPathCost cost;
 
-	if (emogi_local_search_has_vertex(graph, overlay, task->keys[0]))
-		source = emogi_overlay_vertex(graph, overlay, task->keys[0]);
-	if (emogi_local_search_has_vertex(graph, overlay, task->targets[0]))
-		target = emogi_overlay_vertex(graph, overlay, task->targets[0]);
 	return emogi_local_search_path_between(call, overlay, graph, source, target, &max, path, &cost);
 }

@@ -26,6 +26,23 @@ serve_interrupts(void)
 	return false;
 }
 
+/*
+ * Return true if the dictionary of a graph does not have the source of a course's path
+ * (EmogiGraphRequest.is_empty). Others may add the key meanwhile, but not to the graph.
+ */
+bool
+emogi_path_run_is_empty(void *arg, const EmogiGraph *graph)
+{
+	const EmogiTask *task = ((const EmogiCourse *) arg)->task;
+
+	if (task->sources.count == 0 || task->form == NULL ||
+		task->form->coder.key.class == EMOGI_KEY_INTEGER)
+		return false;
+	/* this call, or one after the new row, looks it up */
+	emogi_key_io_prefetch(task->form, graph, task->sources.datums[1]);
+	return emogi_key_io_find(task->form, graph, task->sources.datums[0]) == EMOGI_NO_CODE;
+}
+
 /* Report an end of a path that is not in the graph; graph NULL = it has no edges. Raises 42804. */
 void
 emogi_path_run_notice_ends(const EmogiTask *task, const EmogiOverlay *overlay,

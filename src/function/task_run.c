@@ -154,7 +154,8 @@ request_course(EmogiCourse *course, EmogiGraphRequest *request)
 	request->needs_no_slot = may_be_local && !is_for_path(task) &&
 		row->shape == EMOGI_SHAPE_VERTICES;
 	request->chain = !task->has_sources || task->form != NULL ? chain : NULL;
-	request->chain_arg = course;
+	request->is_empty = is_for_path(task) ? emogi_path_run_is_empty : NULL;
+	request->arg = course;
 }
 
 /* May the edges of a task be searched by indexes instead of in a graph? */
@@ -234,7 +235,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 		emogi_call_end(call);
 		return NULL;
 	}
-	emogi_vertices_find(task, &view->graph);
+	emogi_vertices_find(task, &view->graph, view->overlay);
 	return call;
 }
 
@@ -264,7 +265,7 @@ emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view)
 	emogi_acquire(call, &task->source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
 	if (view->graph.nvertices > 0)
-		emogi_vertices_find(task, &view->graph);
+		emogi_vertices_find(task, &view->graph, view->overlay);
 	else
 		emogi_call_end(call);
 	return view->graph.nvertices > 0;

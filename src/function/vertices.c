@@ -244,17 +244,89 @@ find_keys(const EmogiTask *task, const EmogiGraph *graph, const EmogiVertexDatum
 	return keys;
 }
 
+/* Does a text begin with a brace, or is it not known without detoasting it? */
+static bool
+may_begin_with_brace(Datum key)
+{
+	const struct varlena *text = (const struct varlena *) DatumGetPointer(key);
+
+	return VARATT_IS_COMPRESSED(text) || VARATT_IS_EXTERNAL(text) ||
+		(VARSIZE_ANY_EXHDR(text) > 0 && *VARDATA_ANY(text) == '{');
+}
+
+/* Return true if a task may report a target that is not in the graph. */
+static bool
+may_report_target(const EmogiTask *task)
+{
+	return emogi_notice_missing_source ||
+		(task->form->coder.key.type == TEXTOID && may_begin_with_brace(task->sources.datums[1]));
+}
+
+/* Have the ends of a task's path the same key? */
+static bool
+are_ends_equal(const EmogiTask *task)
+{
+	const EmogiKeyBytes source = emogi_key_coder_encode(&task->form->coder,
+														task->sources.datums[0]);
+	const EmogiKeyBytes target = emogi_key_coder_encode(&task->form->coder,
+														task->sources.datums[1]);
+
+	return source.length == target.length &&
+		memcmp(source.bytes, target.bytes, source.length) == 0;
+}
+
 /*
- * Look up a task's vertices in its graph. Conditions that this type cannot look up are left to the
+ * Return true if no path from a source leads to the target: the source is not in the graph, or no
+ * edge begins there and the target is another vertex. overlay: NULL = no changes.
+ */
+static bool
+leads_nowhere(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *overlay,
+			  int64 source)
+{
+	const EmogiListsView lists = emogi_lists_forward(graph, overlay);
+	uint32		vertex;
+
+	if (source == EMOGI_NO_CODE)
+		return true;
+	if (may_report_target(task) || task->form->coder.key.class == EMOGI_KEY_COMPARED ||
+		!emogi_key_io_has(task->form, task->sources.datums[1]))
+		return false;
+	vertex = emogi_overlay_vertex(graph, overlay, source);
+	return vertex != EMOGI_NO_VERTEX && emogi_lists_degree(&lists, vertex) == 0 &&
+		!are_ends_equal(task);
+}
+
+/*
+ * Look up the ends of a task's path, whose keys are not integers. A target is not looked up, as if
+ * it were not in the graph, if that makes no difference: it takes several cache misses.
+ */
+static int64 *
+find_ends(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *overlay)
+{
+	int64	   *keys = palloc(2 * sizeof *keys);
+
+	keys[0] = emogi_key_io_find(task->form, graph, task->sources.datums[0]);
+	keys[1] = leads_nowhere(task, graph, overlay, keys[0]) ? EMOGI_NO_CODE :
+		emogi_key_io_find(task->form, graph, task->sources.datums[1]);
+	return keys;
+}
+
+/*
+ * Look up a task's vertices in its graph. overlay: changes since the graph was built, NULL = none.
+ * Conditions that this type cannot look up are left to the
  * reader of the rows.
  */
 void
-emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph)
+emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *overlay)
 {
 	if (task->has_sources)
 	{
 		task->nkeys = task->sources.count;
-		task->keys = find_keys(task, graph, &task->sources);
+		if (task->last_is_target && task->nkeys == 2 && task->form->keys == NULL &&
+			task->form->coder.key.class != EMOGI_KEY_INTEGER)
+			task->keys = find_ends(task, graph, overlay);
+		else
+			task->keys = find_keys(task, graph, &task->sources);
 	}
 	if (task->has_target_array)
 		task->target_array_ids = find_keys(task, graph, &task->target_array);
@@ -360,7 +432,7 @@ emogi_vertices_refuse_array(const char *what, EmogiKeyIO *form, const EmogiGraph
 	const char *text;
 	const char *element;
 
-	if (form->coder.key.type != TEXTOID)
+	if (form->coder.key.type != TEXTOID || !may_begin_with_brace(key))
 		return false;
 	text = emogi_key_io_key_text(&form->coder.key, key);
 	if (text[0] != '{' || strlen(text) < 2 || text[strlen(text) - 1] != '}')

@@ -257,6 +257,18 @@ find_place(EmogiKeyIO *form, Datum key)
 	return EMOGI_NO_CODE;
 }
 
+/* Prefetch what emogi_key_io_find reads first, if the key is a text. */
+void
+emogi_key_io_prefetch(EmogiKeyIO *form, const EmogiGraph *graph, Datum key)
+{
+	const struct varlena *text = (const struct varlena *) DatumGetPointer(key);
+
+	if (form->coder.key.type == TEXTOID && graph->dictionary != NULL &&
+		!VARATT_IS_COMPRESSED(text) && !VARATT_IS_EXTERNAL(text) && emogi_key_io_has(form, key))
+		emogi_dictionary_prefetch_find(graph->dictionary,
+									   emogi_key_coder_encode(&form->coder, key));
+}
+
 /*
  * Get the id of a key in a graph; EMOGI_NO_CODE if the dictionary does not have it, or it is a row
  * with a NULL. An integer is not necessarily a vertex.

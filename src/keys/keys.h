@@ -143,6 +143,7 @@ extern Datum *emogi_key_io_key_columns(EmogiKeyIO *form, const EmogiGraph *graph
 extern Datum emogi_key_io_output(EmogiKeyIO *form, const EmogiGraph *graph, int64 id);
 extern Datum emogi_key_io_input(EmogiKeyIO *form, Datum given);
 extern bool emogi_key_io_input_array(EmogiKeyIO *form, Datum given, Datum *array);
+extern void emogi_key_io_prefetch(EmogiKeyIO *form, const EmogiGraph *graph, Datum key);
 extern int64 emogi_key_io_find(EmogiKeyIO *form, const EmogiGraph *graph, Datum key);
 extern bool emogi_key_io_input_id(EmogiKeyIO *form, const EmogiGraph *graph, Datum given,
 								  int64 *id);

@@ -412,7 +412,7 @@ emogi_remote_read(EmogiRemote *reading, const EmogiSource *source, List *heaps,
 															weights), -1, secure_hash);
 	if (heaps != NIL)
 		emogi_heap_scan_add(call, source, heaps, NULL);
-	emogi_decode_open(&reading->decoder, call->slot->token);
+	emogi_decode_open(&reading->decoder, emogi_slot_token(call->slot));
 	old = MemoryContextSwitchTo(reading->context);
 	reading->only_asks = false;
 	reading->is_at_rest = false;

@@ -18,7 +18,10 @@ find_numbers(EmogiScan *scan, uint64 *nnumbers)
 {
 	uint32	   *numbers;
 
-	if (!scan->looks_up)
+	if (scan->keys_context == NULL)
+		scan->keys_context = AllocSetContextCreate(scan->css.ss.ps.state->es_query_cxt,
+												   "emogi keys", ALLOCSET_SMALL_SIZES);
+	else if (!scan->looks_up)
 		MemoryContextReset(scan->keys_context); /* otherwise it was reset before, and contains the
 												 * keys */
 	numbers = MemoryContextAllocExtended(scan->keys_context, Max(scan->nkeys, 1) * sizeof *numbers,

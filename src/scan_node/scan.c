@@ -65,7 +65,7 @@ emogi_scan_init(EmogiScan *scan, int eflags)
 	scan->columns = palloc(Max(list_length(columns), 1) * sizeof *scan->columns);
 	foreach(cell, columns)
 		scan->columns[scan->ncolumns++] = lfirst_int(cell);
-	if (scan->vertex_input >= 0 || scan->kind != NULL)
+	if (scan->vertex_input >= 0)
 		scan->keys_context = AllocSetContextCreate(CurrentMemoryContext, "emogi keys",
 												   ALLOCSET_SMALL_SIZES);
 	scan->run_context = AllocSetContextCreate(CurrentMemoryContext, "emogi run",

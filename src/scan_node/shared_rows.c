@@ -190,7 +190,7 @@ emogi_shared_rows_begin(CustomScanState *node, ParallelContext *context, void *m
 		if (!share->is_inline)
 		{
 			share->held_result = scan->call->held_result;
-			share->token = emogi_shared->held_results[share->held_result].token;
+			share->token = emogi_held_results_token(share->held_result);
 		}
 		share->key = scan->form->coder.key;
 		share->vertex_type = scan->form->type;

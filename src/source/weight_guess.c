@@ -329,35 +329,45 @@ emogi_weight_guess_remember(const char *query, const char *graph, const char *re
 
 /* ---- the notice ---- */
 
+/* How notices name what a call reads. */
+typedef struct Words
+{
+	const char *one;
+	const char *all;
+} Words;
+
 /* Report that edges of a relation have no weight, and how to name one. */
 static void
-report_relation(const char *relation, const char *missing, const char *ends, const char *column)
+report_relation(const char *relation, const char *missing, const char *ends, const char *column,
+				Words words)
 {
 	ereport(NOTICE,
 			(errmsg("relation \"%s\" has no column %s", relation, missing),
-			 errhint("To use a column as the weight, name it: '%1$s(%2$s, %3$s)'. To ignore "
-					 "weights, name only the ends: '%1$s(%2$s)'.",
-					 quote_identifier(relation), ends, column)));
+			 errhint("To use a column as the %4$s, name it: '%1$s(%2$s, %3$s)'. To ignore "
+					 "%5$s, name only the ends: '%1$s(%2$s)'.",
+					 quote_identifier(relation), ends, column, words.one, words.all)));
 }
 
 /* Report which weight the edges of a query have, and how to name it. */
 static void
 report_query(bool is_taken, const char *name, const char *missing, const char *ends,
-			 const char *column)
+			 const char *column, Words words)
 {
 	ereport(NOTICE,
-			(is_taken ? errmsg("column \"%s\" of the %s is taken as the weight", name,
-							   EMOGI_GRAPH_QUERY) :
+			(is_taken ? errmsg("column \"%s\" of the %s is taken as the %s", name,
+							   EMOGI_GRAPH_QUERY, words.one) :
 			 errmsg("the %s has no column %s", EMOGI_GRAPH_QUERY, missing),
-			 errhint("To use a column as the weight, select it by its name: 'SELECT %1$s, %2$s "
-					 "FROM ...'. To ignore weights, select only the ends: 'SELECT %1$s FROM ...'.",
-					 ends, column)));
+			 errhint("To use a column as the %3$s, select it by its name: 'SELECT %1$s, %2$s "
+					 "FROM ...'. To ignore %4$s, select only the ends: 'SELECT %1$s FROM ...'.",
+					 ends, column, words.one, words.all)));
 }
 
 /* Report the weight of edges. relation: NULL = they come from a query. */
 static void
 report(const EmogiWeightGuess *guess, const char *relation, EmogiWantedWeight wanted)
 {
+	const Words words = wanted == EMOGI_WANTS_CAPACITY ?
+		(Words) {"capacity", "capacities"} : (Words) {"weight", "weights"};
 	const char *missing = wanted == EMOGI_WANTS_CAPACITY ?
 		"capacity, weight or cost: every edge has capacity 1" :
 		"weight or cost: every edge has weight 1";
@@ -368,9 +378,9 @@ report(const EmogiWeightGuess *guess, const char *relation, EmogiWantedWeight wa
 		quote_identifier(guess->column);
 
 	if (relation == NULL)
-		report_query(guess->is_taken, guess->column, missing, ends, column);
+		report_query(guess->is_taken, guess->column, missing, ends, column, words);
 	else
-		report_relation(relation, missing, ends, column);
+		report_relation(relation, missing, ends, column, words);
 }
 
 /*

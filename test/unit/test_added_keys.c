@@ -308,6 +308,64 @@ check_no_code(void)
 	free_set(&set);
 }
 
+/* Compare by bytes, and count that. */
+static int
+compare_and_count(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
+{
+	++*(uint64_t *) arg;
+	return emogi_key_compare_bytes(NULL, a, b);
+}
+
+/* Get the bytes of a key in a walk: mostly beside the last one, on either side, sometimes anywhere. */
+static uint32_t
+write_step(char *bytes, int i, int *at)
+{
+	const uint64_t random = mix((uint64_t) i * 3 + 1);
+
+	if (random % 10 == 0)
+		*at = (int) (mix(random) % 100000000);
+	else
+		*at += random % 3 == 0 ? -1 : random % 3 == 1 ? 1 : (int) (random >> 32) % 7 - 3;
+	return (uint32_t) sprintf(bytes, "%09d%s", *at < 0 ? 0 : *at, random % 5 == 0 ? "x" : "");
+}
+
+/* Keys beside the last one are placed by two comparisons, and all others as well. */
+static void
+check_beside(void)
+{
+	KeySet		set = make_set(TEXTS, 30000, 60000, false);
+	uint64_t	ncompared;
+	uint64_t	most = 0;
+	char		bytes[64];
+	int			at = 50000000;
+
+	for (int step = -1; step <= 1; step += 2)
+	{
+		begin(&set);
+		add("between", 7);
+		add(bytes, (uint32_t) sprintf(bytes, "between%09d", at));
+		for (int i = 1; i < 2000; i++)
+		{
+			const EmogiKeyBytes key = {history->bytes + history->used,
+				(uint32_t) sprintf(history->bytes + history->used, "between%09d", at + i * step)};
+
+			ncompared = 0;
+			history->codes[history->nkeys] = emogi_dictionary_add(dictionary, key, compare_and_count, &ncompared);
+			history->keys[history->nkeys++] = key;
+			history->used += key.length;
+			most = ncompared > most ? ncompared : most;
+		}
+		check_all(&set, "beside");
+	}
+	CHECK(most == 2, "up to %llu comparisons", (unsigned long long) most);
+	begin(&set);
+	for (int i = 0; i < 3000; i++)
+		add(bytes, write_step(bytes, i, &at));
+	CHECK(history->nkeys > 2000, "%llu in a walk", (unsigned long long) history->nkeys);
+	check_all(&set, "walk");
+	free_set(&set);
+}
+
 /* ---- a reader ---- */
 
 /* Look for keys that come, until all have: what is found is found whole, and stays; get how much is wrong. */
@@ -462,6 +520,7 @@ main(void)
 	check_runs();
 	check_empty();
 	check_no_code();
+	check_beside();
 	check_readers(UUIDS, 40000);
 	check_readers(TEXTS, 20000);
 	check_no_answer();

@@ -6,6 +6,7 @@
 #include "contract/cycles.h"
 #include "contract/semirings.h"
 
+#define MANY 6000
 #define NTINY 3000
 #define MOST_VERTICES 8
 #define MOST_CYCLES 40000
@@ -202,10 +203,46 @@ check_ends(void)
 	emogi_shape_free(&complete);
 }
 
+/* More vertices around the source than the hash table holds. */
+static void
+check_many(void)
+{
+	EmogiShape	wheel = {.name = "wheel", .edges = malloc(3 * MANY * sizeof(EmogiEdge))};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiGraph	graph;
+	EmogiStatus status;
+	uint64_t	count;
+
+	for (int64_t i = 1; i <= MANY; i++)
+	{
+		wheel.edges[wheel.nedges++] = (EmogiEdge) {0, i};
+		wheel.edges[wheel.nedges++] = (EmogiEdge) {i, 0};
+		if (i < MANY)
+			wheel.edges[wheel.nedges++] = (EmogiEdge) {i, i + 1};
+	}
+	graph = naive_build(&wheel, NULL, EMOGI_OUT, true);
+	CHECK(find_all(&graph, 4, ENOUGH, NULL, &control, &error, &count) == EMOGI_OK && count == 3 * MANY - 3, "%llu cycles",
+		  (unsigned long long) count);
+	status = EMOGI_NO_MEMORY;
+	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
+	{
+		control = (EmogiControl) {.fail_allocation = n};
+		status = find_all(&graph, 4, ENOUGH, NULL, &control, &error, &count);
+		CHECK(status == EMOGI_OK || error.message[0] != '\0', "allocation %u", n);
+	}
+	CHECK(status == EMOGI_OK && count == 3 * MANY - 3, "status %d", status);
+	control = (EmogiControl) {0};
+	CHECK(find_all(&graph, 4, 60000, NULL, &control, &error, &count) == EMOGI_NO_MEMORY, "%llu cycles", (unsigned long long) count);
+	naive_free(&graph);
+	emogi_shape_free(&wheel);
+}
+
 int
 main(void)
 {
 	check_tiny();
 	check_ends();
+	check_many();
 	return check_report("test_cycles");
 }
