@@ -81,6 +81,21 @@ emogi_compat_virtual_expression(Relation rel, AttrNumber attnum)
 	return NULL;
 }
 
+/*
+ * 18: NOT NULL may be NOT VALID, which the relation cache alone knows. Is no value of a relation's
+ * column NULL?
+ */
+static inline bool
+emogi_compat_has_no_null(Relation rel, AttrNumber attnum)
+{
+#if PG_VERSION_NUM >= 180000
+	return TupleDescCompactAttr(RelationGetDescr(rel), attnum - 1)->attnullability ==
+		ATTNULLABLE_VALID;
+#else
+	return TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attnotnull;
+#endif
+}
+
 /* 16: one aclcheck function for all kinds of objects. Check EXECUTE on a function. */
 static inline AclResult
 emogi_compat_may_execute(Oid function)

@@ -21,6 +21,7 @@
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
+#include "base/compat.h"
 #include "edges/row_filter.h"
 #include "index_search/index_search.h"
 
@@ -162,7 +163,7 @@ accepts_column(Relation heap, const char *name, bool may_be_negative, bool is_fi
 		return false;
 	if (predicate_implied_by(required, quals, false))
 		return true;
-	if (!column->attnotnull)
+	if (!emogi_compat_has_no_null(heap, number))
 		return false;
 	if (may_be_negative)
 		required = list_delete_first(required);
