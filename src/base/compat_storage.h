@@ -10,6 +10,7 @@
 
 #include "access/genam.h"
 #include "access/heapam.h"
+#include "access/nbtree.h"
 #include "access/transam.h"
 #include "catalog/catalog.h"
 #include "miscadmin.h"
@@ -33,6 +34,21 @@ emogi_compat_oldest_clog_xid(void)
 	return TransamVariables->oldestClogXid;
 #else
 	return ShmemVariableCache->oldestClogXid;
+#endif
+}
+
+/*
+ * 17: no snapshot, which was for old_snapshot_threshold. Return the last leaf page of a btree index,
+ * locked for reading and pinned; InvalidBuffer = the index is empty.
+ */
+static inline Buffer
+emogi_compat_last_leaf(Relation index, Snapshot snapshot)
+{
+#if PG_VERSION_NUM >= 170000
+	(void) snapshot;
+	return _bt_get_endpoint(index, 0, true);
+#else
+	return _bt_get_endpoint(index, 0, true, snapshot);
 #endif
 }
 

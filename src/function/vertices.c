@@ -350,8 +350,7 @@ emogi_vertices_find(EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay
 char *
 emogi_vertices_text(const EmogiTask *task, const EmogiGraph *graph, uint64 v)
 {
-	return emogi_key_io_text(&task->form->coder.key, graph, graph->ids != NULL ? graph->ids[v] :
-							 (int64) v);
+	return emogi_key_io_text(task->form, graph, graph->ids != NULL ? graph->ids[v] : (int64) v);
 }
 
 /*

@@ -378,18 +378,12 @@ emogi_index_readers_have_only_edges(EmogiIndexReaders *in, int reader)
 {
 	const EmogiSearchIndex *index = in->readers[reader].index;
 	const int	other = reader + in->nper_end;
-	Relation	heap;
-	bool		are_absent;
 
 	if (in->filter.quals != NIL || index->reverse != 0 || index->nprefix != 0 ||
 		index->index->rd_rel->relam != BTREE_AM_OID || other >= in->nreaders ||
 		in->readers[other].index->nprefix != 0)
 		return false;
-	heap = table_open(index->heap, NoLock);
-	are_absent = emogi_index_nulls_are_absent(heap, in->readers[other].index->index,
-											  GetActiveSnapshot());
-	table_close(heap, NoLock);
-	return are_absent;
+	return emogi_index_nulls_are_absent(in->readers[other].index->index, GetActiveSnapshot());
 }
 
 /*
@@ -415,11 +409,10 @@ emogi_index_readers_count(EmogiIndexReaders *in, int reader, int64 id)
 	while ((entry = next_entry(at)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!sees_entry(at, entry))
-			continue;
 		if (!emogi_index_readers_charge(in, 1))
 			break;
-		count++;
+		if (sees_entry(at, entry))
+			count++;
 	}
 	CurrentResourceOwner = old_owner;
 	MemoryContextSwitchTo(old);

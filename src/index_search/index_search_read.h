@@ -43,6 +43,6 @@ extern bool emogi_index_readers_has_vertex(EmogiIndexReaders *in, int64 id);
 
 /* ---- index_nulls.c ---- */
 
-extern bool emogi_index_nulls_are_absent(Relation heap, Relation index, Snapshot snapshot);
+extern bool emogi_index_nulls_are_absent(Relation index, Snapshot snapshot);
 
 #endif							/* EMOGI_INDEX_SEARCH_READ_H */

@@ -509,14 +509,17 @@ emogi_key_io_key_text(const EmogiKeyType *key, Datum datum)
 	return OidOutputFunctionCall(function, datum);
 }
 
-/* Get the text form of a graph's vertex. */
+/* Get the text form of a vertex, whose id is one of a graph or of the form's own keys. */
 char *
-emogi_key_io_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id)
+emogi_key_io_text(const EmogiKeyIO *form, const EmogiGraph *graph, int64 id)
 {
-	EmogiKeyIO	form;
+	const EmogiKeyType *key = &form->coder.key;
+	EmogiKeyIO	own;
 
 	if (key->class == EMOGI_KEY_INTEGER)
 		return psprintf(INT64_FORMAT, id);
-	emogi_key_io_init(&form, key, key->type);
-	return emogi_key_io_key_text(key, emogi_key_io_key(&form, graph, id));
+	emogi_key_io_init(&own, key, key->type);
+	own.keys = form->keys;
+	own.nkeys = form->nkeys;
+	return emogi_key_io_key_text(key, emogi_key_io_key(&own, graph, id));
 }

@@ -155,6 +155,6 @@ extern bool emogi_key_io_lookup_key(const EmogiKeyIO *form, Datum given, Datum *
 extern bool emogi_key_io_lookup(EmogiKeyIO *form, const EmogiGraph *graph, Datum given, int64 *id);
 extern char *emogi_key_io_example(const EmogiKeyType *key);
 extern char *emogi_key_io_key_text(const EmogiKeyType *key, Datum datum);
-extern char *emogi_key_io_text(const EmogiKeyType *key, const EmogiGraph *graph, int64 id);
+extern char *emogi_key_io_text(const EmogiKeyIO *form, const EmogiGraph *graph, int64 id);
 
 #endif							/* EMOGI_SRC_KEYS_H */

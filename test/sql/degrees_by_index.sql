@@ -183,6 +183,42 @@ CREATE INDEX ON t (dst);
 VACUUM ANALYZE t;
 SELECT direction, answer(format('SELECT * FROM emogi_degree_text(%L, %L) WHERE vertex IN (''k1'', ''k59'', ''k1'', '''', ''none'')', 't(src, dst)', direction))
   FROM unnest('{out,in,both}'::text[]) direction;
+-- An error names a vertex whose key is no integer.
+CREATE TABLE named (src text NOT NULL, dst text NOT NULL, id uuid NOT NULL, other uuid NOT NULL, weight float8 NOT NULL CHECK (weight BETWEEN 0 AND 1.5e308));
+INSERT INTO named SELECT 'a' || i, 'b' || i, md5('a' || i)::uuid, md5('b' || i)::uuid, 1 FROM generate_series(1, 2000) i;
+INSERT INTO named SELECT 'c', 'd' || i, md5('c')::uuid, md5('d' || i)::uuid, 1.5e308 FROM generate_series(1, 2) i;
+CREATE INDEX ON named (src);
+CREATE INDEX ON named (dst);
+CREATE INDEX ON named (id);
+CREATE INDEX ON named (other);
+VACUUM ANALYZE named;
+SELECT answer('SELECT * FROM emogi_degree_text(''named(src, dst, weight)'') WHERE vertex = ''c'''), answer('SELECT * FROM emogi_degree_uuid(''named(id, other, weight)'') WHERE vertex = md5(''c'')::uuid');
+DROP TABLE named;
+-- The last leaf page is found without reading the entries of deleted rows.
+CREATE TABLE deleted (src int, dst int);
+INSERT INTO deleted SELECT i % 1000, i FROM generate_series(1, 200000) i;
+CREATE INDEX ON deleted (src);
+CREATE INDEX deleted_dst ON deleted (dst);
+VACUUM ANALYZE deleted;
+DELETE FROM deleted WHERE dst > 2000;
+CREATE FUNCTION blocks(statement text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || statement INTO plan;
+  RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
+END $$;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT count(*) FROM deleted WHERE dst > 2000;
+SELECT count(*) FROM deleted WHERE dst > 2000;
+\c -
+SET search_path = test_degrees_by_index, public;
+SET emogi.engine = 'auto';
+SET emogi.index_search_min_size = 0;
+SET emogi.incremental_min_size = '1GB';
+SELECT blocks('SELECT * FROM emogi_degree(''deleted(src, dst)'') WHERE vertex = 7') < 300, last();
+DROP TABLE deleted;
 CREATE TABLE p (src int, dst int, kind int) PARTITION BY LIST (kind);
 CREATE TABLE p0 PARTITION OF p FOR VALUES IN (0);
 CREATE TABLE p1 (kind int, dst int, src int);
