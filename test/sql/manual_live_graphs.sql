@@ -32,7 +32,7 @@ SELECT cache, changes FROM (SELECT * FROM emogi_runs ORDER BY id DESC LIMIT 2) A
 
 CREATE FUNCTION refuse_cycle() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (SELECT FROM emogi_shortest_path('follows', new.dst, new.src)) THEN
+    IF new.src = new.dst OR EXISTS (SELECT FROM emogi_shortest_path('follows', new.dst, new.src)) THEN
         RAISE EXCEPTION '% follows %', new.dst, new.src;
     END IF;
     RETURN new;
