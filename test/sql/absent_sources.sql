@@ -1,6 +1,7 @@
 -- Paths from keys that no row has: a call that has read the new rows of its transaction answers without adding them to its
 -- overlay, and a later call adds them all. Every answer is compared with a recursive CTE.
 SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS emogi;
 SET emogi.incremental_min_size = 0;
 SET emogi.notice_missing_source = off;
 
