@@ -108,8 +108,8 @@ values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
 	const bool	is_vertex = emogi_row_kind_column(function, place)->type == EMOGI_VERTEX;
 	EmogiGraphSize size;
 
-	if (function->algorithm == EMOGI_CC)
-		return (Values) {.ndistinct = place == 1 && emogi_size_find(call, EMOGI_CC, &size) ?
+	if ((function->traits & EMOGI_KEEPS_COMPONENTS) != 0)
+		return (Values) {.ndistinct = place == 1 && emogi_size_find(call, function->algorithm, &size) ?
 						 size.components.ncomponents : 0,.last = -1};
 	switch (function->shape)
 	{

@@ -192,7 +192,9 @@ collects(const EmogiScan *scan)
 static bool
 names_components(const EmogiScan *scan)
 {
-	for (int i = 0; i < scan->nconditions && scan->function->algorithm == EMOGI_CC; i++)
+	if ((scan->function->traits & EMOGI_KEEPS_COMPONENTS) == 0)
+		return false;
+	for (int i = 0; i < scan->nconditions; i++)
 		if (scan->places[i] > 0 &&
 			(scan->pushdowns[i] == EMOGI_IS || scan->pushdowns[i] == EMOGI_IS_LIKELY ||
 			 scan->pushdowns[i] == EMOGI_IS_IN))

@@ -54,7 +54,7 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 	const bool	is_vertices = call != NULL && emogi_row_kind_find(function) == NULL;
 
 	if (call != NULL && attnum > 0 && variable->rel != NULL &&
-		(!is_vertices || (attnum == 2 && function->algorithm == EMOGI_CC)))
+		(!is_vertices || (attnum == 2 && (function->traits & EMOGI_KEEPS_COMPONENTS) != 0)))
 	{
 		variable->statsTuple = emogi_column_stats_make(call, function, variable->rel->tuples,
 													   attnum);

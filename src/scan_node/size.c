@@ -52,7 +52,7 @@ find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphS
 	size->components = estimate.components;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
 	size->may_search_indexes = estimate.may_search_indexes &&
-		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP);
+		emogi_algorithm_has(algorithm, EMOGI_INDEX_SEARCH);
 	size->collect_us = estimate.collect_us;
 	size->build_cost = estimate.is_cached ? 0 : estimate.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
@@ -101,7 +101,7 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 			find_query_size(&source, algorithm, size);
 	size->next_degree = emogi_graph_estimate_next_degree(&source, size->nvertices, size->nedges);
 	size->may_search_indexes = size->build_cost > 0 &&
-		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) &&
+		emogi_algorithm_has(algorithm, EMOGI_INDEX_SEARCH) &&
 		emogi_index_search_cost_may_search(&source);
 	size->collect_us = size->build_cost > 0 ?
 		emogi_index_search_cost_collect_us(&source, size->nedges) : (double) INFINITY;
@@ -177,19 +177,6 @@ emogi_size_lookup_cost(const Node *vertex, double of_integer)
 }
 
 /*
- * Is the neighborhood of a search within these bounds likely to be collected by index? Those of
- * paths are, because it is expected to read few edges around both ends.
- */
-static bool
-is_collected(EmogiAlgorithm algorithm, const EmogiBounds *bounds)
-{
-	return algorithm == EMOGI_DISTANCE_MATRIX ||
-		(algorithm == EMOGI_BFS_TREE && bounds->depth >= 0) ||
-		((algorithm == EMOGI_SSSP || algorithm == EMOGI_SHORTEST_PATH_TREE) &&
-		 bounds->distance < (double) INFINITY);
-}
-
-/*
  * Estimate the cost of a call that searches within these bounds, by who would answer it. An index
  * search and a neighborhood by index need no graph, all others build it if need be.
  */
@@ -198,8 +185,9 @@ emogi_size_call_cost(const EmogiGraphSize *size, const EmogiBounds *bounds)
 {
 	const double depth = bounds->depth;
 	EmogiQuestion question;
-	double		index_us = is_collected(size->algorithm, bounds) ? size->collect_us :
-		(double) INFINITY;
+	double		index_us = emogi_neighborhood_call_is_likely(size->algorithm, depth,
+														 bounds->distance) ?
+		size->collect_us : (double) INFINITY;
 	double		graph_us;
 
 	emogi_answer_ask(size->algorithm, &question);
@@ -254,7 +242,7 @@ emogi_size_components(PlannerInfo *root, const RelOptInfo *rel, const FuncExpr *
 	ListCell   *pushdown;
 
 	*is_one = false;
-	if (function->algorithm != EMOGI_CC || rel->baserestrictinfo == NIL)
+	if ((function->traits & EMOGI_KEEPS_COMPONENTS) == 0 || rel->baserestrictinfo == NIL)
 		return false;
 	emogi_conditions_sort(root, rel, rel->baserestrictinfo, &sorted);
 	foreach(pushdown, sorted.pushdowns)
@@ -395,7 +383,7 @@ estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const Emo
 		return estimate_length(call, function, size);
 	if (function->shape == EMOGI_SHAPE_HIERARCHY)
 		return size->nvertices * emogi_size_levels(call, function);
-	if (function->shape == EMOGI_SHAPE_EDGES || function->algorithm == EMOGI_ARTICULATION_POINTS)
+	if ((function->traits & EMOGI_FEW_ROWS) != 0)
 		return size->nvertices * LIKELY_BRIDGES;
 	if (function->shape == EMOGI_SHAPE_BLOCKS)
 		return size->nvertices * LIKELY_COMPONENTS;

@@ -125,7 +125,7 @@ emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
 	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
-	Trial		trial = {.algorithm = emogi_answer_searching(function->algorithm),
+	Trial		trial = {.algorithm = function->search,
 						 .bounds = *bounds};
 	EmogiGraphKey key;
 	EmogiGraph	graph;
@@ -185,7 +185,7 @@ emogi_size_probe_sampled(const FuncExpr *call, const EmogiAlgorithmRow *function
 {
 	static Trial known;
 	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
-	Trial		trial = {.algorithm = emogi_answer_searching(function->algorithm),
+	Trial		trial = {.algorithm = function->search,
 						 .bounds = {.depth = -1,.distance = (double) INFINITY}};
 	EmogiGraphKey key;
 	EmogiGraph	graph;
