@@ -312,7 +312,7 @@ explain_answerers(const EmogiScan *scan, const GraphForecast *forecast, ExplainS
 	ask(scan, &question);
 	if (!emogi_size_probe_ask(scan->call_expr, scan->function, forecast->lookup, &question))
 	{
-		if (!emogi_size_find(scan->call_expr, scan->function->algorithm, &size))
+		if (!emogi_size_find(NULL, scan->call_expr, scan->function->algorithm, &size))
 			return;
 		question.has_graph = true;
 		question.nvertices = (uint64) size.nvertices;

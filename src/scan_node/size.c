@@ -47,6 +47,7 @@ find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphS
 
 	if (!emogi_query_size_get(source, &estimate))
 		return false;
+	size->latest = 0;
 	size->nvertices = estimate.nvertices;
 	size->nedges = estimate.nedges;
 	size->components = estimate.components;
@@ -86,8 +87,9 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 		return find_query_size(&source, algorithm, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
+	size->latest = 0;
 	size->components = (EmogiComponentSizes) {0};
-	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges,
+	if (emogi_cache_size(source.relid, source.src, source.dst, &size->latest, &nvertices, &nedges,
 						 &size->components))
 	{
 		size->nvertices = (double) nvertices;
@@ -109,8 +111,8 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 }
 
 /* Estimate the size of a call's graph; return false if it is unknown. */
-bool
-emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
+static bool
+estimate_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
 	if (!find_size(call, algorithm, size))
 		return false;
@@ -125,21 +127,43 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 }
 
 /*
+ * Get the estimated size of a call's graph; return false if it is unknown. root: the run of the
+ * planner, which estimates it once; NULL = there is none.
+ */
+bool
+emogi_size_find(const PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm,
+				EmogiGraphSize *size)
+{
+	bool		is_found;
+
+	if (root != NULL && emogi_plan_sizes_find(root, call, algorithm, size, &is_found))
+		return is_found;
+	is_found = estimate_size(call, algorithm, size);
+	if (root != NULL)
+		emogi_plan_sizes_add(root, call, size, algorithm, is_found);
+	return is_found;
+}
+
+/*
  * Set size->reached by a trial search within the bounds, or by unbounded ones from a sample of a
  * large graph's vertices, if the graph is cached and the estimate is large. Statistics give mean
- * degrees, but know neither small components nor distances.
+ * degrees, but know neither small components nor distances. root: as above.
  */
 void
-emogi_size_probe(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds,
-				 EmogiGraphSize *size)
+emogi_size_probe(const PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function,
+				 const EmogiBounds *bounds, EmogiGraphSize *size)
 {
 	size->reached = -1;
-	if (size->build_cost != 0 || emogi_size_reached(size, bounds->depth) < TRIED_ROWS)
+	if (size->build_cost != 0 || emogi_size_reached(size, bounds->depth) < TRIED_ROWS ||
+		(root != NULL && emogi_plan_sizes_reach(root, call, function->algorithm, bounds,
+												&size->reached)))
 		return;
-	size->reached = emogi_size_probe_reached(call, function, bounds);
+	size->reached = emogi_size_probe_reached(call, function, bounds, size->latest);
 	if (size->reached < 0 && size->nvertices >= SAMPLED_VERTICES && bounds->depth < 0 &&
 		bounds->distance == (double) INFINITY)
 		size->reached = emogi_size_probe_sampled(call, function);
+	if (root != NULL)
+		emogi_plan_sizes_add_reach(root, call, function->algorithm, bounds, size->reached);
 }
 
 /* Estimate how many vertices are within this number of hops (< 0: unlimited) of a vertex. */
@@ -251,7 +275,7 @@ emogi_size_components(PlannerInfo *root, const RelOptInfo *rel, const FuncExpr *
 			return false;
 		found |= chooses_components((EmogiPushdown) lfirst_int(pushdown), is_one);
 	}
-	if (!found || !emogi_size_find(call, function->algorithm, &size))
+	if (!found || !emogi_size_find(root, call, function->algorithm, &size))
 		return false;
 	*sizes = size.components;
 	return sizes->ncomponents > 0;
@@ -433,6 +457,7 @@ Datum
 emogi_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	const PlannerInfo *root = NULL;
 	Node	   *node = NULL;
 	FuncExpr   *call;
 	const EmogiAlgorithmRow *function;
@@ -442,9 +467,15 @@ emogi_support(PG_FUNCTION_ARGS)
 	bool		are_paths;
 
 	if (IsA(request, SupportRequestRows))
+	{
+		root = ((SupportRequestRows *) request)->root;
 		node = ((SupportRequestRows *) request)->node;
+	}
 	else if (IsA(request, SupportRequestCost))
+	{
+		root = ((SupportRequestCost *) request)->root;
 		node = ((SupportRequestCost *) request)->node;
+	}
 	if (node == NULL || !IsA(node, FuncExpr))
 		PG_RETURN_POINTER(NULL);
 	call = (FuncExpr *) node;
@@ -452,12 +483,12 @@ emogi_support(PG_FUNCTION_ARGS)
 	are_paths = function == NULL && emogi_call_expr_is_paths(call->funcid);
 	is_path = are_paths || (function == NULL && emogi_call_expr_is_path(call->funcid));
 	if ((function == NULL && !is_path) ||
-		!emogi_size_find(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
+		!emogi_size_find(root, call, is_path ? EMOGI_SSSP : function->algorithm, &size))
 		PG_RETURN_POINTER(NULL);
 	if (!is_path)
 	{
 		bounds = emogi_size_bounds(call, function);
-		emogi_size_probe(call, function, &bounds, &size);
+		emogi_size_probe(root, call, function, &bounds, &size);
 	}
 	if (IsA(request, SupportRequestRows))
 		((SupportRequestRows *) request)->rows = is_path ?
