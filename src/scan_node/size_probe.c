@@ -29,7 +29,7 @@ typedef struct Trial
 	double		reached;		/* -1 = many */
 
 	/* of the question: as long as these are the same, the cache need not be asked */
-	uint64		latest;			/* latest cached graph of the columns, of any lists; 0 = unknown */
+	uint64		latest;			/* latest cached graph of the columns, with any lists */
 	AttrNumber	weight;
 	AttrNumber	reverse;
 	Oid			type;			/* of the source, passed by value; InvalidOid = another */
