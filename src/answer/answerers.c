@@ -63,10 +63,13 @@ is_for_paths(const EmogiQuestion *question)
 static bool
 can_INDEX(const EmogiQuestion *question, char *why)
 {
+	const uint32 traits = emogi_algorithm_row(question->algorithm)->traits;
+	const bool	counts_lists = (traits & EMOGI_SUMS_LISTS) != 0 && question->has_targets;
+
 	tell(why, "the search costs less over indexes than its graph");
 	return emogi_enable_index_search && is_left_to_emogi(question) && !is_for_paths(question) &&
-		emogi_algorithm_has(question->algorithm, EMOGI_INDEX_SEARCH) &&
-		!question->is_shared && !question->no_rows && question->may_use_indexes;
+		(counts_lists || (traits & EMOGI_INDEX_SEARCH) != 0) && !question->is_shared &&
+		!question->no_rows && question->may_use_indexes;
 }
 
 static double

@@ -159,14 +159,19 @@ request_course(EmogiCourse *course, EmogiGraphRequest *request)
 	request->arg = course;
 }
 
-/* May the edges of a task be searched by indexes instead of in a graph? */
+/* May a task be answered by a breadth-first search over indexes instead of in a graph? */
 static bool
 may_search_indexes(const EmogiCourse *course)
 {
-	const EmogiSource *source = &course->task->source;
+	return course != NULL && emogi_answer_can(EMOGI_ANSWERER_INDEX, &course->question) &&
+		!emogi_neighborhood_call_is_answer(course->task);
+}
 
-	return (source->is_query || emogi_index_search_supports(source)) &&
-		emogi_answer_can(EMOGI_ANSWERER_INDEX, &course->question);
+/* Do indexes suit such a search, as far as it is known before the source is open? */
+static bool
+are_indexes_supported(const EmogiSource *source)
+{
+	return source->is_query || emogi_index_search_supports(source);
 }
 
 /*
@@ -184,8 +189,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 	EmogiCall  *call = NULL;
 
 	memset(view, 0, sizeof *view);
-	if (course != NULL && task->kept != NULL &&
-		emogi_answer_can(EMOGI_ANSWERER_INDEX, &course->question) &&
+	if (task->kept != NULL && may_search_indexes(course) &&
 		emogi_index_search_call_repeat(function, task, &course->search, view, &call))
 		return call;
 	prepare(function, task, &request.key);
@@ -200,7 +204,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 	}
 	if (course != NULL)
 		request_course(course, &request);
-	if (course != NULL && may_search_indexes(course))
+	if (may_search_indexes(course) && are_indexes_supported(source))
 	{
 		course->search = (EmogiIndexSearch) {.describe = emogi_index_search_call_describe,
 											 .context = task,.function = function,

@@ -570,6 +570,9 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 		contain_subplans((Node *) call->args))
 		return;
 	saved = adjust_rows(root, rel, call, function);
+	if ((function->traits & EMOGI_SUMS_LISTS) != 0 &&
+		emogi_plan_chooses_vertices(root, rel, function))
+		saved += emogi_size_saved_build(root, call, function, rel->rows);
 	rel->pathlist = rel->partial_pathlist = NIL;
 	add_scan_path(root, rel, call, count_made(root, rel, call, function), saved);
 	if (emogi_row_kind_find(function) == NULL)

@@ -233,6 +233,26 @@ emogi_size_call_cost(const EmogiGraphSize *size, const EmogiBounds *bounds)
 }
 
 /*
+ * Estimate by how much a call costs less if conditions name the vertices, and indexes count their
+ * lists instead of a build of the graph. nrows: the rows that the conditions leave.
+ */
+double
+emogi_size_saved_build(const PlannerInfo *root, const FuncExpr *call,
+					   const EmogiAlgorithmRow *function, double nrows)
+{
+	const EmogiBounds bounds = emogi_size_bounds(call, function);
+	EmogiGraphSize size;
+	double		index_us;
+
+	if (!emogi_size_find(root, call, function->algorithm, &size) || size.build_cost == 0)
+		return 0;
+	index_us = nrows * (1 + size.nedges / Max(size.nvertices, 1)) * EMOGI_COST_INDEX_VERTEX_US;
+	return isinf(size.collect_us) || index_us > size.collect_us ? 0 :
+		Max(emogi_size_call_cost(&size, &bounds) - EMOGI_CALL_COST -
+			index_us * EMOGI_COST_UNITS_PER_US, 0);
+}
+
+/*
  * Estimate the cost of a call for paths. In a graph, they read few of the edges, but need both
  * directions.
  */
