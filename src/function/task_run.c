@@ -163,8 +163,9 @@ request_course(EmogiCourse *course, EmogiGraphRequest *request)
 static bool
 may_search_indexes(const EmogiCourse *course)
 {
-	return course != NULL && emogi_answer_can(EMOGI_ANSWERER_INDEX, &course->question) &&
-		!emogi_neighborhood_call_is_answer(course->task);
+	return course != NULL &&
+		emogi_algorithm_has(course->task->query.algorithm, EMOGI_INDEX_SEARCH) &&
+		emogi_answer_can(EMOGI_ANSWERER_INDEX, &course->question);
 }
 
 /* Do indexes suit such a search, as far as it is known before the source is open? */
