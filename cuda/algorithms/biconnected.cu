@@ -415,20 +415,20 @@ count_blocks(Run *run, const Blocks *blocks, unsigned long long *components, Emo
 	return EMOGI_OK;
 }
 
-/* Fill the first column of an algorithm; the forest is complete. */
+/* Fill the first column of bridges, blocks, or articulation points; the forest is complete. */
 static EmogiStatus
-fill(Run *run, EmogiAlgorithm algorithm, const Blocks *blocks, Forest *forest,
+fill(Run *run, EmogiAnswerShape shape, const Blocks *blocks, Forest *forest,
 	 unsigned long long *column, EmogiError *error)
 {
 	TRY(find_reach(run, blocks, error));
-	if (algorithm == EMOGI_BRIDGES)
+	if (shape == EMOGI_SHAPE_EDGES)
 	{
 		CUDA_LAUNCH(blocks_bridges_kernel, run->full_blocks, BLOCK_THREADS, run->state->stream,
 					*blocks);
 		return EMOGI_OK;
 	}
 	TRY(find_blocks(run, blocks, forest, error));
-	if (algorithm == EMOGI_ARTICULATION_POINTS)
+	if (shape == EMOGI_SHAPE_VERTICES)
 		return count_blocks(run, blocks, column, error);
 	return emogi_biconnected_number(run, blocks, (int64_t *) column, error);
 }
@@ -437,7 +437,8 @@ EmogiStatus
 emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 				  EmogiError *error)
 {
-	const bool	is_bridges = query->algorithm == EMOGI_BRIDGES;
+	const EmogiAnswerShape shape = emogi_algorithm_row(query->algorithm)->shape;
+	const bool	is_bridges = shape == EMOGI_SHAPE_EDGES;
 	Blocks		blocks = {};
 	unsigned long long *column = NULL;
 	Forest	   *forest;
@@ -447,11 +448,11 @@ emogi_cuda_blocks(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	if (!is_bridges)
 		TRY(take_array(&run->memory, &column, run->nvertices, "blocks", error));
 	TRY(emogi_spanning_bfs_build(run, graph, query, &blocks.spanning, result, error));
-	TRY(fill(run, query->algorithm, &blocks, forest, column, error));
+	TRY(fill(run, shape, &blocks, forest, column, error));
 	TRY(emogi_run_stop_clock(run, result, error));
 	TRY(emogi_run_account_read(run, result, error));
 	result->nreached = run->nvertices;
-	if (query->algorithm == EMOGI_BICONNECTED)
+	if (shape == EMOGI_SHAPE_BLOCKS)
 		TRY(emogi_run_give(run, query, result, 1, blocks.parent, error));
 	return emogi_run_give(run, query, result, 0, is_bridges ? (const void *) blocks.parent : column,
 						  error);

@@ -370,20 +370,19 @@ find_communities(Search *search, const EmogiGraph *graph, const EmogiQuery *quer
 				 EmogiResult *result, EmogiError *error)
 {
 	static const uint32_t width[] = {0, 1, 2, 4, 4, 8};	/* by EmogiWeightType */
+	const bool	is_louvain = query->algorithm == EMOGI_LOUVAIN;
 	Run		   *run = search->run;
 	Level		first;
 
 	search->gains.resolution = query->resolution;
 	search->gains.theta = query->theta;
-	search->gains.enough = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_ENOUGH :
-		EMOGI_LEIDEN_ENOUGH;
-	search->gains.batches = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_BATCHES :
-		EMOGI_COMMUNITIES_BATCHES;
-	search->tolerance = query->algorithm == EMOGI_LOUVAIN ? query->tolerance : 0.0;
+	search->gains.enough = is_louvain ? EMOGI_LOUVAIN_ENOUGH : EMOGI_LEIDEN_ENOUGH;
+	search->gains.batches = is_louvain ? EMOGI_LOUVAIN_BATCHES : EMOGI_COMMUNITIES_BATCHES;
+	search->tolerance = is_louvain ? query->tolerance : 0.0;
 	TRY(take_memory(search, graph, query, error));
 	TRY(emogi_run_start_clock(run, error));
 	TRY(emogi_communities_first(search, graph, result, &first, error));
-	if (query->algorithm == EMOGI_LOUVAIN)
+	if (is_louvain)
 		TRY(run_louvain(search, &first, query->max_levels, query->seed, &result->nlevels, error));
 	else
 		TRY(run_leiden(search, &first, query->max_levels, query->seed, &result->nlevels, error));

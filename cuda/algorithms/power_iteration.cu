@@ -42,6 +42,7 @@ typedef struct Powers
 {
 	Run		   *run;
 	const EmogiGraph *graph;
+	bool		is_katz;
 	bool		is_weighted;
 	uint32_t	weight_bytes;	/* of an entry, 0 if weights are not read */
 	PowersKernel gather;
@@ -289,16 +290,16 @@ static EmogiStatus
 start_values(Powers *powers, const EmogiQuery *query, EmogiError *error)
 {
 	const double n = (double) powers->run->nvertices;
-	const bool	is_katz = query->algorithm == EMOGI_KATZ;
 
 	for (int h = 0; h < powers->nhalves; h++)
 		TRY(choose_lists(powers, &powers->half[h], (uint64_t) query->max_iterations, error));
-	if (is_katz)
+	if (powers->is_katz)
 		TRY(fill(powers->run, powers->total, 1.0, error));
 	if (powers->nhalves == 2)
 		TRY(fill(powers->run, powers->half[1].field.source, 0.0, error));
 	return fill(powers->run, powers->half[0].field.source,
-				is_katz ? query->alpha : powers->nhalves == 2 ? 1.0 / n : 1.0 / sqrt(n), error);
+				powers->is_katz ? query->alpha : powers->nhalves == 2 ? 1.0 / n : 1.0 / sqrt(n),
+				error);
 }
 
 /* Report the progress. */
@@ -460,7 +461,7 @@ run_powers(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiEr
 	TRY(take_array(&run->memory, &powers->part, run->full_blocks + MAX_REDUCTIONS,
 				   "what blocks have found", error));
 	powers->found = powers->part + run->full_blocks;
-	if (query->algorithm == EMOGI_KATZ)
+	if (powers->is_katz)
 		TRY(take_array(&run->memory, &powers->total, run->nvertices, "centralities", error));
 	TRY(place_lists(powers, query, error));
 	powers->scale = query->algorithm == EMOGI_EIGENVECTOR ?
@@ -470,7 +471,7 @@ run_powers(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiEr
 
 	TRY(emogi_run_start_clock(run, error));
 	TRY(start_values(powers, query, error));
-	if (query->algorithm == EMOGI_KATZ)
+	if (powers->is_katz)
 		TRY(iterate_katz(powers, query, result, error));
 	else
 		TRY(iterate(powers, query, result, error));
@@ -480,7 +481,7 @@ run_powers(Powers *powers, const EmogiQuery *query, EmogiResult *result, EmogiEr
 
 	account(powers, result);
 	result->nreached = run->nvertices;
-	if (query->algorithm == EMOGI_KATZ)
+	if (powers->is_katz)
 		return emogi_run_give(run, query, result, 0, powers->total, error);
 	for (int h = 0; h < powers->nhalves; h++)
 		TRY(emogi_run_give(run, query, result, h, values[h], error));
@@ -500,6 +501,7 @@ emogi_cuda_powers(Run *run, const EmogiGraph *graph, const EmogiQuery *query, Em
 	powers.weight_bytes = powers.is_weighted ?
 		edge_bytes(graph->weight_type) - (uint32_t) sizeof(Target) : 0;
 	powers.gather = choose_gather(powers.is_weighted, graph->weight_type);
+	powers.is_katz = query->algorithm == EMOGI_KATZ;
 	powers.nhalves = query->algorithm == EMOGI_HITS ? 2 : 1;
 	powers.half[0].adjacency = &graph->forward;
 	powers.half[1].adjacency = &graph->backward;

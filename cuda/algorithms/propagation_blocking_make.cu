@@ -70,6 +70,7 @@ emogi_propagation_blocking_is_suitable(const Run *run, const EmogiQuery *query)
 	const uint64_t ncells = max_cells(run->nvertices);
 
 	if (run->graph.placement != EMOGI_PLACEMENT_DEVICE || nedges == 0 ||
+		!emogi_algorithm_has(query->algorithm, EMOGI_DAMPED) ||
 		!emogi_rank_units_applicable(query, run->nvertices, true) ||
 		!emogi_propagation_blocking_fits(run->state) ||
 		nedges + CELL_ENTRIES * ncells + MAX_HUBS * (run->nvertices + 1) >= UINT32_MAX)

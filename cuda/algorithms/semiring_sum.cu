@@ -112,7 +112,7 @@ choose_rank_method(RankKind kind, EmogiWeightType type)
 static GatherMethod
 choose_method(EmogiAlgorithm algorithm, RankKind kind, EmogiWeightType type)
 {
-	if (algorithm == EMOGI_PAGERANK)
+	if (emogi_algorithm_has(algorithm, EMOGI_DAMPED))
 		return choose_rank_method(kind, type);
 	switch (algorithm)
 	{
@@ -174,7 +174,7 @@ take_arrays(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Em
 	TRY(take_array(memory, &field->outcome, 1, "outcome", error));
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
 	gather->sweep.list_index = emogi_edge_chunks_lay_out_index(list_index, nedges, run->nwords);
-	if (query->algorithm == EMOGI_PAGERANK)
+	if (emogi_algorithm_has(query->algorithm, EMOGI_DAMPED))
 		TRY(take_rank_arrays(gather, graph, query, error));
 	else
 		field->value = field->source;
@@ -203,7 +203,7 @@ find_kept(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emog
 static EmogiStatus
 place_lists(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
-	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
+	const bool	ranks = emogi_algorithm_has(query->algorithm, EMOGI_DAMPED);
 	const bool	weighted = !ranks || gather->ranks == RANKS_WEIGHTED;
 	const uint32_t width = weighted ? edge_bytes(graph->weight_type) : (uint32_t) sizeof(Target);
 	Run		   *run = gather->run;
@@ -426,7 +426,7 @@ start_values(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, i
 	if (gather->segmented.nsegments == 0 && gather->bins.nvertices == 0)
 		TRY(emogi_edge_chunks_make_index(run, run->graph.forward.offsets, &gather->sweep.list_index,
 										 error));
-	if (query->algorithm == EMOGI_PAGERANK)
+	if (emogi_algorithm_has(query->algorithm, EMOGI_DAMPED))
 		return start_pagerank(gather, graph, query, ntargets, nweights, error);
 	if (traits & EMOGI_SUM_USES_OWN_VALUE)
 		TRY(emogi_edge_chunks_name_lists(run, &gather->sweep.list_index, gather->vertex, error));
@@ -512,8 +512,8 @@ static EmogiStatus
 run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 		   EmogiError *error)
 {
-	const bool	reads_weights = query->algorithm != EMOGI_PAGERANK ||
-		gather->ranks == RANKS_WEIGHTED;
+	const bool	ranks = emogi_algorithm_has(query->algorithm, EMOGI_DAMPED);
+	const bool	reads_weights = !ranks || gather->ranks == RANKS_WEIGHTED;
 	Run		   *run = gather->run;
 	Field	   *field = &gather->field;
 	const double *values;
@@ -522,7 +522,7 @@ run_gather(Gather *gather, const EmogiGraph *graph, const EmogiQuery *query, Emo
 
 	TRY(take_arrays(gather, graph, query, error));
 	values = field->value;
-	if (query->algorithm != EMOGI_PAGERANK)
+	if (!ranks)
 		TRY(emogi_run_send(run, field->value, query->values, run->nvertices * sizeof *query->values,
 						   error));
 	TRY(place_lists(gather, graph, query, error));
@@ -548,7 +548,7 @@ bool
 emogi_semiring_sum_may_use_helpers(const EmogiGraph *graph, const EmogiQuery *query)
 {
 	return (emogi_sum_traits(query->algorithm) & EMOGI_SUM_USES_OWN_VALUE) == 0 &&
-		(query->algorithm != EMOGI_PAGERANK || graph->backward.offsets != NULL);
+		(!emogi_algorithm_has(query->algorithm, EMOGI_DAMPED) || graph->backward.offsets != NULL);
 }
 
 EmogiStatus
@@ -563,6 +563,7 @@ emogi_cuda_semiring_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *que
 	gather.sweep.may_have_help = emogi_semiring_sum_may_use_helpers(graph, query);
 	gather.field.coarse = run->state->always_bins || emogi_rank_units_coarse(graph->forward.nedges);
 	gather.ranks = query->is_weighted ? RANKS_WEIGHTED :
+		emogi_algorithm_has(query->algorithm, EMOGI_DAMPED) &&
 		emogi_rank_units_applicable(query, graph->nvertices, gather.field.coarse) ? RANKS_IN_UNITS :
 			RANKS_IN_DOUBLES;
 	gather.method = choose_method(query->algorithm, gather.ranks, graph->weight_type);

@@ -300,13 +300,15 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "there are no kernels for this algorithm", "%s",
 								 emogi_algorithm_row(query->algorithm)->name);
-	if (query->algorithm == EMOGI_PAGERANK && (query->teleport != NULL || query->is_weighted) &&
+	if (emogi_algorithm_has(query->algorithm, EMOGI_DAMPED) &&
+		(query->teleport != NULL || query->is_weighted) &&
 		algorithm != algorithms[query->algorithm])
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "the papers' systems have no kernels for ranks with weights or "
 								 "teleport probabilities",
 								 "%s", "emogi_pagerank");
-	if (query->algorithm == EMOGI_LEIDEN && query->max_cluster_size > 0)
+	if (query->max_cluster_size > 0 &&
+		emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_MAX_CLUSTER_SIZE) >= 0)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
 								 "there are no kernels for max_cluster_size", "%s", "emogi_leiden");
 	if (query->algorithm == EMOGI_MODULARITY &&
@@ -427,14 +429,15 @@ may_be_offered(const EmogiEngineState *state)
 static bool
 wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query)
 {
-	const bool	is_sum = algorithms[query->algorithm] == emogi_cuda_semiring_sum;
-	const bool	is_path = algorithms[query->algorithm] == emogi_cuda_path;
+	const RunAlgorithm algorithm = algorithms[query->algorithm];
+	const bool	is_sum = algorithm == emogi_cuda_semiring_sum;
+	const bool	is_path = algorithm == emogi_cuda_path;
 	const bool	sums_with_others = is_sum && state->pool != NULL &&
 		emogi_semiring_sum_may_use_helpers(graph, query);
 
-	if (query->algorithm == EMOGI_BETWEENNESS)
+	if (algorithm == emogi_cuda_betweenness)
 		return emogi_betweenness_uses_helpers(graph, query);
-	if (query->algorithm == EMOGI_CLOSENESS || query->algorithm == EMOGI_BFS_SUMS)
+	if (algorithm == emogi_cuda_closeness || algorithm == emogi_cuda_bfs_sums)
 		return emogi_closeness_uses_helpers(graph, query);
 	if (query->papers.mapping != EMOGI_MAPPING_AUTO)
 		return false;
@@ -451,9 +454,9 @@ wants_help(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *q
 		return sums_with_others && stays_in_host(state, graph, query);
 	if (is_path && !may_be_offered(state))
 		return false;
-	if (query->algorithm == EMOGI_CC && query->placement == EMOGI_PLACEMENT_HYBRID)
+	if (algorithm == emogi_cuda_cc && query->placement == EMOGI_PLACEMENT_HYBRID)
 		return false;			/* prefixes already answer nearly all of it */
-	return (query->algorithm == EMOGI_BFS || query->algorithm == EMOGI_CC || is_path) &&
+	return (algorithm == emogi_cuda_bfs || algorithm == emogi_cuda_cc || is_path) &&
 		stays_in_host(state, graph, query);
 }
 

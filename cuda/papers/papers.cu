@@ -72,8 +72,8 @@ run_mapping(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiRes
 static bool
 can_widen(const EmogiQuery *query)
 {
-	return (query->algorithm == EMOGI_BFS || emogi_is_path(query->algorithm) ||
-			query->algorithm == EMOGI_CC) && query->papers.mapping <= EMOGI_MAPPING_ALIGNED &&
+	return algorithms[query->algorithm] == emogi_papers_path &&
+		query->papers.mapping <= EMOGI_MAPPING_ALIGNED &&
 		(query->placement == EMOGI_PLACEMENT_HOST || query->placement == EMOGI_PLACEMENT_DEVICE);
 }
 

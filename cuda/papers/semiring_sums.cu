@@ -160,7 +160,7 @@ choose_method(EmogiAlgorithm algorithm, EmogiMapping mapping, EmogiWeightType ty
 {
 	SumMethod	method;
 
-	if (algorithm == EMOGI_PAGERANK)
+	if (emogi_algorithm_has(algorithm, EMOGI_DAMPED))
 	{
 		method = make_method<PageRank>(choose_mapping<Summing<PageRank::Term>, NoWeight>(mapping),
 									   false);
@@ -206,7 +206,7 @@ take_arrays(Iteration *iteration, const EmogiGraph *graph, const EmogiQuery *que
 	TRY(take_array(memory, &field->part, run->full_blocks, "outcome of blocks", error));
 	if (emogi_sum_traits(query->algorithm) & EMOGI_SUM_DIRICHLET)
 		TRY(take_array(memory, &field->conductance, nvertices, "conductances", error));
-	if (query->algorithm == EMOGI_PAGERANK)
+	if (emogi_algorithm_has(query->algorithm, EMOGI_DAMPED))
 		return graph->backward.offsets != NULL ? EMOGI_OK :
 			take_array(memory, &field->degrees.counted, nvertices, "degrees", error);
 	field->value = field->source;
@@ -323,7 +323,7 @@ emogi_papers_sum(Sweeps *sweeps, Run *run, const EmogiGraph *graph, const EmogiQ
 				 EmogiResult *result, EmogiError *error)
 {
 	Iteration	iteration = {};
-	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
+	const bool	ranks = emogi_algorithm_has(query->algorithm, EMOGI_DAMPED);
 	unsigned	does = SWEEPS_SUMS | SWEEPS_ALL;
 
 	iteration.sweeps = sweeps;

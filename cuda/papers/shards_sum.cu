@@ -108,7 +108,7 @@ choose_method(EmogiAlgorithm algorithm, EmogiWeightType type)
 
 	if (algorithm == EMOGI_SSNSP)
 		return SumMethod{make_sweep<Count, NoWeight>(), nothing, NULL, NULL, false};
-	if (algorithm == EMOGI_PAGERANK)
+	if (emogi_algorithm_has(algorithm, EMOGI_DAMPED))
 		return SumMethod{make_sweep<PageRank, NoWeight>(), nothing, NULL,
 			gather_reduce_kernel<PageRank::L1>, false};
 	switch (algorithm)
@@ -183,7 +183,7 @@ take_arrays(Sum *sum, const EmogiQuery *query, EmogiError *error)
 	TRY(take_array(memory, &sum->totals, 1, "outcome", error));
 	field->outcome = &sum->totals->outcome;
 	sum->sums.peak = &sum->totals->peak;
-	if (query->algorithm == EMOGI_PAGERANK)
+	if (emogi_algorithm_has(query->algorithm, EMOGI_DAMPED))
 		TRY(take_array(memory, &field->degrees.counted, nvertices, "degrees", error));
 	else
 		field->value = field->source;
@@ -269,7 +269,7 @@ start_values(Sum *sum, const EmogiQuery *query, EmogiResult *result, EmogiError 
 	Outcome		outcome;
 
 	CUDA_TRY(cudaMemsetAsync(sum->totals, 0, sizeof *sum->totals, stream));
-	if (query->algorithm == EMOGI_PAGERANK)
+	if (emogi_algorithm_has(query->algorithm, EMOGI_DAMPED))
 	{
 		CUDA_LAUNCH(start_ranks, run->full_blocks, BLOCK_THREADS, stream, sum->field);
 		TRY(reduce_parts(sum, (uint32_t) run->full_blocks, error));
@@ -321,7 +321,7 @@ EmogiStatus
 emogi_shards_sum(Run *run, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 				 EmogiError *error)
 {
-	const bool	ranks = query->algorithm == EMOGI_PAGERANK;
+	const bool	ranks = emogi_algorithm_has(query->algorithm, EMOGI_DAMPED);
 	ShardWants	wants = {sizeof(double), 0, !ranks, true, false, NULL, NULL};
 	Sum			sum = {};
 

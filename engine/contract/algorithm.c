@@ -7,15 +7,21 @@
 
 #define THOSE(...) __VA_ARGS__
 
+/* The search whose forest a shape encodes. */
+#define SEARCH(NAME, shape) \
+	((shape) == EMOGI_SHAPE_BFS_TREE ? EMOGI_BFS : \
+	 (shape) == EMOGI_SHAPE_PATH_TREE ? EMOGI_SSSP : EMOGI_##NAME)
+
 const EmogiAlgorithmRow emogi_algorithm_rows[EMOGI_NALGORITHMS] = {
 #define OTHER(NAME, its_name, cpu, on_cuda, in_papers, verifier, its_shape, its_lists, \
 			  its_weights, its_traits, its_parameters, its_columns) \
-	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = #on_cuda, .papers = #in_papers, \
+	{.algorithm = EMOGI_##NAME, .search = SEARCH(NAME, its_shape), .name = #its_name, \
+		.cuda = #on_cuda, .papers = #in_papers, \
 		.shape = its_shape, .lists = its_lists, .weights = its_weights, .traits = its_traits, \
 		.parameters = {THOSE its_parameters}, .columns = {THOSE its_columns}},
 #define PATH(NAME, its_name, column, order, source, its_traits, candidate) \
-	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "path", .papers = "path", \
-		.lists = EMOGI_LISTS_FORWARD, .weights = EMOGI_WEIGHTS_LENGTHS, \
+	{.algorithm = EMOGI_##NAME, .search = EMOGI_##NAME, .name = #its_name, .cuda = "path", \
+		.papers = "path", .lists = EMOGI_LISTS_FORWARD, .weights = EMOGI_WEIGHTS_LENGTHS, \
 		.traits = (its_traits) | (((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_STOPS : 0), \
 		.parameters = {{EMOGI_SOURCES, 0}, \
 			{((its_traits) & EMOGI_PATH_ADDITIVE) != 0 ? EMOGI_MAX_DISTANCE : EMOGI_DIRECTION, \
@@ -25,8 +31,8 @@ const EmogiAlgorithmRow emogi_algorithm_rows[EMOGI_NALGORITHMS] = {
 		.columns = {{#column, EMOGI_FLOAT64, \
 			(order) == EMOGI_MAXIMIZE ? -1.0 : (double) INFINITY}}},
 #define SUM(NAME, its_name, direction, its_weights, its_traits, contribution, finish, lipschitz) \
-	{.algorithm = EMOGI_##NAME, .name = #its_name, .cuda = "gather", .papers = "sum", \
-		.lists = EMOGI_LISTS_BACKWARD, .weights = its_weights, \
+	{.algorithm = EMOGI_##NAME, .search = EMOGI_##NAME, .name = #its_name, .cuda = "gather", \
+		.papers = "sum", .lists = EMOGI_LISTS_BACKWARD, .weights = its_weights, \
 		.traits = (its_traits) | EMOGI_MAY_DIVERGE, \
 		.parameters = {{EMOGI_START, 0}, {EMOGI_MAX_ITERATIONS, 1000}, {EMOGI_TOLERANCE, 1e-6}, \
 			{EMOGI_DIRECTION, direction}}, \

@@ -257,6 +257,21 @@ typedef struct EmogiResultColumn
 #define EMOGI_HAS_MSBFS 0x40u	/* supports independent searches from many sources at once
 								 * (contract/msbfs.h) */
 #define EMOGI_MAY_DIVERGE 0x80u /* values may overflow, which is an error */
+#define EMOGI_SUMS_LISTS 0x100u /* a vertex's values are the length of its list and the sum of the
+								 * list's weights, which overflows only if these are doubles */
+#define EMOGI_INDEX_SEARCH 0x200u	/* a breadth-first search over table indexes can answer it */
+#define EMOGI_COUNTS_PATHS 0x400u	/* the search also counts paths, so targets do not end it */
+#define EMOGI_NAMES_MEMBERS 0x1000u /* the first column is the smallest vertex of a component */
+#define EMOGI_KEEPS_COMPONENTS 0x2000u	/* the components of a run are kept with the graph, for
+										 * later calls and for the planner */
+#define EMOGI_FEW_ROWS 0x4000u	/* few vertices have a row */
+#define EMOGI_OF_TARGETS 0x8000u	/* computes only the rows of the query's targets, if given */
+#define EMOGI_COUNTS_CORNERS 0x10000u	/* the SQL function's number is a third of the sum, which
+										 * counts a triangle at each corner */
+#define EMOGI_CPU_AGGREGATES 0x20000u	/* the CPU engine aggregates values as it assigns them */
+#define EMOGI_MAY_NOT_CONVERGE 0x40000u /* a result whose tolerance was not reached is an answer,
+										 * with a warning */
+#define EMOGI_DAMPED 0x80000u	/* sums are damped; teleports instead of start values */
 #define EMOGI_MINIMIZE 0
 #define EMOGI_MAXIMIZE 1
 
@@ -384,7 +399,7 @@ typedef struct EmogiResultColumn
 #define EMOGI_ALGORITHMS(OTHER, PATH, SUM) \
 	OTHER(BFS, bfs, bfs, bfs, path, bfs, \
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, \
-		  EMOGI_STOPS | EMOGI_HAS_MSBFS, \
+		  EMOGI_STOPS | EMOGI_HAS_MSBFS | EMOGI_INDEX_SEARCH | EMOGI_CPU_AGGREGATES, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1})) \
 	OTHER(BFS_SUMS, bfs_sums, bfs_sums, bfs_sums, none, bfs_sums, \
@@ -409,15 +424,18 @@ typedef struct EmogiResultColumn
 		   {"predecessor", EMOGI_VERTEX, EMOGI_NO_VERTEX}, \
 		   {"source", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(SSNSP, ssnsp, ssnsp, ssnsp, ssnsp, ssnsp, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, \
+		  EMOGI_NEEDS_BACKWARD | EMOGI_INDEX_SEARCH | EMOGI_COUNTS_PATHS, \
 		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"level", EMOGI_INT32, -1}, {"paths", EMOGI_FLOAT64, 0})) \
 	OTHER(CC, cc, cc, cc, path, cc, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_ANY, EMOGI_WEIGHTS_UNUSED, \
+		  EMOGI_NAMES_MEMBERS | EMOGI_KEEPS_COMPONENTS, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
 	OTHER(SCC, scc, scc, scc, none, scc, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, \
+		  EMOGI_NEEDS_BACKWARD | EMOGI_NAMES_MEMBERS, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_VERTEX, NAN})) \
 	OTHER(TRIANGLES, triangles, triangles, triangles, none, triangles, \
@@ -425,7 +443,7 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
 	OTHER(TRIANGLE_COUNT, triangle_count, triangles, triangles, none, triangles, \
-		  EMOGI_SHAPE_SCALAR, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_SCALAR, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, EMOGI_COUNTS_CORNERS, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"triangles", EMOGI_INT64, NAN})) \
 	OTHER(LCC, lcc, lcc, lcc, none, lcc, \
@@ -455,7 +473,8 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_COMMUNITIES, 0}, {EMOGI_RESOLUTION, 1}), \
 		  ({"part", EMOGI_FLOAT64, NAN})) \
 	OTHER(DEGREE, degree, degree, degree, none, degree, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_FACTORS, \
+		  EMOGI_MAY_DIVERGE | EMOGI_SUMS_LISTS, \
 		  ({EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"degree", EMOGI_INT64, NAN}, {"strength", EMOGI_FLOAT64, NAN})) \
 	OTHER(CLOSENESS, closeness, closeness, closeness, none, closeness, \
@@ -479,7 +498,7 @@ typedef struct EmogiResultColumn
 		  ({"distance", EMOGI_FLOAT64, NAN})) \
 	OTHER(SIMILARITY, similarity, similarity, similarity, none, similarity, \
 		  EMOGI_SHAPE_SIMILARITIES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, \
-		  EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_NEEDS_BACKWARD | EMOGI_OF_TARGETS, \
 		  ({EMOGI_MEASURE, EMOGI_JACCARD}, {EMOGI_TOP_K, 10}, {EMOGI_CUTOFF, 0}, {EMOGI_PAIRS, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"vertex2", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"similarity", EMOGI_FLOAT64, 0})) \
@@ -513,11 +532,11 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_MAXIMUM, 0}), \
 		  ({"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX}, {"weight", EMOGI_FLOAT64, NAN})) \
 	OTHER(BRIDGES, bridges, blocks, blocks, none, blocks, \
-		  EMOGI_SHAPE_EDGES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_EDGES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, EMOGI_FEW_ROWS, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"other", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(ARTICULATION_POINTS, articulation_points, blocks, blocks, none, blocks, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BOTH, EMOGI_WEIGHTS_UNUSED, EMOGI_FEW_ROWS, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"components", EMOGI_INT64, 0})) \
 	OTHER(BICONNECTED, biconnected, blocks, blocks, none, blocks, \
@@ -525,13 +544,15 @@ typedef struct EmogiResultColumn
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"component", EMOGI_INT64, -1}, {"parent", EMOGI_VERTEX, EMOGI_NO_VERTEX})) \
 	OTHER(PAGERANK, pagerank, pagerank, semiring_sum, sum, pagerank, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_WEIGHS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, \
+		  EMOGI_WEIGHS_BACKWARD | EMOGI_DAMPED, \
 		  ({EMOGI_DAMPING, 0.85}, {EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, \
 		   {EMOGI_TELEPORT, 0}, {EMOGI_DIRECTION, EMOGI_OUT}, \
 		   {EMOGI_WEIGHTED, 0}), \
 		  ({"rank", EMOGI_FLOAT64, NAN})) \
 	OTHER(EIGENVECTOR, eigenvector, eigenvector, powers, none, eigenvector, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, 0, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, \
+		  EMOGI_MAY_NOT_CONVERGE, \
 		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-6}, {EMOGI_WEIGHTED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
@@ -542,7 +563,8 @@ typedef struct EmogiResultColumn
 		   {EMOGI_WEIGHTED, 0}, {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"centrality", EMOGI_FLOAT64, NAN})) \
 	OTHER(HITS, hits, hits, powers, none, hits, \
-		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, EMOGI_NEEDS_BACKWARD, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_BACKWARD, EMOGI_WEIGHTS_UNUSED, \
+		  EMOGI_NEEDS_BACKWARD | EMOGI_MAY_NOT_CONVERGE, \
 		  ({EMOGI_MAX_ITERATIONS, 100}, {EMOGI_TOLERANCE, 1e-8}, {EMOGI_WEIGHTED, 0}, \
 		   {EMOGI_DIRECTION, EMOGI_OUT}), \
 		  ({"hub", EMOGI_FLOAT64, NAN}, {"authority", EMOGI_FLOAT64, NAN})) \
@@ -574,6 +596,7 @@ typedef enum EmogiAlgorithm
 typedef struct EmogiAlgorithmRow
 {
 	EmogiAlgorithm algorithm;
+	EmogiAlgorithm search;		/* the underlying search of a search forest; otherwise itself */
 	const char *name;
 	const char *cuda;			/* kernels of emogi that implement it; "none" = none */
 	const char *papers;			/* likewise, kernels of the papers' systems */
@@ -613,6 +636,13 @@ static inline const EmogiAlgorithmRow *
 emogi_algorithm_row(EmogiAlgorithm algorithm)
 {
 	return &emogi_algorithm_rows[algorithm];
+}
+
+/* Check whether an algorithm has one of these traits. */
+static inline bool
+emogi_algorithm_has(EmogiAlgorithm algorithm, uint32_t traits)
+{
+	return (emogi_algorithm_row(algorithm)->traits & traits) != 0;
 }
 
 /* Find an algorithm by name; NULL if there is none. */

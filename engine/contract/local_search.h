@@ -34,7 +34,7 @@ typedef enum EmogiLocalOutcome
 static inline bool
 emogi_local_search_answers(const EmogiAlgorithmRow *row)
 {
-	return (row->traits & EMOGI_STOPS) != 0 || row->algorithm == EMOGI_SSNSP;
+	return (row->traits & (EMOGI_STOPS | EMOGI_COUNTS_PATHS)) != 0;
 }
 
 /*

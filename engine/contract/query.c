@@ -60,7 +60,8 @@ emogi_query_is_small(const EmogiQuery *query)
 {
 	const double nsteps = (double) query->nsources * (double) query->walks * (double) query->length;
 
-	return query->algorithm == EMOGI_RANDOM_WALK && nsteps < EMOGI_WALK_STEPS;
+	return emogi_algorithm_row(query->algorithm)->shape == EMOGI_SHAPE_WALKS &&
+		nsteps < EMOGI_WALK_STEPS;
 }
 
 /*
@@ -86,9 +87,9 @@ check_ranges(const EmogiAlgorithmRow *row, const EmogiQuery *query, EmogiError *
 	return EMOGI_OK;
 }
 
-/* Check the arguments of SIMILARITY. */
+/* Check the measure and the pairs. */
 static EmogiStatus
-check_similarity(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+check_pairs(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
 	if ((unsigned int) query->measure > EMOGI_COSINE)
 		return refuse(error, "unknown measure");
@@ -121,8 +122,8 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 	if (emogi_query_needs_backward(query) && graph->backward.offsets == NULL &&
 		graph->nvertices > 0)
 		return refuse(error, "the graph's transpose is needed");
-	if (query->algorithm == EMOGI_SIMILARITY)
-		status = check_similarity(graph, query, error);
+	if (emogi_algorithm_takes(row, EMOGI_PAIRS) >= 0)
+		status = check_pairs(graph, query, error);
 	if (status != EMOGI_OK)
 		return status;
 	if (emogi_query_length(graph, query) == UINT64_MAX)
@@ -130,7 +131,7 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 	if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0)
 		status = check_vertices(graph, query->sources, query->nsources, "source", error);
 	if (status == EMOGI_OK &&
-		((row->traits & EMOGI_STOPS) != 0 || query->algorithm == EMOGI_SIMILARITY ||
+		((row->traits & (EMOGI_STOPS | EMOGI_OF_TARGETS)) != 0 ||
 		 emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0))
 		status = check_vertices(graph, query->targets, query->ntargets, "target", error);
 	return status;

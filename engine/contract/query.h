@@ -33,8 +33,8 @@ emogi_query_needs_backward(const EmogiQuery *query)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
 
-	if (query->algorithm == EMOGI_SIMILARITY)
-		return query->pairs == NULL;
+	if (query->pairs != NULL && emogi_algorithm_takes(row, EMOGI_PAIRS) >= 0)
+		return false;
 	return (row->traits & EMOGI_NEEDS_BACKWARD) != 0 ||
 		(query->is_weighted && (row->traits & EMOGI_WEIGHS_BACKWARD) != 0);
 }

@@ -39,13 +39,13 @@ emogi_rank_units_coarse(uint64_t nedges)
 }
 
 /*
- * Check whether ranks can be computed with integers for this query and graph; otherwise they are
- * sums of doubles.
+ * Check whether ranks can be computed with integers for this query of PAGERANK and this graph;
+ * otherwise they are sums of doubles.
  */
 EMOGI_INLINE bool
 emogi_rank_units_applicable(const EmogiQuery *query, uint64_t nvertices, bool coarse)
 {
-	return query->algorithm == EMOGI_PAGERANK && !query->is_weighted &&
+	return !query->is_weighted &&
 		(!coarse || query->tolerance == 0.0 || query->tolerance >= EMOGI_RANK_MIN_TOLERANCE) &&
 		(query->teleport != NULL || (1.0 - query->damping) / (double) nvertices >= EMOGI_RANK_MIN);
 }

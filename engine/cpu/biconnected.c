@@ -511,15 +511,15 @@ write_numbers(void *arg, int thread, int nthreads)
 
 /* Allocate the scratch memory that no result column provides; false if out of memory. */
 static bool
-open_blocks(Blocks *blocks, EmogiAlgorithm algorithm)
+open_blocks(Blocks *blocks, EmogiAnswerShape shape)
 {
 	const uint64_t n = blocks->graph->nvertices;
 	EmogiCpuRun *run = &blocks->run;
 
-	if (algorithm == EMOGI_ARTICULATION_POINTS)
+	if (shape == EMOGI_SHAPE_VERTICES)
 		blocks->parent = emogi_cpu_run_scratch(run, n, sizeof *blocks->parent);
 	else
-		blocks->parent = run->result->columns[algorithm == EMOGI_BRIDGES ? 0 : 1].vertex;
+		blocks->parent = run->result->columns[shape == EMOGI_SHAPE_EDGES ? 0 : 1].vertex;
 	blocks->first = emogi_cpu_run_scratch(run, n, sizeof *blocks->first);
 	blocks->size = emogi_cpu_run_scratch(run, n, sizeof *blocks->size);
 	blocks->low = emogi_cpu_run_scratch(run, n, sizeof *blocks->low);
@@ -529,19 +529,19 @@ open_blocks(Blocks *blocks, EmogiAlgorithm algorithm)
 	return !emogi_job_stopped(&run->job) && emogi_spanning_bfs_open(&blocks->spanning);
 }
 
-/* Fill the columns of an algorithm. */
+/* Fill the columns of an answer: bridges, blocks, or articulation points. */
 static void
-answer(Blocks *blocks, EmogiAlgorithm algorithm)
+answer(Blocks *blocks, EmogiAnswerShape shape)
 {
 	EmogiCpuRun *run = &blocks->run;
 
 	if (!find_reach(blocks))
 		return;
-	if (algorithm == EMOGI_BRIDGES)
+	if (shape == EMOGI_SHAPE_EDGES)
 		emogi_cpu_run_step(run, keep_bridges, blocks, false);
 	else if (!find_blocks(blocks))
 		return;
-	else if (algorithm == EMOGI_ARTICULATION_POINTS)
+	else if (shape == EMOGI_SHAPE_VERTICES)
 	{
 		if (emogi_cpu_run_step(run, count_above, blocks, false) &&
 			emogi_cpu_run_step(run, count_tops, blocks, false))
@@ -558,13 +558,14 @@ EmogiStatus
 emogi_cpu_blocks(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 				 EmogiResult *result, EmogiControl *control, EmogiError *error)
 {
+	const EmogiAnswerShape shape = emogi_algorithm_row(query->algorithm)->shape;
 	Blocks		blocks = {.graph = graph};
 
 	emogi_cpu_run_begin(&blocks.run, pool, graph, 3 * graph->nvertices, result, control, error,
 						"biconnected components");
-	if (open_blocks(&blocks, query->algorithm) && grow_trees(&blocks, pool, query, control))
+	if (open_blocks(&blocks, shape) && grow_trees(&blocks, pool, query, control))
 	{
-		answer(&blocks, query->algorithm);
+		answer(&blocks, shape);
 		result->nreached = graph->nvertices;
 		result->nlevels = (uint32_t) blocks.spanning.nlevels;
 		result->edges_traversed = graph->forward.nedges + blocks.nscanned;

@@ -364,15 +364,14 @@ static bool
 begin_run(EmogiCommunities *all, const EmogiGraph *graph, const EmogiQuery *query,
 		  EmogiLevel *first)
 {
+	const bool	is_louvain = query->algorithm == EMOGI_LOUVAIN;
 	EmogiLevelBuffer room = {.weights = NULL};
 
 	all->gains.resolution = query->resolution;
 	all->gains.theta = query->theta;
-	all->gains.enough = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_ENOUGH
-		: EMOGI_LEIDEN_ENOUGH;
-	all->gains.batches = query->algorithm == EMOGI_LOUVAIN ? EMOGI_LOUVAIN_BATCHES
-		: EMOGI_COMMUNITIES_BATCHES;
-	all->tolerance = query->algorithm == EMOGI_LOUVAIN ? query->tolerance : 0.0;
+	all->gains.enough = is_louvain ? EMOGI_LOUVAIN_ENOUGH : EMOGI_LEIDEN_ENOUGH;
+	all->gains.batches = is_louvain ? EMOGI_LOUVAIN_BATCHES : EMOGI_COMMUNITIES_BATCHES;
+	all->tolerance = is_louvain ? query->tolerance : 0.0;
 	all->seed = query->seed;
 	all->heads = all->run.result->columns[0].int32;
 	all->joins = all->run.result->columns[1].vertex;

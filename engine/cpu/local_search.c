@@ -403,8 +403,9 @@ EmogiLocalOutcome
 emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *overlay, const EmogiQuery *query,
 				   uint64_t max_edges, EmogiLocalAnswer *answer)
 {
-	const bool	counts = query->algorithm == EMOGI_SSNSP;
-	const bool	hops = query->algorithm == EMOGI_BFS || counts;
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
+	const bool	counts = (row->traits & EMOGI_COUNTS_PATHS) != 0;
+	const bool	hops = row->weights == EMOGI_WEIGHTS_UNUSED;
 	Search		search = {.graph = graph, .overlay = overlay,
 		.lists = emogi_lists_forward(graph, overlay), .max_edges = max_edges,
 		.weighted = !hops && graph->weight_type != EMOGI_WEIGHT_NONE, .max_value = DBL_MAX,
@@ -412,7 +413,7 @@ emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *overlay, const E
 		.counts = counts};
 	bool		answered;
 
-	if (query->algorithm == EMOGI_BFS && query->ntargets == 0)
+	if (hops && !counts && query->ntargets == 0)
 		return emogi_local_hops(graph, overlay, query, max_edges, answer);
 	*answer = (EmogiLocalAnswer) {0};
 	if (hops && query->max_depth >= 0)

@@ -142,7 +142,8 @@ emogi_local_trees(const EmogiGraph *graph, const EmogiOverlay *overlay, const Em
 {
 	Tree		tree = {.answer = answer, .lists = emogi_lists_forward(graph, overlay),
 		.predecessor = predecessor, .source = source,
-		.weight_type = query->algorithm == EMOGI_BFS ? EMOGI_WEIGHT_NONE : graph->weight_type};
+		.weight_type = emogi_algorithm_row(query->algorithm)->weights == EMOGI_WEIGHTS_UNUSED ?
+			EMOGI_WEIGHT_NONE : graph->weight_type};
 	const bool	has_memory = begin(&tree, query);
 
 	for (uint64_t i = 0; has_memory && i < answer->count; i++)

@@ -481,13 +481,20 @@ find_flow(Network *network)
 
 /* ---- the lists ---- */
 
+/* Get what the query asks for: all edges that carry flow, those of a cut, or the total. */
+static inline EmogiAnswerShape
+shape_of(const Network *network)
+{
+	return emogi_algorithm_row(network->query->algorithm)->shape;
+}
+
 /* Check whether an edge from v carries flow, or crosses the cut. */
 static inline bool
 is_wanted(const Network *network, uint64_t v, uint64_t e)
 {
 	const uint64_t n = network->graph->nvertices;
 
-	if (network->query->algorithm == EMOGI_MAX_FLOW_EDGES)
+	if (shape_of(network) == EMOGI_SHAPE_FLOWS)
 		return network->flow[e] > 0;
 	return network->label[v] >= n && network->label[network->out->targets[e]] < n &&
 		capacity_of(network, e) > 0.0;
@@ -500,7 +507,7 @@ list_edge(Network *network, uint64_t i, uint64_t v, uint64_t e)
 	const EmogiArray *columns = network->run.result->columns;
 	const double capacity = capacity_of(network, e);
 	/* a capacity of less than a unit carries no flow */
-	const bool	is_full = network->query->algorithm == EMOGI_MIN_CUT ||
+	const bool	is_full = shape_of(network) == EMOGI_SHAPE_CUT ||
 		(network->residual[e] == 0 && network->flow[e] > 0);
 	const double flow = is_full ? capacity : from_units(network, network->flow[e]);
 
@@ -560,10 +567,10 @@ sum_arrived(const Network *network)
 static void
 write_answer(Network *network)
 {
-	const bool	is_total = network->query->algorithm == EMOGI_MAX_FLOW;
+	const bool	is_total = shape_of(network) == EMOGI_SHAPE_TOTAL;
 	const double total = from_units(network, sum_arrived(network));
 
-	if (network->query->algorithm == EMOGI_MAX_FLOW_EDGES)
+	if (shape_of(network) == EMOGI_SHAPE_FLOWS)
 		find_flow(network);
 	clear_columns(network, is_total ? 0 : list_edges(network));
 	if (is_total && network->out->nedges > 0)

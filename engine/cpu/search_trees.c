@@ -423,12 +423,13 @@ static EmogiStatus
 find_distances(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query,
 			   EmogiResult *distances, EmogiControl *control, EmogiError *error)
 {
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
 	EmogiQuery	search = *query;
 
 	search.ntargets = 0;
 	search.summary = NULL;
-	search.algorithm = query->algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
-	return (query->algorithm == EMOGI_BFS_TREE ? emogi_cpu_bfs
+	search.algorithm = row->search;
+	return (row->shape == EMOGI_SHAPE_BFS_TREE ? emogi_cpu_bfs
 			: emogi_cpu_path) (pool, graph, &search, distances, control, error);
 }
 
@@ -447,7 +448,7 @@ emogi_cpu_trees(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *quer
 						"a tree of shortest paths");
 	tree.run.start_ms -= distances.run_ms;
 	tree.weight_bytes = emogi_weight_bytes(graph->weight_type);
-	if (query->algorithm == EMOGI_BFS_TREE)
+	if (emogi_algorithm_row(query->algorithm)->shape == EMOGI_SHAPE_BFS_TREE)
 		tree.level = result->columns[0].int32;
 	else
 		tree.distance = result->columns[0].float64;

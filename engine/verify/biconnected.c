@@ -269,10 +269,12 @@ check_blocks(EmogiCheck *check, const Search *search)
 static bool
 check_answer(EmogiCheck *check, Search *search)
 {
+	const EmogiAnswerShape shape = emogi_algorithm_row(check->query->algorithm)->shape;
+
 	search_all(search);
-	if (check->query->algorithm == EMOGI_BRIDGES)
+	if (shape == EMOGI_SHAPE_EDGES)
 		return check_bridges(check, search);
-	if (check->query->algorithm == EMOGI_ARTICULATION_POINTS)
+	if (shape == EMOGI_SHAPE_VERTICES)
 		return check_points(check, search);
 	if (!sort_blocks(search))
 		return emogi_check_wrong(check, "out of memory");

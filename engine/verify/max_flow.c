@@ -247,6 +247,13 @@ find_value(Search *search)
 
 /* ---- lists ---- */
 
+/* Get what the query asks for: all edges that carry flow, those of a cut, or the total. */
+static EmogiAnswerShape
+shape_of(const EmogiCheck *check)
+{
+	return emogi_algorithm_row(check->query->algorithm)->shape;
+}
+
 /* Check one listed edge, of the entry e; count its flow, and take it out of the network. */
 static bool
 check_edge(Search *search, uint64_t i, uint64_t e)
@@ -259,7 +266,7 @@ check_edge(Search *search, uint64_t i, uint64_t e)
 		fabs(capacity - flow - columns[1].float64[i]) > ROUNDING * capacity)
 		return emogi_check_wrong(search->check, "edge %llu has flow %g and residual capacity %g",
 								 (unsigned long long) i, flow, columns[1].float64[i]);
-	if (search->check->query->algorithm == EMOGI_MIN_CUT && flow < capacity)
+	if (shape_of(search->check) == EMOGI_SHAPE_CUT && flow < capacity)
 		return emogi_check_wrong(search->check, "edge %llu of the cut is not full",
 								 (unsigned long long) i);
 	search->balance[search->from[e]] -= flow;
@@ -382,10 +389,10 @@ emogi_verify_max_flow(EmogiCheck *check)
 	{
 		const double value = find_value(&search);
 
-		if (check->query->algorithm == EMOGI_MAX_FLOW)
+		if (shape_of(check) == EMOGI_SHAPE_TOTAL)
 			is_right = check_total(&search, value);
 		else if (check_list(&search))
-			is_right = check->query->algorithm == EMOGI_MIN_CUT ? check_cut(&search, value) :
+			is_right = shape_of(check) == EMOGI_SHAPE_CUT ? check_cut(&search, value) :
 				check_balance(&search, value);
 	}
 	close_search(&search);

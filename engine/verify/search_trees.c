@@ -149,12 +149,14 @@ check_edges(void *arg, uint64_t first, uint64_t end)
 static bool
 check_distances(EmogiCheck *check)
 {
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(check->query->algorithm);
 	EmogiQuery	search = *check->query;
 	EmogiCheck	inner = *check;
 
 	inner.query = &search;
-	search.algorithm = check->query->algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
-	return search.algorithm == EMOGI_BFS ? emogi_verify_bfs(&inner) : emogi_verify_path(&inner);
+	search.algorithm = row->search;
+	return row->shape == EMOGI_SHAPE_BFS_TREE ? emogi_verify_bfs(&inner)
+		: emogi_verify_path(&inner);
 }
 
 bool
@@ -168,7 +170,7 @@ emogi_verify_trees(EmogiCheck *check)
 
 	if (!check_distances(check))
 		return false;
-	if (check->query->algorithm == EMOGI_BFS_TREE)
+	if (emogi_algorithm_row(check->query->algorithm)->shape == EMOGI_SHAPE_BFS_TREE)
 		tree.level = columns[0].int32;
 	else
 		tree.distance = columns[0].float64;

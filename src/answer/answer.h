@@ -121,7 +121,6 @@ typedef struct EmogiAnswerer
 /* ---- answerers.c; plain C, also for computing threads ---- */
 
 extern const EmogiAnswerer *emogi_answer_row(EmogiAnswererId id);
-extern EmogiAlgorithm emogi_answer_searching(EmogiAlgorithm algorithm);
 extern uint64 emogi_answer_pair_edges(uint64 nedges);
 extern uint64 emogi_answer_max_edges(const EmogiQuestion *question);
 extern uint64 emogi_answer_neighborhood_edges(const EmogiQuestion *question);

@@ -63,10 +63,13 @@ is_for_paths(const EmogiQuestion *question)
 static bool
 can_INDEX(const EmogiQuestion *question, char *why)
 {
+	const uint32 traits = emogi_algorithm_row(question->algorithm)->traits;
+	const bool	counts_lists = (traits & EMOGI_SUMS_LISTS) != 0 && question->has_targets;
+
 	tell(why, "the search costs less over indexes than its graph");
 	return emogi_enable_index_search && is_left_to_emogi(question) && !is_for_paths(question) &&
-		(question->algorithm == EMOGI_BFS || question->algorithm == EMOGI_SSNSP) &&
-		!question->is_shared && !question->no_rows && question->may_use_indexes;
+		(counts_lists || (traits & EMOGI_INDEX_SEARCH) != 0) && !question->is_shared &&
+		!question->no_rows && question->may_use_indexes;
 }
 
 static double
@@ -78,42 +81,23 @@ cost_INDEX(const EmogiQuestion *question)
 
 /* ---- local search ---- */
 
-/* Does an algorithm return the tree of a search? */
-static bool
-finds_tree(EmogiAlgorithm algorithm)
-{
-	return algorithm == EMOGI_BFS_TREE || algorithm == EMOGI_SHORTEST_PATH_TREE;
-}
-
-/*
- * Return the algorithm of the underlying search: BFS or SSSP for an algorithm that returns its
- * tree, otherwise itself.
- */
-EmogiAlgorithm
-emogi_answer_searching(EmogiAlgorithm algorithm)
-{
-	if (!finds_tree(algorithm))
-		return algorithm;
-	return algorithm == EMOGI_BFS_TREE ? EMOGI_BFS : EMOGI_SSSP;
-}
-
 /* Does a question reach few vertices, perhaps? */
 static bool
 may_be_local(const EmogiQuestion *question)
 {
-	switch (question->algorithm)
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(question->algorithm);
+
+	switch (row->shape)
 	{
-		case EMOGI_DEGREE:
-			return question->has_targets;
-		case EMOGI_SIMILARITY:
+		case EMOGI_SHAPE_SIMILARITIES:
 			return !question->has_pairs && question->has_targets &&
 				question->ntargets <= EMOGI_COST_LOCAL_MAX_SIMILAR;
-		case EMOGI_DISTANCE_MATRIX:
+		case EMOGI_SHAPE_DISTANCES:
 			return question->has_target_array &&
 				question->nsources * question->ngoals <= EMOGI_COST_LOCAL_MAX_DISTANCES;
 		default:
-			return emogi_local_search_answers(emogi_algorithm_row(
-				emogi_answer_searching(question->algorithm)));
+			return (row->traits & EMOGI_SUMS_LISTS) != 0 ? question->has_targets :
+				emogi_local_search_answers(emogi_algorithm_row(row->search));
 	}
 }
 
@@ -198,7 +182,8 @@ can_COMPONENTS(const EmogiQuestion *question, char *why)
 {
 	tell(why, "the components of an earlier run are kept");
 	return emogi_enable_local_search && is_left_to_emogi(question) && !question->no_rows &&
-		question->algorithm == EMOGI_CC && (!question->has_graph || question->keeps_components);
+		emogi_algorithm_has(question->algorithm, EMOGI_KEEPS_COMPONENTS) &&
+		(!question->has_graph || question->keeps_components);
 }
 
 static double

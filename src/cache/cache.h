@@ -421,8 +421,9 @@ extern uint64 emogi_cache_evict_queries(bool (*evicts) (const EmogiCached *, con
 										const void *arg);
 extern bool emogi_cache_text(uint64 id, char *text);
 extern uint64 emogi_cache_stored_edges(const EmogiCached *cached);
-extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices,
-							 uint64 *nedges, EmogiComponentSizes *components);
+extern bool emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *id,
+							 uint64 *nvertices, uint64 *nedges,
+							 EmogiComponentSizes *components);
 extern bool emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedges,
 								   EmogiComponentSizes *components, EmogiKeyType *keys);
 

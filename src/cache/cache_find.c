@@ -149,7 +149,7 @@ is_ready_graph_of(const EmogiCached *cached, const EmogiGraphKey *key)
  * for a query, the size of the last dropped one, without a type. Return false if there is none.
  */
 static bool
-find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges,
+find_size(const EmogiGraphKey *key, uint64 *id, uint64 *nvertices, uint64 *nedges,
 		  EmogiComponentSizes *components, EmogiKeyType *keys)
 {
 	const EmogiCached *latest = NULL;
@@ -172,6 +172,7 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges,
 	memset(keys, 0, sizeof *keys);
 	*components = counted != NULL ? counted->components : (EmogiComponentSizes) {0};
 	found = latest != NULL || (key->of_query && emogi_asked_queries_size(key, nvertices, nedges));
+	*id = latest != NULL ? latest->id : 0;
 	if (latest != NULL)
 	{
 		*nvertices = latest->graph.nvertices;
@@ -183,17 +184,17 @@ find_size(const EmogiGraphKey *key, uint64 *nvertices, uint64 *nedges,
 }
 
 /*
- * Get the size of the latest cached graph of these columns, regardless of its snapshot; return
- * false if there is none.
+ * Get the id and the size of the latest cached graph of these columns, regardless of its snapshot;
+ * return false if there is none.
  */
 bool
-emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *nvertices, uint64 *nedges,
-				 EmogiComponentSizes *components)
+emogi_cache_size(Oid relid, AttrNumber src, AttrNumber dst, uint64 *id, uint64 *nvertices,
+				 uint64 *nedges, EmogiComponentSizes *components)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .relid = relid, .src = src, .dst = dst};
 	EmogiKeyType keys;
 
-	return find_size(&key, nvertices, nedges, components, &keys);
+	return find_size(&key, id, nvertices, nedges, components, &keys);
 }
 
 /* Get the same for a query, and the type of its keys. */
@@ -202,9 +203,10 @@ emogi_cache_query_size(const uint8 *fingerprint, uint64 *nvertices, uint64 *nedg
 					   EmogiComponentSizes *components, EmogiKeyType *keys)
 {
 	EmogiGraphKey key = {.database = MyDatabaseId, .of_query = true};
+	uint64		id;
 
 	memcpy(key.fingerprint, fingerprint, sizeof key.fingerprint);
-	return find_size(&key, nvertices, nedges, components, keys);
+	return find_size(&key, &id, nvertices, nedges, components, keys);
 }
 
 /*

@@ -66,13 +66,13 @@ set_sources(const EmogiTask *task, EmogiChainedRun *chained)
 static bool
 is_complete(const EmogiTask *task)
 {
-	const EmogiAlgorithm algorithm = task->query.algorithm;
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
 
 	return !task->last_is_target && !task->has_target_array && !task->has_targets &&
 		!task->no_rows && task->start == NULL && task->pairs == NULL &&
-		!emogi_shape_is_list(emogi_algorithm_row(algorithm)->shape) &&
+		!emogi_shape_is_list(row->shape) &&
 		(task->summarize == NULL ||
-		 (algorithm != EMOGI_BFS &&
+		 ((row->traits & EMOGI_CPU_AGGREGATES) == 0 &&
 		  (emogi_shared->ncuda == 0 || emogi_engine == EMOGI_ENGINE_CPU)));
 }
 

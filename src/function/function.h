@@ -195,13 +195,14 @@ extern bool emogi_task_has_communities(const EmogiTask *task);
 extern void emogi_task_cancel_chained(EmogiCall *call, const EmogiTask *task,
 									  const EmogiGraph *graph);
 
-/* Can values of a task's answer be out of range? Degree sums only if weights are doubles. */
+/* Can values of a task's answer be out of range? Sums of lists only if weights are doubles. */
 static inline bool
 emogi_task_may_diverge(const EmogiTask *task, const EmogiGraph *graph)
 {
-	if (task->query.algorithm == EMOGI_DEGREE && graph->weight_type != EMOGI_WEIGHT_F64)
+	if (!emogi_algorithm_has(task->query.algorithm, EMOGI_MAY_DIVERGE))
 		return false;
-	return (emogi_algorithm_row(task->query.algorithm)->traits & EMOGI_MAY_DIVERGE) != 0;
+	return graph->weight_type == EMOGI_WEIGHT_F64 ||
+		!emogi_algorithm_has(task->query.algorithm, EMOGI_SUMS_LISTS);
 }
 
 extern bool emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph,
@@ -378,6 +379,8 @@ extern void emogi_index_search_call_set_result(EmogiCall *call, EmogiTask *task,
 
 extern void emogi_neighborhood_call_describe(const EmogiTask *task, EmogiIndexSearch *search);
 extern bool emogi_neighborhood_call_is_answer(const EmogiTask *task);
+extern bool emogi_neighborhood_call_is_likely(EmogiAlgorithm algorithm, double depth,
+											  double distance);
 extern bool emogi_neighborhood_call_may_serve(const EmogiTask *task);
 extern EmogiIndexSearch emogi_neighborhood_call_search(EmogiTask *task, Oid function);
 extern void emogi_neighborhood_call_take(EmogiTask *task, const EmogiIndexSearch *search);

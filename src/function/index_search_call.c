@@ -71,7 +71,7 @@ emogi_index_search_call_describe(EmogiIndexSearch *search, const EmogiKeyType *k
 	EmogiTask  *task = search->context;
 
 	emogi_index_search_call_begin(search, key);
-	search->counts_paths = task->query.algorithm == EMOGI_SSNSP;
+	search->counts_paths = emogi_algorithm_has(task->query.algorithm, EMOGI_COUNTS_PATHS);
 	if (!emogi_index_search_call_are_keys(task->form, search->sources, search->nsources))
 		return false;
 	search->targeted = task->has_targets &&

@@ -18,20 +18,6 @@
 #include "answer/cost.h"
 #include "function/function.h"
 
-/* Does a task want the degrees of given vertices? */
-static bool
-wants_degrees(const EmogiTask *task)
-{
-	return task->query.algorithm == EMOGI_DEGREE && task->has_targets && !task->is_shared;
-}
-
-/* Does an algorithm return the tree of a search? */
-static bool
-finds_tree(EmogiAlgorithm algorithm)
-{
-	return emogi_answer_searching(algorithm) != algorithm;
-}
-
 /* Look up the vertex numbers of keys; keys that are not in the graph are skipped. */
 static uint32 *
 find_numbers(const EmogiGraph *graph, const EmogiOverlay *overlay, const int64 *keys, uint64 nkeys,
@@ -107,7 +93,8 @@ static void
 set_rows(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiLocalAnswer *answer,
 		 const TreePaths *tree, EmogiGraph *graph, EmogiResult *result)
 {
-	const bool	levels = emogi_algorithm_row(task->query.algorithm)->columns[0].type == EMOGI_INT32;
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
+	const bool	levels = row->columns[0].type == EMOGI_INT32;
 	const uint64 count = answer->count;
 	int64	   *ids = palloc(Max(count, 1) * sizeof *ids);
 
@@ -123,7 +110,7 @@ set_rows(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiLocalAns
 	if (answer->paths != NULL)
 		result->columns[1].any = memcpy(palloc(Max(count, 1) * sizeof(double)), answer->paths,
 										count * sizeof(double));
-	if (finds_tree(task->query.algorithm))
+	if (emogi_shape_is_tree(row->shape))
 	{
 		result->columns[1].vertex = tree->predecessor;
 		result->columns[2].vertex = tree->source;
@@ -213,7 +200,7 @@ search(const EmogiTask *task, const EmogiGraph *graph, const EmogiOverlay *overl
 
 	if (emogi_local_search(graph, overlay, query, max_edges, answer) != EMOGI_LOCAL_ANSWERED)
 		return false;
-	if (!finds_tree(task->query.algorithm))
+	if (!emogi_shape_is_tree(emogi_algorithm_row(task->query.algorithm)->shape))
 		return true;
 	tree->predecessor = palloc(Max(answer->count, 1) * sizeof(uint32));
 	tree->source = palloc(Max(answer->count, 1) * sizeof(uint32));
@@ -238,17 +225,19 @@ bool
 emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverlay *overlay,
 					   uint64 max_edges, EmogiGraph *graph, EmogiResult *result)
 {
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
 	EmogiQuery	query = task->query;
 	double		start_ms = emogi_shared_clock_ms();
 	EmogiLocalAnswer answer;
 	TreePaths	tree = {0};
 
-	if (task->query.algorithm == EMOGI_DEGREE)	/* its targets may have been left to the reader
+	if ((row->traits & EMOGI_SUMS_LISTS) != 0)	/* its targets may have been left to the reader
 												 * of the rows */
-		return wants_degrees(task) && run_degrees(call, task, overlay, graph, result);
-	if (task->query.algorithm == EMOGI_SIMILARITY)
+		return task->has_targets && !task->is_shared &&
+			run_degrees(call, task, overlay, graph, result);
+	if (row->shape == EMOGI_SHAPE_SIMILARITIES)
 		return emogi_local_search_similar(call, task, overlay, graph, result);
-	if (task->query.algorithm == EMOGI_DISTANCE_MATRIX)
+	if (row->shape == EMOGI_SHAPE_DISTANCES)
 		return emogi_local_search_distances(call, task, overlay, graph, result);
 	query.sources = find_numbers(graph, overlay, task->keys, task->nkeys, &query.nsources);
 	if (task->has_targets)
@@ -256,10 +245,10 @@ emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverla
 									 &query.ntargets);
 	if (task->has_targets && query.ntargets == 0)
 		query.nsources = 0;		/* no target is in the graph, so there are no rows */
-	if (finds_tree(query.algorithm))
+	if (emogi_shape_is_tree(row->shape))
 		query.ntargets = 0;		/* predecessors of equal length may not be settled when the
 								 * target is */
-	query.algorithm = emogi_answer_searching(query.algorithm);
+	query.algorithm = row->search;
 	if (!search(task, graph, overlay, &query, max_edges, &answer, &tree))
 		return false;
 	emogi_local_search_record_run(call, graph, answer.count, answer.nlevels, answer.edges_traversed,

@@ -59,7 +59,8 @@ neighborhood_of(const EmogiTask *task)
 	if (task->collects != EMOGI_SEARCHES)
 		return requested;
 	if (task->pairs != NULL)
-		return task->query.algorithm == EMOGI_SIMILARITY ? of_pairs : none;
+		return emogi_algorithm_takes(emogi_algorithm_row(task->query.algorithm),
+									 EMOGI_PAIRS) >= 0 ? of_pairs : none;
 	if (row.kind == EMOGI_COUNTS && task->no_rows)
 		row.kind = EMOGI_COLLECTS_WALKS;
 	if (row.is_of_wanted)
@@ -107,6 +108,21 @@ bool
 emogi_neighborhood_call_is_answer(const EmogiTask *task)
 {
 	return neighborhood_of(task).kind == EMOGI_COUNTS;
+}
+
+/*
+ * Is the neighborhood of a search from sources, within these bounds, likely to be collected? Those
+ * of paths are, because few edges around both ends are expected to be read.
+ */
+bool
+emogi_neighborhood_call_is_likely(EmogiAlgorithm algorithm, double depth, double distance)
+{
+	const Neighborhood *row = &neighborhoods[algorithm];
+
+	return !row->is_of_wanted &&
+		(row->kind == EMOGI_COLLECTS_PATHS ||
+		 (row->kind == EMOGI_COLLECTS_WALKS && depth >= 0) ||
+		 (row->kind == EMOGI_COLLECTS_NEAR && distance < (double) INFINITY));
 }
 
 /*

@@ -16,7 +16,7 @@ add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uin
 	double		sum = 0.0;
 	int64		ncorners = 0;
 
-	if (algorithm == EMOGI_TRIANGLE_COUNT)
+	if (emogi_algorithm_has(algorithm, EMOGI_COUNTS_CORNERS))
 	{
 		for (uint64 v = 0; v < length; v++)
 			ncorners += column.int64[v];
@@ -40,7 +40,7 @@ add_up(FunctionCallInfo fcinfo, EmogiAlgorithm algorithm, EmogiArray column, uin
 static Datum
 number_of_nothing(FunctionCallInfo fcinfo, const EmogiTask *task)
 {
-	if (task->query.algorithm == EMOGI_TRIANGLE_COUNT)
+	if (emogi_algorithm_has(task->query.algorithm, EMOGI_COUNTS_CORNERS))
 		PG_RETURN_INT64(0);
 	if (!task->has_sources || task->sources.count == 0 ||
 		(task->has_target_array && task->target_array.count == 0))

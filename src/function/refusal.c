@@ -111,7 +111,7 @@ emogi_refusal_warn(const EmogiTask *task, const EmogiResult *result)
 {
 	const EmogiQuery *query = &task->query;
 
-	if ((query->algorithm != EMOGI_EIGENVECTOR && query->algorithm != EMOGI_HITS) ||
+	if (!emogi_algorithm_has(query->algorithm, EMOGI_MAY_NOT_CONVERGE) ||
 		query->tolerance <= 0.0 ||
 		result->nlevels < query->max_iterations || result->change < query->tolerance)
 		return;
@@ -130,17 +130,18 @@ static void
 report_value(const EmogiTask *task, const EmogiGraph *graph, const EmogiResult *result,
 			 const EmogiResultColumn *column, uint64 v)
 {
+	const EmogiAlgorithmRow *row = emogi_algorithm_row(task->query.algorithm);
 	const bool	iterates = emogi_algorithm_iterates(task->query.algorithm);
 	const char *hint = !iterates ? "Scale the weights down." :
 		"Scale the weights down, or lower max_iterations.";
 
-	if (task->query.algorithm == EMOGI_DEGREE)
+	if ((row->traits & EMOGI_SUMS_LISTS) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("the %s of vertex %s is out of range", column->name,
 						emogi_vertices_text(task, graph, v)),
 				 errhint("%s", hint)));
-	if (task->query.algorithm == EMOGI_KATZ)
+	if (emogi_algorithm_takes(row, EMOGI_BETA) >= 0)
 		hint = "Lower beta, or set normalized to true.";
 	ereport(ERROR,
 			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

@@ -25,20 +25,28 @@ alloc_array(EmogiCall *call, uint64 length, Size element)
 	return emogi_call_alloc_any(call, Max(length, 1) * element);
 }
 
-/* Return a hint how to shorten a list. */
-static const char *
-list_hint(EmogiAlgorithm algorithm)
+/* What a list of a shape has, and how to shorten it. */
+typedef struct ListText
 {
-	switch (algorithm)
+	const char *name;
+	const char *hint;
+} ListText;
+
+/* Return the texts of a list. */
+static ListText
+list_text(EmogiAlgorithm algorithm)
+{
+	switch (emogi_algorithm_row(algorithm)->shape)
 	{
-		case EMOGI_SIMILARITY:
-			return "Lower top_k.";
-		case EMOGI_DISTANCE_MATRIX:
-			return "Pass fewer sources, or fewer targets.";
-		case EMOGI_RANDOM_WALK:
-			return "Request fewer sources, or shorter or fewer walks.";
+		case EMOGI_SHAPE_SIMILARITIES:
+			return (ListText) {"similarities of all vertices", "Lower top_k."};
+		case EMOGI_SHAPE_DISTANCES:
+			return (ListText) {"the distance matrix", "Pass fewer sources, or fewer targets."};
+		case EMOGI_SHAPE_WALKS:
+			return (ListText) {"random walks",
+							   "Request fewer sources, or shorter or fewer walks."};
 		default:
-			return "Raise emogi.max_memory, or select fewer edges.";
+			return (ListText) {"the result", "Raise emogi.max_memory, or select fewer edges."};
 	}
 }
 
@@ -59,7 +67,7 @@ require_room(EmogiAlgorithm algorithm, uint64 length)
 				 errdetail("An element takes " UINT64_FORMAT " bytes. emogi.max_memory allows "
 						   UINT64_FORMAT ".", width,
 						   emogi_arena_budget_bytes()),
-				 errhint("%s", list_hint(algorithm))));
+				 errhint("%s", list_text(algorithm).hint)));
 }
 
 /* Allocate the columns of a result that it does not have yet. Raises 54000. */
@@ -73,11 +81,8 @@ alloc_columns(EmogiCall *call, const EmogiQuery *query, const EmogiGraph *graph,
 	if (length == PG_UINT64_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("%s would have too many rows",
-						query->algorithm == EMOGI_SIMILARITY ? "similarities of all vertices" :
-						query->algorithm == EMOGI_DISTANCE_MATRIX ? "the distance matrix" :
-							"random walks"),
-				 errhint("%s", list_hint(query->algorithm))));
+				 errmsg("%s would have too many rows", list_text(query->algorithm).name),
+				 errhint("%s", list_text(query->algorithm).hint)));
 	if (emogi_shape_is_list(emogi_algorithm_row(query->algorithm)->shape))
 		require_room(query->algorithm, length);
 	for (int i = 0; columns[i].name != NULL; i++)
@@ -282,7 +287,8 @@ static bool
 may_summarize(const EmogiTask *task, const EmogiGraph *graph)
 {
 	return task->summarize != NULL && !task->has_targets && !task->is_shared &&
-		(emogi_answer_may_use_gpu() || task->query.algorithm == EMOGI_BFS) &&
+		(emogi_answer_may_use_gpu() ||
+		 emogi_algorithm_has(task->query.algorithm, EMOGI_CPU_AGGREGATES)) &&
 		!emogi_task_may_diverge(task, graph);
 }
 
@@ -405,8 +411,9 @@ emogi_task_query(EmogiCall *call, const EmogiTask *task, const EmogiGraph *graph
 
 	if (task->has_sources)
 		query->sources = find_numbers(call, graph, task->keys, task->nkeys, &query->nsources);
-	if (task->has_targets && ((row->traits & EMOGI_STOPS) != 0 ||
-							  (query->algorithm == EMOGI_SIMILARITY && task->pairs == NULL)))
+	if (task->has_targets &&
+		((row->traits & EMOGI_STOPS) != 0 ||
+		 ((row->traits & EMOGI_OF_TARGETS) != 0 && task->pairs == NULL)))
 	{
 		query->targets = find_numbers(call, graph, task->targets, task->ntargets, &query->ntargets);
 		if (query->ntargets == 0)

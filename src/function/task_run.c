@@ -64,7 +64,8 @@ emogi_task_graph_key(const EmogiTask *task, EmogiGraphKey *key)
 	key->weights = task->query.is_weighted ? EMOGI_WEIGHTS_CONDUCTANCES : row->weights;
 	key->direction = list_direction(row->lists, task->direction);
 	key->any_direction = row->lists == EMOGI_LISTS_ANY;
-	key->by_labels = task->query.algorithm == EMOGI_CC && emogi_answer_is_local_enabled();
+	key->by_labels = (row->traits & EMOGI_KEEPS_COMPONENTS) != 0 &&
+		emogi_answer_is_local_enabled();
 	key->with_backward = task->with_backward ||
 		(task->pairs == NULL && emogi_query_needs_backward(&task->query));
 }
@@ -158,14 +159,20 @@ request_course(EmogiCourse *course, EmogiGraphRequest *request)
 	request->arg = course;
 }
 
-/* May the edges of a task be searched by indexes instead of in a graph? */
+/* May a task be answered by a breadth-first search over indexes instead of in a graph? */
 static bool
 may_search_indexes(const EmogiCourse *course)
 {
-	const EmogiSource *source = &course->task->source;
-
-	return (source->is_query || emogi_index_search_supports(source)) &&
+	return course != NULL &&
+		emogi_algorithm_has(course->task->query.algorithm, EMOGI_INDEX_SEARCH) &&
 		emogi_answer_can(EMOGI_ANSWERER_INDEX, &course->question);
+}
+
+/* Do indexes suit such a search, as far as it is known before the source is open? */
+static bool
+are_indexes_supported(const EmogiSource *source)
+{
+	return source->is_query || emogi_index_search_supports(source);
 }
 
 /*
@@ -183,8 +190,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 	EmogiCall  *call = NULL;
 
 	memset(view, 0, sizeof *view);
-	if (course != NULL && task->kept != NULL &&
-		emogi_answer_can(EMOGI_ANSWERER_INDEX, &course->question) &&
+	if (task->kept != NULL && may_search_indexes(course) &&
 		emogi_index_search_call_repeat(function, task, &course->search, view, &call))
 		return call;
 	prepare(function, task, &request.key);
@@ -199,7 +205,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 	}
 	if (course != NULL)
 		request_course(course, &request);
-	if (course != NULL && may_search_indexes(course))
+	if (may_search_indexes(course) && are_indexes_supported(source))
 	{
 		course->search = (EmogiIndexSearch) {.describe = emogi_index_search_call_describe,
 											 .context = task,.function = function,
@@ -403,8 +409,8 @@ run_engine(EmogiCourse *course)
 		emogi_path_run_engine(course);
 	else if (!emogi_task_query(course->call, task, course->graph, course->result))
 		return NO_ROWS;
-	else if (task->query.algorithm == EMOGI_CC && emogi_answer_is_local_enabled() &&
-			 !course->result->is_summarized)
+	else if (emogi_algorithm_has(task->query.algorithm, EMOGI_KEEPS_COMPONENTS) &&
+			 emogi_answer_is_local_enabled() && !course->result->is_summarized)
 		emogi_components_keep(course->call, course->result);
 	return ANSWERED;
 }
@@ -435,7 +441,7 @@ emogi_task_ask(const EmogiTask *task, EmogiQuestion *question)
 	question->is_bounded = is_for_path(task) || task->query.max_depth >= 0 ||
 		task->query.max_distance < (double) INFINITY ||
 		(task->has_targets &&
-		 emogi_answer_searching(task->query.algorithm) == task->query.algorithm);
+		 !emogi_shape_is_tree(emogi_algorithm_row(task->query.algorithm)->shape));
 	question->has_targets = task->has_targets;
 	question->has_target_array = task->has_target_array;
 	question->has_pairs = task->pairs != NULL;
@@ -458,7 +464,8 @@ ask_graph(EmogiCourse *course)
 	question->nvertices = graph->nvertices;
 	question->nedges = graph->forward.nedges;
 	question->has_overlay = course->view.overlay != NULL;
-	question->keeps_components = question->algorithm == EMOGI_CC &&
+	question->keeps_components =
+		emogi_algorithm_has(question->algorithm, EMOGI_KEEPS_COMPONENTS) &&
 		course->call->slot->graph >= 0 &&
 		emogi_cache_labels_exist(course->call->slot->graph);
 	if (is_for_path(course->task) && course->view.overlay == NULL)

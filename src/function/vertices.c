@@ -100,8 +100,8 @@ corrected_call(const EmogiTask *task, Oid function, const EmogiKeyType *key)
 		return psprintf("%s(%s%s)", overload_name(function, task->vertex_type, overload_type(key)),
 						graph, task->start != NULL ||
 						(task->pairs != NULL &&
-						 (task->query.algorithm == EMOGI_SSSP ||
-						  task->query.algorithm == EMOGI_BFS)) ? ", '...'" : "");
+						 emogi_algorithm_takes(emogi_algorithm_row(task->query.algorithm),
+											   EMOGI_PAIRS) < 0) ? ", '...'" : "");
 	if (!task->last_is_target && !task->has_target_array)
 		return psprintf("%s(%s, %s)", name, graph, sample_vertex(task, key, 0));
 	return psprintf("%s(%s, %s, %s%s)", name, graph, sample_vertex(task, key, 0),

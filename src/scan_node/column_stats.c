@@ -64,10 +64,11 @@ values_of_hierarchy(const FuncExpr *call, const EmogiAlgorithmRow *function, dou
 
 /* Get the statistics of a list's columns. */
 static Values
-values_of_list(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
+values_of_list(const PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function,
+			   double nrows, int place)
 {
 	EmogiGraphSize size;
-	const bool	is_known = emogi_size_find(call, function->algorithm, &size);
+	const bool	is_known = emogi_size_find(root, call, function->algorithm, &size);
 	const double nvertices = is_known ? Min(size.nvertices, nrows) : 0;
 
 	if (function->shape == EMOGI_SHAPE_DISTANCES && place < 2)
@@ -103,13 +104,15 @@ values_of_tree(const FuncExpr *call, const EmogiAlgorithmRow *function, double n
 
 /* Get the statistics of a column. */
 static Values
-values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows, int place)
+values_of(const PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function,
+		  double nrows, int place)
 {
 	const bool	is_vertex = emogi_row_kind_column(function, place)->type == EMOGI_VERTEX;
 	EmogiGraphSize size;
 
-	if (function->algorithm == EMOGI_CC)
-		return (Values) {.ndistinct = place == 1 && emogi_size_find(call, EMOGI_CC, &size) ?
+	if ((function->traits & EMOGI_KEEPS_COMPONENTS) != 0)
+		return (Values) {.ndistinct = place == 1 &&
+						 emogi_size_find(root, call, function->algorithm, &size) ?
 						 size.components.ncomponents : 0,.last = -1};
 	switch (function->shape)
 	{
@@ -124,7 +127,7 @@ values_of(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
 		case EMOGI_SHAPE_SIMILARITIES:
 		case EMOGI_SHAPE_DISTANCES:
 		case EMOGI_SHAPE_WALKS:
-			return values_of_list(call, function, nrows, place);
+			return values_of_list(root, call, function, nrows, place);
 		case EMOGI_SHAPE_BLOCKS:
 			return (Values) {.ndistinct = nrows * (place == 0 ? LIKELY_HEADS : LIKELY_ENDS),
 							 .last = -1};
@@ -170,8 +173,8 @@ type_of(const FuncExpr *call, AttrNumber attnum)
  * estimated.
  */
 HeapTuple
-emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function, double nrows,
-						AttrNumber attnum)
+emogi_column_stats_make(const PlannerInfo *root, const FuncExpr *call,
+						const EmogiAlgorithmRow *function, double nrows, AttrNumber attnum)
 {
 	const Oid	type = type_of(call, attnum);
 	Datum		columns[Natts_pg_statistic] = {0};
@@ -182,7 +185,7 @@ emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function,
 
 	if (!OidIsValid(type) || emogi_row_kind_column(function, attnum - 1) == NULL)
 		return NULL;
-	values = values_of(call, function, nrows, attnum - 1);
+	values = values_of(root, call, function, nrows, attnum - 1);
 	if (values.ndistinct < 1)
 		return NULL;
 	columns[Anum_pg_statistic_staattnum - 1] = Int16GetDatum(attnum);

@@ -229,7 +229,7 @@ emogi_conditions_match_self(PlannerInfo *root, const RelOptInfo *rel,
 bool
 emogi_conditions_names_members(const EmogiAlgorithmRow *function)
 {
-	return function->algorithm == EMOGI_CC || function->algorithm == EMOGI_SCC;
+	return (function->traits & EMOGI_NAMES_MEMBERS) != 0;
 }
 
 /*

@@ -192,12 +192,29 @@ collects(const EmogiScan *scan)
 static bool
 names_components(const EmogiScan *scan)
 {
-	for (int i = 0; i < scan->nconditions && scan->function->algorithm == EMOGI_CC; i++)
+	if ((scan->function->traits & EMOGI_KEEPS_COMPONENTS) == 0)
+		return false;
+	for (int i = 0; i < scan->nconditions; i++)
 		if (scan->places[i] > 0 &&
 			(scan->pushdowns[i] == EMOGI_IS || scan->pushdowns[i] == EMOGI_IS_LIKELY ||
 			 scan->pushdowns[i] == EMOGI_IS_IN))
 			return true;
 	return false;
+}
+
+/*
+ * Return a query of pairs, whose text does not matter here, if a call whose rows are not stored is
+ * given one; otherwise NULL. If the argument is not constant, it is assumed to be one.
+ */
+static char *
+given_pairs(const EmogiScan *scan)
+{
+	static char any[] = "";
+	const int	place = scan->is_stored ? -1 :
+		emogi_algorithm_takes(scan->function, EMOGI_PAIRS);
+	const Const *pairs = place >= 0 ? list_nth(scan->call_expr->args, place + 1) : NULL;
+
+	return pairs != NULL && (!IsA(pairs, Const) || !pairs->constisnull) ? any : NULL;
 }
 
 /* Ask who will answer the call, as far as it is constant. */
@@ -210,6 +227,7 @@ ask(const EmogiScan *scan, EmogiQuestion *question)
 				  .max_distance = (double) INFINITY},
 		.has_targets = is_path || (scan->vertex_input >= 0 && !scan->looks_up),
 		.has_components = names_components(scan),
+		.pairs = given_pairs(scan),
 		.collects = collects(scan),
 		.last_is_target = is_path,
 		.is_shared = scan->is_shared && !scan->tries_local_search
@@ -233,6 +251,7 @@ describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSe
 	bounded.has_sources = emogi_algorithm_takes(scan->function, EMOGI_SOURCES) >= 0;
 	bounded.has_targets = scan->vertex_input >= 0 && !scan->looks_up;
 	bounded.has_components = names_components(scan);
+	bounded.pairs = given_pairs(scan);
 	bounded.collects = collects(scan);
 	ask(scan, &question);
 	*search = (EmogiIndexSearch) {
@@ -241,7 +260,8 @@ describe_index_search(const EmogiScan *scan, const EmogiTask *task, EmogiIndexSe
 		.nsources = 1,
 		.targeted = bounded.has_targets
 	};
-	if (emogi_answer_can(EMOGI_ANSWERER_INDEX, &question))
+	if (emogi_answer_can(EMOGI_ANSWERER_INDEX, &question) &&
+		!emogi_neighborhood_call_is_answer(&bounded))
 		return true;
 	emogi_neighborhood_call_describe(&bounded, search);
 	return emogi_neighborhood_call_may_serve(&bounded);
@@ -255,7 +275,7 @@ static bool
 is_doubtful(const EmogiScan *scan, const EmogiIndexSearch *search)
 {
 	/* the number of pairs is that of the rows of a query */
-	return search->is_doubtful ||
+	return search->is_doubtful || search->is_paired ||
 		(scan->is_stored && emogi_algorithm_takes(scan->function, EMOGI_PAIRS) >= 0);
 }
 
@@ -310,7 +330,7 @@ explain_answerers(const EmogiScan *scan, const GraphForecast *forecast, ExplainS
 	ask(scan, &question);
 	if (!emogi_size_probe_ask(scan->call_expr, scan->function, forecast->lookup, &question))
 	{
-		if (!emogi_size_find(scan->call_expr, scan->function->algorithm, &size))
+		if (!emogi_size_find(NULL, scan->call_expr, scan->function->algorithm, &size))
 			return;
 		question.has_graph = true;
 		question.nvertices = (uint64) size.nvertices;

@@ -429,7 +429,8 @@ emogi_inputs_apply_conditions(EmogiScan *scan, EmogiTask *task)
 			if (!is_of_vertices(scan, i))
 				emogi_ranges_narrow(&scan->ranges, scan->function->columns, range_of(scan, i),
 									pushdown, input->value.value, input->type);
-			else if (scan->function->algorithm == EMOGI_CC && !task->has_components &&
+			else if ((scan->function->traits & EMOGI_KEEPS_COMPONENTS) != 0 &&
+					 !task->has_components &&
 					 (pushdown == EMOGI_IS || pushdown == EMOGI_IS_LIKELY ||
 					  pushdown == EMOGI_IS_IN))
 			{

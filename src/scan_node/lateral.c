@@ -172,18 +172,18 @@ static const CustomPathMethods path_methods = {.CustomName = "EmogiBatch",
  * scans, and none scans more than it would alone.
  */
 static double
-search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualCost *call_cost,
-			double outer_rows)
+search_cost(const PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function,
+			const QualCost *call_cost, double outer_rows)
 {
 	const double passes = ceil(outer_rows / EMOGI_MSBFS_SOURCES);
 	EmogiGraphSize size;
 	EmogiBounds bounds;
 	double		alone;
 
-	if (!emogi_size_find(call, function->algorithm, &size))
+	if (!emogi_size_find(root, call, function->algorithm, &size))
 		return passes * (call_cost->startup + call_cost->per_tuple);
 	bounds = emogi_size_bounds(call, function);
-	emogi_size_probe(call, function, &bounds, &size);
+	emogi_size_probe(root, call, function, &bounds, &size);
 	alone = bounds.depth >= 0 || size.reached >= 0 ?
 		emogi_size_reached(&size, bounds.depth) * EMOGI_LOCAL_EDGE_COST : (double) INFINITY;
 	return passes * (EMOGI_CALL_COST + size.nvertices * PASS_VERTEX_COST) +
@@ -195,15 +195,16 @@ search_cost(const FuncExpr *call, const EmogiAlgorithmRow *function, const QualC
  * it is if the graph consists of small components, which its statistics do not show.
  */
 static bool
-is_cheaper_alone(const FuncExpr *call, const EmogiAlgorithmRow *function, double outer_rows)
+is_cheaper_alone(const PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function,
+				 double outer_rows)
 {
 	const double passes = ceil(outer_rows / EMOGI_MSBFS_SOURCES);
 	const EmogiBounds bounds = emogi_size_bounds(call, function);
 	EmogiGraphSize size;
 
-	if (bounds.depth >= 0 || !emogi_size_find(call, function->algorithm, &size))
+	if (bounds.depth >= 0 || !emogi_size_find(root, call, function->algorithm, &size))
 		return false;
-	emogi_size_probe(call, function, &bounds, &size);
+	emogi_size_probe(root, call, function, &bounds, &size);
 	return size.reached >= 0 &&
 		outer_rows * (SEARCH_COST + size.reached * EMOGI_LOCAL_EDGE_COST) <
 		passes * size.nvertices * PASS_VERTEX_COST;
@@ -252,7 +253,7 @@ add_batch_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer_path, RelOptI
 		(outer_path->total_cost - outer_path->startup_cost) +
 		inner_rows * (EMOGI_ROW_COST + qual_cost.per_tuple) +
 		joinrel->rows * joinrel->reltarget->cost.per_tuple +
-		search_cost(call, function, &call_cost, outer_path->rows);
+		search_cost(root, call, function, &call_cost, outer_path->rows);
 	emogi_compat_add_disabled(&path->path, outer_path);
 	path->flags = emogi_compat_projects();
 	path->custom_paths = list_make1(outer_path);
@@ -295,7 +296,7 @@ set_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, Rel
 	if (outer_path == NULL || PATH_REQ_OUTER(outer_path) != NULL ||
 		!is_batchable(root, call, function) ||
 		has_gate(extra->restrictlist) || has_gate(inner->baserestrictinfo) ||
-		is_cheaper_alone(call, function, outer_path->rows))
+		is_cheaper_alone(root, call, function, outer_path->rows))
 		return;
 	add_batch_path(root, joinrel, outer_path, inner, call, function, extra->restrictlist);
 }
@@ -439,7 +440,7 @@ make_sums_path(PlannerInfo *root, RelOptInfo *output, Sums *sums)
 	path->path.startup_cost = outer_path->startup_cost + call_cost.startup + call_cost.per_tuple;
 	path->path.total_cost = path->path.startup_cost +
 		(outer_path->total_cost - outer_path->startup_cost) +
-		search_cost(call, function, &call_cost, outer_path->rows) +
+		search_cost(root, call, function, &call_cost, outer_path->rows) +
 		outer_path->rows * (cpu_tuple_cost + sums->partial->cost.per_tuple);
 	emogi_compat_add_disabled(&path->path, outer_path);
 	path->flags = emogi_compat_projects();

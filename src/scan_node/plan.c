@@ -54,10 +54,10 @@ get_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStat
 	const bool	is_vertices = call != NULL && emogi_row_kind_find(function) == NULL;
 
 	if (call != NULL && attnum > 0 && variable->rel != NULL &&
-		(!is_vertices || (attnum == 2 && function->algorithm == EMOGI_CC)))
+		(!is_vertices || (attnum == 2 && (function->traits & EMOGI_KEEPS_COMPONENTS) != 0)))
 	{
-		variable->statsTuple = emogi_column_stats_make(call, function, variable->rel->tuples,
-													   attnum);
+		variable->statsTuple = emogi_column_stats_make(root, call, function,
+													   variable->rel->tuples, attnum);
 		variable->freefunc = heap_freetuple;
 		variable->acl_ok = true;	/* no value comes from a table */
 		variable->isunique = attnum == 1 &&
@@ -302,7 +302,7 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 	double		cost;
 	ListCell   *cell;
 
-	if (!stops || !emogi_size_find(call, function->algorithm, &size))
+	if (!stops || !emogi_size_find(root, call, function->algorithm, &size))
 		return 0;
 	bounds = given = emogi_size_bounds(call, function);
 	foreach(cell, rel->baserestrictinfo)
@@ -317,9 +317,9 @@ adjust_rows(PlannerInfo *root, RelOptInfo *rel, const FuncExpr *call,
 	}
 	if (bounds.depth == given.depth && bounds.distance == given.distance)
 		return 0;
-	emogi_size_probe(call, function, &given, &size);
+	emogi_size_probe(root, call, function, &given, &size);
 	cost = emogi_size_call_cost(&size, &given);
-	emogi_size_probe(call, function, &bounds, &size);
+	emogi_size_probe(root, call, function, &bounds, &size);
 	/* the search stops at the bounds, so no more rows are read */
 	rel->tuples = Min(rel->tuples, emogi_size_reached(&size, bounds.depth));
 	rel->rows = clamp_row_est(Min(rel->rows, rel->tuples));
@@ -570,6 +570,9 @@ set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 		contain_subplans((Node *) call->args))
 		return;
 	saved = adjust_rows(root, rel, call, function);
+	if ((function->traits & EMOGI_SUMS_LISTS) != 0 &&
+		emogi_plan_chooses_vertices(root, rel, function))
+		saved += emogi_size_saved_build(root, call, function, rel->rows);
 	rel->pathlist = rel->partial_pathlist = NIL;
 	add_scan_path(root, rel, call, count_made(root, rel, call, function), saved);
 	if (emogi_row_kind_find(function) == NULL)

@@ -60,6 +60,7 @@ typedef struct EmogiConditions
 typedef struct EmogiGraphSize
 {
 	EmogiAlgorithm algorithm;	/* of the call */
+	uint64		latest;			/* id of the latest cached graph of these columns; 0 = none */
 	double		nvertices;
 	double		nedges;
 	double		next_degree;	/* mean degree of a vertex that an edge points to */
@@ -112,13 +113,17 @@ extern bool emogi_conditions_match_member(PlannerInfo *root, const RelOptInfo *r
 										  EmogiCondition *condition);
 
 /* size.c */
-extern bool emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size);
+extern bool emogi_size_find(const PlannerInfo *root, const FuncExpr *call,
+							EmogiAlgorithm algorithm, EmogiGraphSize *size);
 extern double emogi_size_reached(const EmogiGraphSize *size, double depth);
-extern void emogi_size_probe(const FuncExpr *call, const EmogiAlgorithmRow *function,
-							 const EmogiBounds *bounds, EmogiGraphSize *size);
+extern void emogi_size_probe(const PlannerInfo *root, const FuncExpr *call,
+							 const EmogiAlgorithmRow *function, const EmogiBounds *bounds,
+							 EmogiGraphSize *size);
 extern EmogiBounds emogi_size_bounds(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_lookup_cost(const Node *vertex, double of_integer);
 extern double emogi_size_call_cost(const EmogiGraphSize *size, const EmogiBounds *bounds);
+extern double emogi_size_saved_build(const PlannerInfo *root, const FuncExpr *call,
+									 const EmogiAlgorithmRow *function, double nrows);
 extern bool emogi_size_components(PlannerInfo *root, const RelOptInfo *rel, const FuncExpr *call,
 								  const EmogiAlgorithmRow *function, EmogiComponentSizes *sizes,
 								  bool *is_one);
@@ -128,14 +133,28 @@ extern double emogi_size_count_vertices(const FuncExpr *call, const EmogiAlgorit
 extern double emogi_size_count_walks(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_steps(const FuncExpr *call, const EmogiAlgorithmRow *function);
 
+/* plan_sizes.c */
+extern bool emogi_plan_sizes_find(const PlannerInfo *root, const FuncExpr *call,
+								  EmogiAlgorithm algorithm, EmogiGraphSize *size, bool *is_found);
+extern void emogi_plan_sizes_add(const PlannerInfo *root, const FuncExpr *call,
+								 const EmogiGraphSize *size, EmogiAlgorithm algorithm,
+								 bool is_found);
+extern bool emogi_plan_sizes_reach(const PlannerInfo *root, const FuncExpr *call,
+								   EmogiAlgorithm algorithm, const EmogiBounds *bounds,
+								   double *reached);
+extern void emogi_plan_sizes_add_reach(const PlannerInfo *root, const FuncExpr *call,
+									   EmogiAlgorithm algorithm, const EmogiBounds *bounds,
+									   double reached);
+
 /* column_stats.c */
-extern HeapTuple emogi_column_stats_make(const FuncExpr *call, const EmogiAlgorithmRow *function,
-										 double nrows, AttrNumber attnum);
+extern HeapTuple emogi_column_stats_make(const PlannerInfo *root, const FuncExpr *call,
+										 const EmogiAlgorithmRow *function, double nrows,
+										 AttrNumber attnum);
 
 /* size_probe.c */
 extern double emogi_size_probe_sampled(const FuncExpr *call, const EmogiAlgorithmRow *function);
 extern double emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
-									   const EmogiBounds *bounds);
+									   const EmogiBounds *bounds, uint64 latest);
 extern bool emogi_size_probe_ask(const FuncExpr *call, const EmogiAlgorithmRow *function,
 							const EmogiGraphKey *lists, EmogiQuestion *question);
 

@@ -47,12 +47,13 @@ find_query_size(const EmogiSource *source, EmogiAlgorithm algorithm, EmogiGraphS
 
 	if (!emogi_query_size_get(source, &estimate))
 		return false;
+	size->latest = 0;
 	size->nvertices = estimate.nvertices;
 	size->nedges = estimate.nedges;
 	size->components = estimate.components;
 	size->next_degree = size->nedges / Max(size->nvertices, 1);
 	size->may_search_indexes = estimate.may_search_indexes &&
-		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP);
+		emogi_algorithm_has(algorithm, EMOGI_INDEX_SEARCH);
 	size->collect_us = estimate.collect_us;
 	size->build_cost = estimate.is_cached ? 0 : estimate.cost + size->nedges * EMOGI_BUILD_COST;
 	return true;
@@ -86,8 +87,9 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 		return find_query_size(&source, algorithm, size);
 	if (!emogi_call_expr_source(call, algorithm, &source))
 		return false;
+	size->latest = 0;
 	size->components = (EmogiComponentSizes) {0};
-	if (emogi_cache_size(source.relid, source.src, source.dst, &nvertices, &nedges,
+	if (emogi_cache_size(source.relid, source.src, source.dst, &size->latest, &nvertices, &nedges,
 						 &size->components))
 	{
 		size->nvertices = (double) nvertices;
@@ -101,7 +103,7 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 			find_query_size(&source, algorithm, size);
 	size->next_degree = emogi_graph_estimate_next_degree(&source, size->nvertices, size->nedges);
 	size->may_search_indexes = size->build_cost > 0 &&
-		(algorithm == EMOGI_BFS || algorithm == EMOGI_SSNSP) &&
+		emogi_algorithm_has(algorithm, EMOGI_INDEX_SEARCH) &&
 		emogi_index_search_cost_may_search(&source);
 	size->collect_us = size->build_cost > 0 ?
 		emogi_index_search_cost_collect_us(&source, size->nedges) : (double) INFINITY;
@@ -109,8 +111,8 @@ find_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 }
 
 /* Estimate the size of a call's graph; return false if it is unknown. */
-bool
-emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
+static bool
+estimate_size(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *size)
 {
 	if (!find_size(call, algorithm, size))
 		return false;
@@ -125,21 +127,43 @@ emogi_size_find(const FuncExpr *call, EmogiAlgorithm algorithm, EmogiGraphSize *
 }
 
 /*
+ * Get the estimated size of a call's graph; return false if it is unknown. root: the run of the
+ * planner, which estimates it once; NULL = there is none.
+ */
+bool
+emogi_size_find(const PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm,
+				EmogiGraphSize *size)
+{
+	bool		is_found;
+
+	if (root != NULL && emogi_plan_sizes_find(root, call, algorithm, size, &is_found))
+		return is_found;
+	is_found = estimate_size(call, algorithm, size);
+	if (root != NULL)
+		emogi_plan_sizes_add(root, call, size, algorithm, is_found);
+	return is_found;
+}
+
+/*
  * Set size->reached by a trial search within the bounds, or by unbounded ones from a sample of a
  * large graph's vertices, if the graph is cached and the estimate is large. Statistics give mean
- * degrees, but know neither small components nor distances.
+ * degrees, but know neither small components nor distances. root: as above.
  */
 void
-emogi_size_probe(const FuncExpr *call, const EmogiAlgorithmRow *function, const EmogiBounds *bounds,
-				 EmogiGraphSize *size)
+emogi_size_probe(const PlannerInfo *root, const FuncExpr *call, const EmogiAlgorithmRow *function,
+				 const EmogiBounds *bounds, EmogiGraphSize *size)
 {
 	size->reached = -1;
-	if (size->build_cost != 0 || emogi_size_reached(size, bounds->depth) < TRIED_ROWS)
+	if (size->build_cost != 0 || emogi_size_reached(size, bounds->depth) < TRIED_ROWS ||
+		(root != NULL && emogi_plan_sizes_reach(root, call, function->algorithm, bounds,
+												&size->reached)))
 		return;
-	size->reached = emogi_size_probe_reached(call, function, bounds);
+	size->reached = emogi_size_probe_reached(call, function, bounds, size->latest);
 	if (size->reached < 0 && size->nvertices >= SAMPLED_VERTICES && bounds->depth < 0 &&
 		bounds->distance == (double) INFINITY)
 		size->reached = emogi_size_probe_sampled(call, function);
+	if (root != NULL)
+		emogi_plan_sizes_add_reach(root, call, function->algorithm, bounds, size->reached);
 }
 
 /* Estimate how many vertices are within this number of hops (< 0: unlimited) of a vertex. */
@@ -177,19 +201,6 @@ emogi_size_lookup_cost(const Node *vertex, double of_integer)
 }
 
 /*
- * Is the neighborhood of a search within these bounds likely to be collected by index? Those of
- * paths are, because it is expected to read few edges around both ends.
- */
-static bool
-is_collected(EmogiAlgorithm algorithm, const EmogiBounds *bounds)
-{
-	return algorithm == EMOGI_DISTANCE_MATRIX ||
-		(algorithm == EMOGI_BFS_TREE && bounds->depth >= 0) ||
-		((algorithm == EMOGI_SSSP || algorithm == EMOGI_SHORTEST_PATH_TREE) &&
-		 bounds->distance < (double) INFINITY);
-}
-
-/*
  * Estimate the cost of a call that searches within these bounds, by who would answer it. An index
  * search and a neighborhood by index need no graph, all others build it if need be.
  */
@@ -198,8 +209,9 @@ emogi_size_call_cost(const EmogiGraphSize *size, const EmogiBounds *bounds)
 {
 	const double depth = bounds->depth;
 	EmogiQuestion question;
-	double		index_us = is_collected(size->algorithm, bounds) ? size->collect_us :
-		(double) INFINITY;
+	double		index_us = emogi_neighborhood_call_is_likely(size->algorithm, depth,
+														 bounds->distance) ?
+		size->collect_us : (double) INFINITY;
 	double		graph_us;
 
 	emogi_answer_ask(size->algorithm, &question);
@@ -218,6 +230,26 @@ emogi_size_call_cost(const EmogiGraphSize *size, const EmogiBounds *bounds)
 	graph_us = emogi_answer_cost_us(emogi_answer_choose(&question, NULL), &question);
 	return EMOGI_CALL_COST + Min(index_us * EMOGI_COST_UNITS_PER_US,
 								 size->build_cost + graph_us * EMOGI_COST_UNITS_PER_US);
+}
+
+/*
+ * Estimate by how much a call costs less if conditions name the vertices, and indexes count their
+ * lists instead of a build of the graph. nrows: the rows that the conditions leave.
+ */
+double
+emogi_size_saved_build(const PlannerInfo *root, const FuncExpr *call,
+					   const EmogiAlgorithmRow *function, double nrows)
+{
+	const EmogiBounds bounds = emogi_size_bounds(call, function);
+	EmogiGraphSize size;
+	double		index_us;
+
+	if (!emogi_size_find(root, call, function->algorithm, &size) || size.build_cost == 0)
+		return 0;
+	index_us = nrows * (1 + size.nedges / Max(size.nvertices, 1)) * EMOGI_COST_INDEX_VERTEX_US;
+	return isinf(size.collect_us) || index_us > size.collect_us ? 0 :
+		Max(emogi_size_call_cost(&size, &bounds) - EMOGI_CALL_COST -
+			index_us * EMOGI_COST_UNITS_PER_US, 0);
 }
 
 /*
@@ -254,7 +286,7 @@ emogi_size_components(PlannerInfo *root, const RelOptInfo *rel, const FuncExpr *
 	ListCell   *pushdown;
 
 	*is_one = false;
-	if (function->algorithm != EMOGI_CC || rel->baserestrictinfo == NIL)
+	if ((function->traits & EMOGI_KEEPS_COMPONENTS) == 0 || rel->baserestrictinfo == NIL)
 		return false;
 	emogi_conditions_sort(root, rel, rel->baserestrictinfo, &sorted);
 	foreach(pushdown, sorted.pushdowns)
@@ -263,7 +295,7 @@ emogi_size_components(PlannerInfo *root, const RelOptInfo *rel, const FuncExpr *
 			return false;
 		found |= chooses_components((EmogiPushdown) lfirst_int(pushdown), is_one);
 	}
-	if (!found || !emogi_size_find(call, function->algorithm, &size))
+	if (!found || !emogi_size_find(root, call, function->algorithm, &size))
 		return false;
 	*sizes = size.components;
 	return sizes->ncomponents > 0;
@@ -395,7 +427,7 @@ estimate_rows(const FuncExpr *call, const EmogiAlgorithmRow *function, const Emo
 		return estimate_length(call, function, size);
 	if (function->shape == EMOGI_SHAPE_HIERARCHY)
 		return size->nvertices * emogi_size_levels(call, function);
-	if (function->shape == EMOGI_SHAPE_EDGES || function->algorithm == EMOGI_ARTICULATION_POINTS)
+	if ((function->traits & EMOGI_FEW_ROWS) != 0)
 		return size->nvertices * LIKELY_BRIDGES;
 	if (function->shape == EMOGI_SHAPE_BLOCKS)
 		return size->nvertices * LIKELY_COMPONENTS;
@@ -445,6 +477,7 @@ Datum
 emogi_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	const PlannerInfo *root = NULL;
 	Node	   *node = NULL;
 	FuncExpr   *call;
 	const EmogiAlgorithmRow *function;
@@ -454,9 +487,15 @@ emogi_support(PG_FUNCTION_ARGS)
 	bool		are_paths;
 
 	if (IsA(request, SupportRequestRows))
+	{
+		root = ((SupportRequestRows *) request)->root;
 		node = ((SupportRequestRows *) request)->node;
+	}
 	else if (IsA(request, SupportRequestCost))
+	{
+		root = ((SupportRequestCost *) request)->root;
 		node = ((SupportRequestCost *) request)->node;
+	}
 	if (node == NULL || !IsA(node, FuncExpr))
 		PG_RETURN_POINTER(NULL);
 	call = (FuncExpr *) node;
@@ -464,12 +503,12 @@ emogi_support(PG_FUNCTION_ARGS)
 	are_paths = function == NULL && emogi_call_expr_is_paths(call->funcid);
 	is_path = are_paths || (function == NULL && emogi_call_expr_is_path(call->funcid));
 	if ((function == NULL && !is_path) ||
-		!emogi_size_find(call, is_path ? EMOGI_SSSP : function->algorithm, &size))
+		!emogi_size_find(root, call, is_path ? EMOGI_SSSP : function->algorithm, &size))
 		PG_RETURN_POINTER(NULL);
 	if (!is_path)
 	{
 		bounds = emogi_size_bounds(call, function);
-		emogi_size_probe(call, function, &bounds, &size);
+		emogi_size_probe(root, call, function, &bounds, &size);
 	}
 	if (IsA(request, SupportRequestRows))
 		((SupportRequestRows *) request)->rows = is_path ?

@@ -27,6 +27,13 @@ typedef struct Trial
 	uint32		source;			/* vertex */
 	EmogiBounds bounds;
 	double		reached;		/* -1 = many */
+
+	/* of the question: as long as these are the same, the cache need not be asked */
+	uint64		latest;			/* latest cached graph of the columns, with any lists */
+	AttrNumber	weight;
+	AttrNumber	reverse;
+	Oid			type;			/* of the source, passed by value; InvalidOid = another */
+	Datum		value;
 } Trial;
 
 static Trial last;
@@ -100,33 +107,47 @@ try_search(const EmogiGraph *graph, Trial *trial)
 	emogi_local_search_free(&answer);
 }
 
+/* Are two trials the same search, if they are of the same graph and source? */
+static bool
+is_same_search(const Trial *a, const Trial *b)
+{
+	return a->algorithm == b->algorithm && a->direction == b->direction &&
+		a->bounds.depth == b->bounds.depth && a->bounds.distance == b->bounds.distance;
+}
+
+/* Is the outcome of a trial known before its graph is looked up? */
+static bool
+is_known(const Trial *trial)
+{
+	return trial->latest != 0 && trial->latest == last.latest && OidIsValid(trial->type) &&
+		trial->type == last.type && trial->value == last.value &&
+		trial->weight == last.weight && trial->reverse == last.reverse &&
+		is_same_search(trial, &last);
+}
+
 /* Run a trial, unless it is the same as the last one. */
 static double
 reached_in(const EmogiGraph *graph, Trial *trial)
 {
-	if (trial->graph != last.graph || trial->algorithm != last.algorithm ||
-		trial->direction != last.direction ||
-		trial->source != last.source || trial->bounds.depth != last.bounds.depth ||
-		trial->bounds.distance != last.bounds.distance)
-	{
+	if (trial->graph == last.graph && trial->source == last.source && is_same_search(trial, &last))
+		trial->reached = last.reached;
+	else
 		try_search(graph, trial);
-		last = *trial;
-	}
+	last = *trial;
 	return last.reached;
 }
 
 /*
  * Get the number of vertices that a call reaches within these bounds; -1 if there are many, or if
- * it is unknown. Raises errors of reading the source.
+ * it is unknown. latest: of the graph's size. Raises errors of reading the source.
  */
 double
 emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function,
-						 const EmogiBounds *bounds)
+						 const EmogiBounds *bounds, uint64 latest)
 {
 	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
 	const Const *given = place >= 0 ? list_nth(call->args, place + 1) : NULL;
-	Trial		trial = {.algorithm = emogi_answer_searching(function->algorithm),
-						 .bounds = *bounds};
+	Trial		trial = {.algorithm = function->search,.bounds = *bounds,.latest = latest};
 	EmogiGraphKey key;
 	EmogiGraph	graph;
 	int			borrowed;
@@ -136,10 +157,17 @@ emogi_size_probe_reached(const FuncExpr *call, const EmogiAlgorithmRow *function
 		given == NULL || !IsA(given, Const) || given->constisnull ||
 		!find_key(call, function, &key) ||
 		!emogi_key_io_is_compatible(&key.keys, given->consttype) ||
-		!emogi_key_io_can_lookup(&key.keys, given->consttype) ||
-		!emogi_cache_lookup_pin_latest(&key, &borrowed, &trial.graph, &graph))
+		!emogi_key_io_can_lookup(&key.keys, given->consttype))
 		return -1;
 	trial.direction = key.direction;
+	trial.weight = key.weight;
+	trial.reverse = key.reverse;
+	trial.type = given->constbyval ? given->consttype : InvalidOid;
+	trial.value = given->constvalue;
+	if (is_known(&trial))
+		return last.reached;
+	if (!emogi_cache_lookup_pin_latest(&key, &borrowed, &trial.graph, &graph))
+		return -1;
 	trial.reached = -1;
 	PG_TRY();
 	{
@@ -185,7 +213,7 @@ emogi_size_probe_sampled(const FuncExpr *call, const EmogiAlgorithmRow *function
 {
 	static Trial known;
 	const int	place = emogi_algorithm_takes(function, EMOGI_SOURCES);
-	Trial		trial = {.algorithm = emogi_answer_searching(function->algorithm),
+	Trial		trial = {.algorithm = function->search,
 						 .bounds = {.depth = -1,.distance = (double) INFINITY}};
 	EmogiGraphKey key;
 	EmogiGraph	graph;

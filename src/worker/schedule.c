@@ -54,7 +54,7 @@ count_passes(const EmogiRequest *request)
 
 	if (emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SAMPLES) >= 0)
 		return (double) emogi_sample_count(request->graph.nvertices, query);
-	if (query->algorithm == EMOGI_BFS_SUMS)
+	if (emogi_algorithm_row(query->algorithm)->shape == EMOGI_SHAPE_AGGREGATES)
 		return (double) query->nsources / EMOGI_MSBFS_SOURCES;
 	return (double) Max(query->max_iterations, 1);
 }

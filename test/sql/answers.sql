@@ -50,6 +50,32 @@ SET emogi.enable_local_search = off;
 CALL compare($$SELECT * FROM emogi_bfs('wide', 7, 2)$$);
 RESET emogi.enable_local_search;
 RESET emogi.enable_index_search;
+-- degrees of given vertices, counted over indexes, and similarities of given pairs, in a graph of the edges around these
+SELECT emogi_evict() > 0 AS evicted;
+CREATE PROCEDURE compare_graph(query text) LANGUAGE plpgsql AS $$
+DECLARE line text; said text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		said := coalesce(substring(line FROM 'Graph: .*'), said);
+	END LOOP;
+	EXECUTE query;
+	RAISE WARNING '%', query;
+	RAISE WARNING '    %; run: %', said, (SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
+END $$;
+CALL compare($$SELECT * FROM emogi_degree('wide') WHERE vertex = 7$$);
+CALL compare($$SELECT * FROM emogi_degree('wide') WHERE vertex = ANY ('{7, 8}')$$);
+CALL compare_graph($$SELECT * FROM emogi_degree('wide') WHERE vertex = 7$$);
+CALL compare_graph($$SELECT * FROM emogi_similarity('wide', pairs => 'VALUES (7, 8), (9, 10)')$$);
+SET plan_cache_mode = force_generic_plan;
+PREPARE pairs(text) AS SELECT * FROM emogi_similarity('wide', pairs => $1);
+CALL compare_graph($$EXECUTE pairs('VALUES (7, 8), (9, 10)')$$);
+DEALLOCATE pairs;
+RESET plan_cache_mode;
+SET emogi.enable_index_search = off;
+CALL compare($$SELECT * FROM emogi_degree('wide') WHERE vertex = 7$$);
+SELECT emogi_evict() > 0 AS evicted;
+CALL compare_graph($$SELECT * FROM emogi_similarity('wide', pairs => 'VALUES (7, 8), (9, 10)')$$);
+RESET emogi.enable_index_search;
 -- components, from the second call on from those of the first
 CALL compare($$SELECT * FROM emogi_cc('grid')$$);
 CALL compare($$SELECT * FROM emogi_cc('grid')$$);

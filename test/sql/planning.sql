@@ -277,3 +277,24 @@ SELECT DISTINCT expected_rows('SELECT * FROM ' || call) AS by_default FROM tries
 RESET ROLE;
 DROP OWNED BY regress_emogi_stranger;
 DROP ROLE regress_emogi_stranger;
+
+-- A plan looks up the size of a graph once, and the next plan of the same statement again. Conditions that name vertices spare a build for degrees.
+CREATE TABLE counted (src bigint, dst bigint);
+INSERT INTO counted SELECT i / 4, i * 7919 % 50000 FROM generate_series(1, 200000) i;
+CREATE INDEX ON counted (src);
+VACUUM ANALYZE counted;
+CREATE FUNCTION costs(query text, OUT built float8, OUT cached float8, OUT evicted float8) LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM emogi_evict();
+  built := expected_cost(query);
+  PERFORM emogi_prewarm('counted');
+  cached := expected_cost(query);
+  PERFORM emogi_evict();
+  evicted := expected_cost(query);
+END $$;
+SELECT built > 2 * cached AS costs_build, built = evicted AS again FROM costs('SELECT * FROM emogi_pagerank(''counted'') a JOIN emogi_pagerank(''counted'') b USING (vertex)');
+SELECT built < 2 * cached AS spares_build, built = evicted AS again FROM costs('SELECT * FROM emogi_degree(''counted'') WHERE vertex = 7');
+SET emogi.enable_index_search = off;
+SELECT built < 2 * cached AS spares_build FROM costs('SELECT * FROM emogi_degree(''counted'') WHERE vertex = 7');
+RESET emogi.enable_index_search;
+DROP TABLE counted;

@@ -225,6 +225,18 @@ $one->ask('COMMIT');
 $two->ask('COMMIT');
 is($one->ask("SELECT checked('numbers', 1, 4); SELECT count(*) FROM emogi_shortest_path('numbers', 1, 4)"), "right\n4", '... a newer one does');
 
+# The same if only that transaction was in progress in the imported snapshot, which else sees what the last call has seen.
+$one->ask("BEGIN; INSERT INTO numbers VALUES (4, 5); SELECT checked('numbers', 1, 5)");
+$two->ask('BEGIN ISOLATION LEVEL REPEATABLE READ');
+$snapshot = $two->ask('SELECT pg_export_snapshot()');
+$one->ask('COMMIT');
+$one->ask("BEGIN ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '$snapshot'");
+is($one->ask("SELECT checked('numbers', 1, 5); SELECT count(*) FROM emogi_shortest_path('numbers', 1, 5)"), "right\n0",
+	'a snapshot in which only the transaction is in progress does not see its changes');
+$one->ask('COMMIT');
+$two->ask('COMMIT');
+$one->ask('DELETE FROM numbers WHERE src = 4');
+
 # A procedure that commits between its calls.
 $one->ask(q{CREATE PROCEDURE steps() LANGUAGE plpgsql AS $$ BEGIN
 	FOR i IN 4 .. 40 LOOP

@@ -71,7 +71,7 @@ check_vertices(int number)
 	CHECK(emogi_query_check(&graph, &query, &error) == EMOGI_OK, "%s without a source: %s", row->name, error.message);
 	query.ntargets = 1;
 	query.targets = &beyond;
-	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT) == ((row->traits & EMOGI_STOPS) != 0 || row->algorithm == EMOGI_SIMILARITY || emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0),
+	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT) == ((row->traits & (EMOGI_STOPS | EMOGI_OF_TARGETS)) != 0 || emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0),
 		  "%s and a target beyond the end", row->name);
 }
 
@@ -80,7 +80,9 @@ static void
 check_traits(void)
 {
 	static const uint32_t traits[] = {EMOGI_PATH_ADDITIVE, EMOGI_SUM_USES_OWN_VALUE, EMOGI_SUM_DIRICHLET, EMOGI_SUM_KEEPS_ISOLATED, EMOGI_STOPS, EMOGI_NEEDS_BACKWARD,
-		EMOGI_WEIGHS_BACKWARD, EMOGI_HAS_MSBFS, EMOGI_MAY_DIVERGE};
+		EMOGI_WEIGHS_BACKWARD, EMOGI_HAS_MSBFS, EMOGI_MAY_DIVERGE, EMOGI_SUMS_LISTS, EMOGI_INDEX_SEARCH, EMOGI_COUNTS_PATHS, EMOGI_NAMES_MEMBERS,
+		EMOGI_KEEPS_COMPONENTS, EMOGI_FEW_ROWS, EMOGI_OF_TARGETS, EMOGI_COUNTS_CORNERS, EMOGI_CPU_AGGREGATES, EMOGI_MAY_NOT_CONVERGE,
+		EMOGI_DAMPED};
 	uint32_t	seen = 0;
 
 	for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)

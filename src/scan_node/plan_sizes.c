@@ -1,0 +1,158 @@
+/*
+ * plan_sizes.c: what a run of the planner knows about the graphs of its calls
+ *
+ * A plan asks several times for the size of a call's graph, and for the reach of its search: for
+ * rows, costs, conditions and joins. The cache is asked once; the later questions of the same run
+ * of the planner get the same estimate.
+ */
+#include "postgres.h"
+
+#include "nodes/pathnodes.h"
+
+#include "scan_node/plan.h"
+
+/* The reach of a call's search within some bounds. */
+typedef struct Reach
+{
+	EmogiBounds bounds;
+	double		reached;
+} Reach;
+
+/* What is known about a call. */
+typedef struct CallSize
+{
+	FuncExpr   *call;
+	EmogiAlgorithm algorithm;
+	bool		is_found;
+	EmogiGraphSize size;
+	List	   *reaches;		/* of Reach */
+} CallSize;
+
+/* The sizes of a run of the planner, in its memory context. */
+typedef struct PlanSizes
+{
+	MemoryContextCallback callback;
+	const PlannerGlobal *glob;	/* of the run; its address is in use as long as this exists */
+	MemoryContext context;
+	List	   *calls;			/* of CallSize */
+} PlanSizes;
+
+/* Of the run that has asked last; NULL = none that still exists. */
+static PlanSizes *current;
+
+/* Forget the sizes of a run whose memory is freed. */
+static void
+forget(void *sizes)
+{
+	if (current == sizes)
+		current = NULL;
+}
+
+/* Get the sizes of a run of the planner. */
+static PlanSizes *
+sizes_of(const PlannerInfo *root)
+{
+	PlanSizes  *sizes;
+
+	if (current != NULL && current->glob == root->glob)
+		return current;
+	sizes = MemoryContextAllocZero(root->planner_cxt, sizeof *sizes);
+	sizes->glob = root->glob;
+	sizes->context = root->planner_cxt;
+	sizes->callback.func = forget;
+	sizes->callback.arg = sizes;
+	MemoryContextRegisterResetCallback(root->planner_cxt, &sizes->callback);
+	current = sizes;
+	return sizes;
+}
+
+/* Find what is known about a call; NULL = nothing. */
+static CallSize *
+find_call(const PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm)
+{
+	ListCell   *cell;
+
+	foreach(cell, sizes_of(root)->calls)
+	{
+		CallSize   *known = lfirst(cell);
+
+		if (known->algorithm == algorithm && equal(known->call, call))
+			return known;
+	}
+	return NULL;
+}
+
+/*
+ * Get the size of a call's graph as this run of the planner has found it before; return false if it
+ * has not. *is_found: whether the size is known.
+ */
+bool
+emogi_plan_sizes_find(const PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm,
+					  EmogiGraphSize *size, bool *is_found)
+{
+	const CallSize *known = find_call(root, call, algorithm);
+
+	if (known == NULL)
+		return false;
+	*size = known->size;
+	*is_found = known->is_found;
+	return true;
+}
+
+/* Keep the size of a call's graph for this run of the planner. */
+void
+emogi_plan_sizes_add(const PlannerInfo *root, const FuncExpr *call, const EmogiGraphSize *size,
+					 EmogiAlgorithm algorithm, bool is_found)
+{
+	PlanSizes  *sizes = sizes_of(root);
+	MemoryContext before = MemoryContextSwitchTo(sizes->context);
+	CallSize   *known = palloc0(sizeof *known);
+
+	known->call = copyObject(unconstify(FuncExpr *, call));
+	known->algorithm = algorithm;
+	known->is_found = is_found;
+	if (is_found)
+		known->size = *size;
+	sizes->calls = lappend(sizes->calls, known);
+	MemoryContextSwitchTo(before);
+}
+
+/* Get the reach of a call's search within these bounds; return false if it was not tried. */
+bool
+emogi_plan_sizes_reach(const PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm,
+					   const EmogiBounds *bounds, double *reached)
+{
+	const CallSize *known = find_call(root, call, algorithm);
+	ListCell   *cell;
+
+	if (known == NULL)
+		return false;
+	foreach(cell, known->reaches)
+	{
+		const Reach *reach = lfirst(cell);
+
+		if (reach->bounds.depth != bounds->depth || reach->bounds.distance != bounds->distance)
+			continue;
+		*reached = reach->reached;
+		return true;
+	}
+	return false;
+}
+
+/* Keep the reach of a call's search, if the size of its graph is kept. */
+void
+emogi_plan_sizes_add_reach(const PlannerInfo *root, const FuncExpr *call,
+						   EmogiAlgorithm algorithm, const EmogiBounds *bounds, double reached)
+{
+	CallSize   *known = find_call(root, call, algorithm);
+	MemoryContext before = MemoryContextSwitchTo(sizes_of(root)->context);
+
+	if (known != NULL)
+	{
+		Reach	   *reach = palloc(sizeof *reach);
+
+		*reach = (Reach) {*bounds, reached};
+		known->reaches = lappend(known->reaches, reach);
+	}
+	MemoryContextSwitchTo(before);
+}
