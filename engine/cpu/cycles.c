@@ -40,6 +40,7 @@ typedef struct Reached
 #define HASH_PREFIX reached
 #define HASH_ENTRY Reached
 #define HASH_STORED(reached) (reached)->vertex
+#define HASH_MIN_BITS 6
 #include "containers/hash_table.h"
 
 /* A vertex on the path. */
@@ -78,8 +79,8 @@ struct EmogiCycles
 	uint64_t	length;			/* current length of cycles; 0 = not started */
 	bool		any_first;		/* the first vertex of a cycle may be one that was not reached */
 	Step	   *steps;			/* [nsteps of room] */
-	uint32_t   *vertices;		/* [room + 1], of the steps; of a cycle, also its last vertex and the
-								 * source */
+	uint32_t   *vertices;		/* [room + 1], of the steps; of a cycle, also its last vertex and
+								 * the source */
 	double	   *distance;		/* [room + 1], likewise */
 	uint64_t	nsteps;
 	uint64_t	room;
@@ -325,8 +326,8 @@ is_first_cheaper(EmogiCycles *cycles)
 /* ---- depth-first search ---- */
 
 /*
- * Find the edge from the last vertex of a cycle, at a distance, to the source. Returns whether there
- * is one, and adds both vertices to the path if so.
+ * Find the edge from the last vertex of a cycle, at a distance, to the source. Returns whether
+ * there is one, and adds both vertices to the path if so.
  */
 static bool
 close_cycle(EmogiCycles *cycles, uint32_t vertex, double distance)
