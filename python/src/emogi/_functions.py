@@ -319,7 +319,7 @@ class Functions:
         return self._rows("cdlp", {"max_iterations": max_iterations, "direction": direction}, select, progress)
 
     def check(self, direction: Direction | None = None, weights: bool | None = False, backward: bool | None = False, with_overlay: bool | None = False) -> dict[str, Any]:
-        """Compare the graph that a call would use with one newly built from its source.
+        """Compare the graph that a call would use with a graph newly built from the same source.
 
         Returns a dict: ok (boolean), differs (text), cache (text), vertices (bigint), edges (bigint), has_weights (boolean), has_backward (boolean).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
