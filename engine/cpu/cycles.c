@@ -6,6 +6,13 @@
  * search computes these distances and goes one level further for each length. So no cycle waits for
  * parts of the graph beyond the reach of cycles of its length, and no cycle has to be stored.
  *
+ * The first vertex of a cycle of length n is at most n - 1 hops from the source, the second one at
+ * most n - 2 hops, and so on. So only first vertices need level n - 1, the largest. This level is
+ * not searched for the maximum length if it costs more than the edges of the first vertices. The
+ * search then enters all first vertices, and the hops of the second vertices decide.
+ *
+ * The last vertex of a cycle is one hop from the source. Bisection finds its edge to the source.
+ *
  * What is known of reached vertices is in a hash table until they are many, so that a short search
  * costs nothing that grows with the graph.
  */
@@ -19,6 +26,8 @@
 
 #define PIECE 16384				/* edges between two polls */
 #define MAX_HASHED 4096			/* reached vertices in the hash table */
+#define MIN_STEPS 6				/* room for the steps of a path; it grows with the path */
+#define EDGES_PER_REACH 2		/* cost of an edge that may reach a vertex, in edges looked up */
 
 /* A reached vertex in the hash table. */
 typedef struct Reached
@@ -31,6 +40,7 @@ typedef struct Reached
 #define HASH_PREFIX reached
 #define HASH_ENTRY Reached
 #define HASH_STORED(reached) (reached)->vertex
+#define HASH_MIN_BITS 6
 #include "containers/hash_table.h"
 
 /* A vertex on the path. */
@@ -67,9 +77,11 @@ struct EmogiCycles
 	uint64_t	nmet;
 	uint64_t	queue_room;
 	uint64_t	length;			/* current length of cycles; 0 = not started */
+	bool		any_first;		/* the first vertex of a cycle may be one that was not reached */
 	Step	   *steps;			/* [nsteps of room] */
-	uint32_t   *vertices;		/* [room + 1], of the steps */
-	double	   *distance;		/* [room + 1] */
+	uint32_t   *vertices;		/* [room + 1], of the steps; of a cycle, also its last vertex and
+								 * the source */
+	double	   *distance;		/* [room + 1], likewise */
 	uint64_t	nsteps;
 	uint64_t	room;
 };
@@ -139,21 +151,23 @@ get_hops(const EmogiCycles *cycles, uint32_t vertex)
 		reached_find(cycles->reached, cycles->bits, vertex)->hops;
 }
 
-static inline bool
-is_on_path(const EmogiCycles *cycles, uint32_t vertex)
-{
-	return cycles->reached == NULL ? cycles->on_path[vertex] :
-		reached_find(cycles->reached, cycles->bits, vertex)->on_path;
-}
-
-/* Note whether a reached vertex is on the path. */
+/*
+ * Note whether a vertex is on the path. Nothing is noted for a vertex that was not reached: no path
+ * enters it a second time.
+ */
 static inline void
 set_on_path(EmogiCycles *cycles, uint32_t vertex, bool on_path)
 {
+	Reached    *reached;
+
 	if (cycles->reached == NULL)
+	{
 		cycles->on_path[vertex] = on_path;
-	else
-		reached_find(cycles->reached, cycles->bits, vertex)->on_path = on_path;
+		return;
+	}
+	reached = reached_find(cycles->reached, cycles->bits, vertex);
+	if (reached->vertex != 0)
+		reached->on_path = on_path;
 }
 
 /*
@@ -270,45 +284,150 @@ go_level(EmogiCycles *cycles)
 	return true;
 }
 
+/* Count the edges of the first vertices that were not reached, each list as one more. */
+static uint64_t
+count_first_edges(EmogiCycles *cycles)
+{
+	const EmogiListRange list = emogi_contiguous_list(&cycles->forward, cycles->source);
+	const uint32_t *targets = list.lists->targets;
+	uint64_t	nedges = 0;
+
+	for (uint64_t e = list.first; e < list.end && !count_edges(cycles, 1); e++)
+		if ((e == list.first || targets[e] != targets[e - 1]) && get_hops(cycles, targets[e]) == 0)
+			nedges += emogi_lists_degree(&cycles->forward.view, targets[e]) + 1;
+	return nedges;
+}
+
+/* Count the edges to the vertices of the last level, likewise, up to more than `limit`. */
+static uint64_t
+count_level_edges(EmogiCycles *cycles, uint64_t limit)
+{
+	uint64_t	nedges = 0;
+
+	for (uint64_t i = cycles->head;
+		 i < cycles->nmet && nedges <= limit && !count_edges(cycles, 1); i++)
+		nedges += emogi_lists_degree(&cycles->backward.view, cycles->queue[i]) + 1;
+	return nedges;
+}
+
+/*
+ * Return true if following the edges of the first vertices costs less than searching the next
+ * level. The comparison reads as many lists as the source has edges, and at most as many lists of
+ * the level as the first vertices have edges.
+ */
+static bool
+is_first_cheaper(EmogiCycles *cycles)
+{
+	const uint64_t nfirst = count_first_edges(cycles) / EDGES_PER_REACH;
+
+	return nfirst < count_level_edges(cycles, nfirst);
+}
+
 /* ---- depth-first search ---- */
 
-/* Advance to a vertex. */
+/*
+ * Find the edge from the last vertex of a cycle, at a distance, to the source. Returns whether
+ * there is one, and adds both vertices to the path if so.
+ */
 static bool
+close_cycle(EmogiCycles *cycles, uint32_t vertex, double distance)
+{
+	const EmogiListRange list = emogi_contiguous_list(&cycles->forward, vertex);
+	const EmogiAdjacency *lists = list.lists;
+	uint64_t	first = list.first;
+	uint64_t	end = list.end;
+
+	/* the first edge that is not before those to the source: the lightest of them, if any */
+	while (first < end)
+	{
+		const uint64_t middle = first + (end - first) / 2;
+
+		if (emogi_overlay_before(cycles->graph, cycles->overlay, lists->targets[middle],
+								 cycles->source))
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	if (count_edges(cycles, 1) || first == list.end || lists->targets[first] != cycles->source)
+		return false;
+	cycles->vertices[cycles->nsteps] = vertex;
+	cycles->distance[cycles->nsteps] = distance;
+	cycles->vertices[cycles->nsteps + 1] = cycles->source;
+	cycles->distance[cycles->nsteps + 1] =
+		emogi_path_candidate(EMOGI_SSSP, distance,
+							 emogi_weight(lists->weights, cycles->graph->weight_type, first));
+	return cycles->distance[cycles->nsteps + 1] < (double) INFINITY;
+}
+
+/* Advance to a vertex. */
+static void
 push_step(EmogiCycles *cycles, uint32_t vertex, double distance)
 {
 	const EmogiListRange list = emogi_contiguous_list(&cycles->forward, vertex);
 
+	/* with the last vertex and the source, a cycle has two vertices more than steps */
 	if (count_edges(cycles, list.end - list.first + 1) ||
-		!reserve_steps(cycles, cycles->nsteps + 1))
-		return false;
+		!reserve_steps(cycles, cycles->nsteps + 2))
+		return;
 	set_on_path(cycles, vertex, true);
 	cycles->vertices[cycles->nsteps] = vertex;
 	cycles->distance[cycles->nsteps] = distance;
 	cycles->steps[cycles->nsteps++] = (Step) {list, list.first};
+}
+
+/* Go back from the last vertex. */
+static void
+pop_step(EmogiCycles *cycles)
+{
+	set_on_path(cycles, cycles->vertices[--cycles->nsteps], false);
+}
+
+/*
+ * Reach all vertices that the paths of the current length can visit. False if there are none or the
+ * job has failed.
+ */
+static bool
+reach_level(EmogiCycles *cycles)
+{
+	cycles->any_first = cycles->length == cycles->max_length && cycles->length > 2 &&
+		is_first_cheaper(cycles);
+	if (cycles->length > 1 && !cycles->any_first && !go_level(cycles))
+		return false;
+	/* all vertices of a cycle are reached before its length exceeds their number */
+	return cycles->head < cycles->nmet || cycles->length <= cycles->nmet;
+}
+
+/*
+ * Start with the paths of the next length; *closed tells whether the source has a self-loop, the
+ * only cycle of length 1. False if there are no more paths or the job has failed.
+ */
+static bool
+begin_length(EmogiCycles *cycles, bool *closed)
+{
+	if (cycles->length == cycles->max_length)
+		return false;
+	cycles->length++;
+	if (!reach_level(cycles))
+		return false;
+	if (cycles->length == 1)
+		*closed = close_cycle(cycles, cycles->source, 0.0);
+	else if (cycles->length > 2 || !cycles->both)
+		push_step(cycles, cycles->source, 0.0);
 	return true;
 }
 
-/* Start with the paths of the next length; false if there are none or the job has failed. */
-static bool
-begin_length(EmogiCycles *cycles)
-{
-	if (cycles->length > 0 && !go_level(cycles))
-		return false;
-	cycles->length++;
-	/* all vertices of a cycle are reached before its length exceeds their number */
-	if (cycles->length > cycles->max_length ||
-		(cycles->head == cycles->nmet && cycles->length > cycles->nmet))
-		return false;
-	return push_step(cycles, cycles->source, 0.0);
-}
-
-/* Return true if a path of a length may go on to a vertex other than the source. */
+/* Return true if a path of the current length may go on to a vertex. */
 static inline bool
 may_enter(const EmogiCycles *cycles, uint32_t vertex)
 {
-	const uint32_t hops = get_hops(cycles, vertex);
+	const Reached *reached = cycles->reached != NULL ?
+		reached_find(cycles->reached, cycles->bits, vertex) : NULL;
+	const uint32_t hops = reached != NULL ? reached->hops : cycles->hops[vertex];
 
-	if (hops == 0 || cycles->nsteps + hops - 1 > cycles->length || is_on_path(cycles, vertex))
+	if (hops == 0)
+		return cycles->any_first && cycles->nsteps == 1;
+	if (cycles->nsteps + hops - 1 > cycles->length ||
+		(reached != NULL ? reached->on_path : cycles->on_path[vertex]))
 		return false;
 	return !cycles->both || cycles->nsteps == 1 || cycles->nsteps + 1 < cycles->length ||
 		(vertex != cycles->vertices[1] &&
@@ -316,40 +435,45 @@ may_enter(const EmogiCycles *cycles, uint32_t vertex)
 }
 
 /*
- * Follow the next edge of the last vertex; *closed tells whether that completes a cycle of the
- * current length. False if the job has failed.
+ * Follow an edge to a vertex that the path may enter; return true if that completes a cycle of the
+ * current length.
  */
 static bool
-go_on(EmogiCycles *cycles, bool *closed)
+follow(EmogiCycles *cycles, const EmogiAdjacency *lists, uint64_t e)
 {
-	const uint64_t last = cycles->nsteps - 1;
-	Step	   *step = &cycles->steps[last];
-	const EmogiAdjacency *lists = step->list.lists;
-	const uint64_t e = step->entry++;
-	double		distance;
+	const double distance =
+		emogi_path_candidate(EMOGI_SSSP, cycles->distance[cycles->nsteps - 1],
+							 emogi_weight(lists->weights, cycles->graph->weight_type, e));
 
-	if (e == step->list.end)
-	{
-		set_on_path(cycles, cycles->vertices[last], false);
-		cycles->nsteps--;
-		return true;
-	}
-	if (e > step->list.first && lists->targets[e] == lists->targets[e - 1])
-		return true;			/* parallel edge with no less weight */
-	distance = emogi_path_candidate(EMOGI_SSSP, cycles->distance[last],
-									emogi_weight(lists->weights, cycles->graph->weight_type, e));
 	if (!(distance < (double) INFINITY))
-		return true;
-	if (lists->targets[e] != cycles->source)
-		return !may_enter(cycles, lists->targets[e]) ||
-			push_step(cycles, lists->targets[e], distance);
-	*closed = cycles->nsteps == cycles->length && !(cycles->both && cycles->length == 2);
-	if (*closed)
-	{
-		cycles->vertices[cycles->nsteps] = cycles->source;
-		cycles->distance[cycles->nsteps] = distance;
-	}
-	return true;
+		return false;
+	if (cycles->nsteps + 1 == cycles->length)
+		return close_cycle(cycles, lists->targets[e], distance);
+	push_step(cycles, lists->targets[e], distance);
+	return false;
+}
+
+/*
+ * Follow the edges of the last vertex up to the next one that the path may enter, or go back from
+ * it. Returns true if that completes a cycle of the current length.
+ */
+static bool
+go_on(EmogiCycles *cycles)
+{
+	Step	   *step = &cycles->steps[cycles->nsteps - 1];
+	const EmogiListRange list = step->list;
+	const uint32_t *targets = list.lists->targets;
+	uint64_t	e = step->entry;
+
+	/* of parallel edges, the first has the minimum weight */
+	while (e < list.end &&
+		   ((e > list.first && targets[e] == targets[e - 1]) || !may_enter(cycles, targets[e])))
+		e++;
+	step->entry = e + 1;
+	if (e < list.end)
+		return follow(cycles, list.lists, e);
+	pop_step(cycles);
+	return false;
 }
 
 /* Set the error message. */
@@ -377,7 +501,8 @@ begin_search(EmogiCycles *cycles)
 	emogi_contiguous_lists_begin(&cycles->backward,
 								 emogi_lists_backward(cycles->graph, cycles->overlay), &cycles->job,
 								 &cycles->bytes, cycles->max_bytes);
-	(void) meet(cycles, cycles->source, 1);
+	if (reserve_steps(cycles, MIN_STEPS))
+		(void) meet(cycles, cycles->source, 1);
 }
 
 EmogiStatus
@@ -416,8 +541,12 @@ emogi_cycles_next(EmogiCycles *cycles, EmogiCycle *cycle)
 
 	*cycle = (EmogiCycle) {0};
 	while (!closed && !emogi_job_stopped(&cycles->job))
-		if (cycles->nsteps > 0 ? !go_on(cycles, &closed) : !begin_length(cycles))
+	{
+		if (cycles->nsteps > 0)
+			closed = go_on(cycles);
+		else if (!begin_length(cycles, &closed))
 			break;
+	}
 	if (closed)
 		*cycle = (EmogiCycle) {cycles->length, cycles->vertices, cycles->distance};
 	return end_job(cycles);

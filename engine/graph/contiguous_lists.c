@@ -21,32 +21,37 @@ allocate(EmogiContiguousLists *lists, uint64_t bytes)
 	return memory;
 }
 
-/* Copy the pieces of a list into one array; false, and the job failed, if out of memory. */
-static bool
-join_pieces(EmogiContiguousLists *lists, const EmogiOverlayList *list, EmogiJoinedList *made)
+/*
+ * Get the arrays of a list of one piece, or of a copy of all pieces; NULL, and the job failed, if
+ * out of memory.
+ */
+static EmogiAdjacency *
+join_pieces(EmogiContiguousLists *lists, const EmogiOverlayList *list)
 {
 	const EmogiListPiece *pieces = &lists->view.changed_lists->pieces[list->first];
 	const size_t weight_bytes = emogi_weight_bytes(lists->view.weight_type);
+	const uint64_t copied = list->npieces == 1 ? 0 : list->degree;
+	EmogiAdjacency *arrays =
+		allocate(lists, sizeof *arrays + copied * (weight_bytes + sizeof(uint32_t)));
 	char	   *weights;
 	uint32_t   *targets;
 	uint64_t	place = 0;
 
+	if (arrays == NULL)
+		return NULL;
 	if (list->npieces == 1)
 	{
-		made->arrays.targets = pieces->targets;
-		made->arrays.weights = pieces->weights;
-		return true;
+		arrays->targets = pieces->targets;
+		arrays->weights = pieces->weights;
+		return arrays;
 	}
 	/* weights first, because their alignment is larger */
-	made->memory = allocate(lists, list->degree * (weight_bytes + sizeof *targets));
-	if (made->memory == NULL)
-		return false;
-	weights = made->memory;
-	targets = (uint32_t *) (weights + list->degree * weight_bytes);
+	weights = (char *) (arrays + 1);
+	targets = (uint32_t *) (weights + copied * weight_bytes);
 	if (weight_bytes % sizeof *targets != 0)
 	{
-		targets = made->memory;
-		weights = (char *) (targets + list->degree);
+		targets = (uint32_t *) (arrays + 1);
+		weights = (char *) (targets + copied);
 	}
 	for (uint32_t i = 0; i < list->npieces; i++)
 	{
@@ -56,28 +61,48 @@ join_pieces(EmogiContiguousLists *lists, const EmogiOverlayList *list, EmogiJoin
 				   pieces[i].count * weight_bytes);
 		place += pieces[i].count;
 	}
-	made->arrays.targets = targets;
-	made->arrays.weights = weight_bytes > 0 ? weights : NULL;
-	return true;
+	arrays->targets = targets;
+	arrays->weights = weight_bytes > 0 ? weights : NULL;
+	return arrays;
+}
+
+/* Ensure room for one more used list; false, and the job failed, if out of memory. */
+static bool
+reserve(EmogiContiguousLists *lists)
+{
+	const uint64_t bytes = (lists->nmade + 1) * 4 * sizeof *lists->made;	/* at most */
+
+	if (joined_list_fits(lists->made, lists->bits, lists->nmade + 1))
+		return true;
+	if (*lists->bytes + bytes <= lists->max_bytes && emogi_job_may_allocate(lists->job) &&
+		joined_list_grow(&lists->made, &lists->bits, lists->nmade + 1))
+	{
+		*lists->bytes += bytes;
+		return true;
+	}
+	emogi_job_fail(lists->job, EMOGI_NO_MEMORY);
+	return false;
 }
 
 EmogiListRange
 emogi_contiguous_lists_make(EmogiContiguousLists *lists, const EmogiOverlayList *list)
 {
-	const EmogiOverlayLists *changed_lists = lists->view.changed_lists;
 	const EmogiListRange none = {lists->view.lists, 0, 0};
 	EmogiJoinedList *made;
 
-	if (list->degree == 0)
+	if (list->degree == 0 || !reserve(lists))
 		return none;
-	if (lists->made == NULL)
-		lists->made = allocate(lists, sizeof *lists->made << changed_lists->bits);
-	if (lists->made == NULL)
-		return none;
-	made = &lists->made[list - changed_lists->lists];
-	if (made->arrays.targets == NULL && !join_pieces(lists, list, made))
-		return none;
-	return (EmogiListRange) {&made->arrays, 0, list->degree};
+	made = joined_list_find(lists->made, lists->bits, list->vertex - 1);
+	if (made->vertex == 0)
+	{
+		EmogiAdjacency *arrays = join_pieces(lists, list);
+
+		if (arrays == NULL)
+			return none;
+		*made = (EmogiJoinedList) {list->vertex, arrays};
+		lists->nmade++;
+	}
+	return (EmogiListRange) {made->arrays, 0, list->degree};
 }
 
 void
@@ -85,8 +110,8 @@ emogi_contiguous_lists_end(EmogiContiguousLists *lists)
 {
 	if (lists->made == NULL)
 		return;
-	for (uint64_t i = 0; i < UINT64_C(1) << lists->view.changed_lists->bits; i++)
-		free(lists->made[i].memory);
+	for (uint64_t i = 0; i < UINT64_C(1) << lists->bits; i++)
+		free(lists->made[i].arrays);
 	free(lists->made);
 	lists->made = NULL;
 }

@@ -3,7 +3,8 @@
  * searches that go back and forth in a list
  *
  * An unchanged list is a range of the graph's arrays. A changed list of several pieces is copied
- * into one array on first use and kept.
+ * into one array on first use and kept. The cost of a search does not depend on the number of
+ * changed lists that it does not use.
  */
 #ifndef EMOGI_CONTIGUOUS_LISTS_H
 #define EMOGI_CONTIGUOUS_LISTS_H
@@ -11,19 +12,27 @@
 #include "contract/overlay.h"
 #include "threads/job.h"
 
-/* A contiguous copy of a list: targets and weights only. */
+/* A changed list that has been used. */
 typedef struct EmogiJoinedList
 {
-	EmogiAdjacency arrays;		/* targets = NULL: not used yet */
-	void	   *memory;			/* NULL = the arrays are those of a piece */
+	uint32_t	vertex;			/* + 1; 0 = free slot */
+	EmogiAdjacency *arrays;		/* targets and weights only: those of the only piece, or a copy
+								 * behind the struct */
 } EmogiJoinedList;
+
+#define HASH_PREFIX joined_list
+#define HASH_ENTRY EmogiJoinedList
+#define HASH_STORED(list) (list)->vertex
+#define HASH_MIN_BITS 5
+#include "containers/hash_table.h"
 
 /* The lists of one direction. */
 typedef struct EmogiContiguousLists
 {
 	EmogiListsView view;
-	EmogiJoinedList *made;		/* [2^view.changed_lists->bits], by the slot of the list; NULL
-								 * = none used yet */
+	EmogiJoinedList *made;		/* [2^bits]; NULL = none used yet */
+	int			bits;
+	uint64_t	nmade;
 	EmogiJob   *job;
 	uint64_t   *bytes;			/* allocated by the search */
 	uint64_t	max_bytes;

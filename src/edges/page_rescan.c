@@ -42,7 +42,7 @@ typedef struct LeafRescan
 /* State shared by all processes. */
 typedef struct Rescan
 {
-	uint64		token;
+	uint64		token;			/* of the slot, for workers */
 	Oid			relid;			/* of the source */
 	bool		brief;			/* the edges may be in local memory */
 	pg_atomic_uint64 next;		/* number of the next page to take */
@@ -83,14 +83,17 @@ take_brief_chunk(void)
 	return chunk;
 }
 
-/* Scan pages until there are no more. */
+/* Scan pages until there are no more. slot: the slot of the call; NULL in a worker. */
 static void
-scan_pages(Rescan *all, const EmogiRowFilterPlan *filter)
+scan_pages(Rescan *all, const EmogiRowFilterPlan *filter, EmogiSlot *slot)
 {
 	EmogiSink	sink;
 	uint64		first;
 
-	emogi_sink_open(&sink, all->token);
+	if (slot != NULL)
+		emogi_sink_open_own(&sink, slot);
+	else
+		emogi_sink_open(&sink, all->token);
 	if (all->brief && all->count <= MAX_BRIEF)
 		sink.chunk = take_brief_chunk();
 	if (all->count < EMOGI_CHUNK_BYTES / PAGE_BYTES)
@@ -119,12 +122,13 @@ emogi_page_rescan_worker(dsm_segment *segment, shm_toc *toc)
 
 	emogi_shared_require();
 	filter.is_rescan = true;
-	scan_pages(all, &filter);
+	scan_pages(all, &filter, NULL);
 }
 
 /* Scan with parallel workers; without dynamic shared memory or workers, alone. */
 static void
-scan_in_parallel(const Rescan *all, Size bytes, const EmogiRowFilterPlan *filter, int nworkers)
+scan_in_parallel(const Rescan *all, Size bytes, const EmogiRowFilterPlan *filter, EmogiSlot *slot,
+				 int nworkers)
 {
 	const char *text = emogi_row_filter_text(filter);
 	ParallelContext *context;
@@ -138,13 +142,14 @@ scan_in_parallel(const Rescan *all, Size bytes, const EmogiRowFilterPlan *filter
 	InitializeParallelDSM(context);
 	shared = shm_toc_allocate(context->toc, bytes);
 	memcpy(shared, all, bytes);
+	shared->token = emogi_slot_token(slot);
 	pg_atomic_init_u64(&shared->next, 0);
 	shm_toc_insert(context->toc, TOC_RESCAN, shared);
 	if (text != NULL)
 		shm_toc_insert(context->toc, TOC_FILTER,
 					   strcpy(shm_toc_allocate(context->toc, strlen(text) + 1), text));
 	LaunchParallelWorkers(context);
-	scan_pages(shared, filter);
+	scan_pages(shared, filter, slot);
 	WaitForParallelWorkersToFinish(context);
 	DestroyParallelContext(context);
 	ExitParallelMode();
@@ -170,7 +175,6 @@ emogi_page_rescan_run(EmogiCall *call, const EmogiSource *source, const EmogiPag
 	emogi_sink_begin(call, &source->key,
 					 emogi_sink_weights(source->weight > 0, source->reverse > 0, weights),
 					 dictionary, false);
-	all->token = emogi_slot_token(call->slot);
 	all->relid = source->relid;
 	filter.is_rescan = true;
 	/* a condition might call emogi, and there is only one such chunk */
@@ -193,8 +197,8 @@ emogi_page_rescan_run(EmogiCall *call, const EmogiSource *source, const EmogiPag
 	}
 	nworkers = may_share ? emogi_heap_scan_workers(all->count) : 0;
 	if (nworkers > 0)
-		scan_in_parallel(all, bytes, &filter, nworkers);
+		scan_in_parallel(all, bytes, &filter, call->slot, nworkers);
 	else if (all->count > 0)
-		scan_pages(all, &filter);
+		scan_pages(all, &filter, call->slot);
 	pfree(all);
 }

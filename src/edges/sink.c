@@ -84,6 +84,17 @@ open_slot(EmogiSink *sink, uint64 token, bool is_load)
 		emogi_sink_refuse_caller();
 }
 
+/* Open a sink on a slot of this backend, which holds it. */
+void
+emogi_sink_open_own(EmogiSink *sink, EmogiSlot *slot)
+{
+	memset(sink, 0, sizeof *sink);
+	sink->max_bytes = EMOGI_CHUNK_BYTES;
+	sink->slot = slot;
+	sink->weights = slot->weights;
+	emogi_sink_open_keys(sink);
+}
+
 /* Open a sink on the slot with this token, which must belong to this session. */
 void
 emogi_sink_open(EmogiSink *sink, uint64 token)

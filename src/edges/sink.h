@@ -39,6 +39,7 @@ typedef struct EmogiSink
 								 * NULL = they are not */
 } EmogiSink;
 
+extern void emogi_sink_open_own(EmogiSink *sink, EmogiSlot *slot);
 extern void emogi_sink_open(EmogiSink *sink, uint64 token);
 extern void emogi_sink_open_load(EmogiSink *sink, FunctionCallInfo fcinfo, bool keys, bool vertices,
 								 bool weighted);

@@ -149,6 +149,21 @@ set_edges(EmogiPathSteps *paths, edges_hash *places, uint64 path)
 	}
 }
 
+/* Set one edge for all steps: without weights and names, all edges have equal columns. */
+static void
+set_equal_edges(EmogiPathSteps *paths)
+{
+	paths->edges = palloc(sizeof *paths->edges);
+	paths->edges[0] = (EmogiStepEdge) {.cost = 1.0,.name = {.isnull = true}};
+	paths->nedges = 1;
+	for (uint64 p = 0; p < paths->npaths; p++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 i = emogi_path_steps_begin(paths, p) + 1; i < paths->ends[p]; i++)
+			paths->steps[i - 1].edge = 0;
+	}
+}
+
 /* Collect the edges of all steps. A single path repeats none. */
 static void
 find_edges(EmogiPathSteps *paths)
@@ -191,6 +206,11 @@ find_names(EmogiPathSteps *paths)
 void
 emogi_path_steps_name(EmogiPathSteps *paths)
 {
+	if (paths->graph->weight_type == EMOGI_WEIGHT_NONE && !paths->task->names_edges)
+	{
+		set_equal_edges(paths);
+		return;
+	}
 	find_edges(paths);
 	if (paths->task->names_edges)
 		find_names(paths);

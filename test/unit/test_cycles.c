@@ -238,11 +238,66 @@ check_many(void)
 	emogi_shape_free(&wheel);
 }
 
+/* Get the edges scanned by a search for all cycles of at most 3 edges through vertex 0, which must find so many. */
+static uint64_t
+count_scanned(EmogiShape *shape, uint64_t expected)
+{
+	EmogiGraph	graph = naive_build(shape, NULL, EMOGI_OUT, true);
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiCycles *cycles;
+	EmogiCycle	cycle = {1, NULL, NULL};
+	uint64_t	count = 0;
+	uint64_t	scanned;
+
+	if (emogi_cycles_begin(&graph, NULL, 0, 3, false, ENOUGH, NULL, &cycles, &control, &error) != EMOGI_OK)
+		abort();
+	for (; emogi_cycles_next(cycles, &cycle) == EMOGI_OK && cycle.length > 0; count++)
+		;
+	CHECK(count == expected, "%s: %llu cycles of %llu", shape->name, (unsigned long long) count, (unsigned long long) expected);
+	scanned = emogi_cycles_edges_scanned(cycles);
+	emogi_cycles_free(cycles);
+	naive_free(&graph);
+	return scanned;
+}
+
+/*
+ * Edges that no cycle of the maximum length needs are not read: those to the neighbors of the source, if they are more than those from its first
+ * vertices, and the reverse.
+ */
+static void
+check_sides(void)
+{
+	EmogiShape	in = {.name = "many edges in", .edges = malloc((MANY + 4) * sizeof(EmogiEdge))};
+	EmogiShape	out = {.name = "many edges out", .edges = malloc((MANY + 4) * sizeof(EmogiEdge))};
+	uint64_t	scanned;
+
+	in.edges[in.nedges++] = (EmogiEdge) {0, 1};
+	in.edges[in.nedges++] = (EmogiEdge) {1, 2};
+	in.edges[in.nedges++] = (EmogiEdge) {2, 0};
+	for (int64_t i = 3; i < MANY; i++)
+		in.edges[in.nedges++] = (EmogiEdge) {i, 2};
+	scanned = count_scanned(&in, 1);
+	CHECK(scanned < 30, "%llu edges", (unsigned long long) scanned);
+	for (uint64_t i = 0; i < in.nedges; i++)
+		out.edges[out.nedges++] = (EmogiEdge) {in.edges[i].dst, in.edges[i].src};
+	/* the vertex with many edges is not on a cycle, and not reached */
+	out.edges[2] = (EmogiEdge) {1, 0};
+	out.edges[1] = (EmogiEdge) {3, 1};
+	out.edges[0] = (EmogiEdge) {0, 3};
+	out.edges[out.nedges++] = (EmogiEdge) {0, 2};
+	scanned = count_scanned(&out, 1);
+	CHECK(scanned < 30, "%llu edges", (unsigned long long) scanned);
+	emogi_shape_free(&in);
+	emogi_shape_free(&out);
+}
+
 int
 main(void)
 {
 	check_tiny();
 	check_ends();
 	check_many();
+	check_sides();
 	return check_report("test_cycles");
 }
