@@ -118,6 +118,18 @@ SELECT path_id, seq, vertex FROM emogi_all_shortest_paths('staff(boss, person)',
 SELECT function, cache, engine FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 7;
 DROP TABLE staff CASCADE;
 DROP FUNCTION refuse_cycle;
+-- a call by a cursor that is older than a row, and then one that sees the row on the same page
+CREATE TABLE later AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 1000) i;
+VACUUM later;
+SELECT count(*) FROM emogi_bfs('later', 1000);
+BEGIN;
+INSERT INTO later VALUES (1001, 2000);
+DECLARE c CURSOR FOR SELECT (SELECT count(*) FROM emogi_bfs('later', 1000));
+INSERT INTO later VALUES (2000, 2001);
+FETCH c;
+SELECT count(*) FROM emogi_bfs('later', 1000);
+ROLLBACK;
+DROP TABLE later;
 -- rows of others that the transaction has corrected or deleted raise no error, neither with a tracker nor when it is made
 CREATE TABLE repaired (a int, b int, x int DEFAULT 1);
 INSERT INTO repaired SELECT g, g + 1 FROM generate_series(1, 20000) g;
