@@ -128,7 +128,13 @@ DECLARE c CURSOR FOR SELECT (SELECT count(*) FROM emogi_bfs('later', 1000));
 INSERT INTO later VALUES (2000, 2001);
 FETCH c;
 SELECT count(*) FROM emogi_bfs('later', 1000);
--- a call keeps what it searches, whatever a function of its pairs adds or rolls back
+ROLLBACK;
+-- a call keeps what it searches, whatever a function of its pairs adds or rolls back; in a session that has no other overlays to take
+\c -
+SET emogi.incremental_min_size = 0;
+SET emogi.engine = auto;
+SET emogi.papers_mapping = auto;
+SET client_min_messages = warning;
 CREATE FUNCTION next_end(i int, undoes boolean) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
 	IF undoes THEN
@@ -144,10 +150,13 @@ BEGIN
 	PERFORM FROM emogi_reachable('later', 'VALUES (2000, 2001)');
 	RETURN i;
 END $$;
-SELECT * FROM emogi_reachable('later', 'VALUES (1000, 2001)');
-SELECT * FROM emogi_reachable('later', 'SELECT 2000, next_end(i, false) FROM generate_series(3001, 3003) i');
-SELECT * FROM emogi_reachable('later', 'SELECT 2000, next_end(i, true) FROM generate_series(3004, 3006) i');
+BEGIN;
+INSERT INTO later VALUES (2000, 2001);
+SELECT * FROM emogi_reachable('later', 'VALUES (2000, 2001)');
+SELECT * FROM emogi_reachable('later', 'SELECT 2000, next_end(i, true) FROM generate_series(3001, 3003) i');
+SELECT * FROM emogi_reachable('later', 'SELECT 2000, next_end(i, false) FROM generate_series(3004, 3006) i');
 ROLLBACK;
+DROP FUNCTION next_end;
 DROP TABLE later;
 -- rows of others that the transaction has corrected or deleted raise no error, neither with a tracker nor when it is made
 CREATE TABLE repaired (a int, b int, x int DEFAULT 1);
