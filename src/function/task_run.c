@@ -224,8 +224,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 		emogi_call_take_slot(call);
 	emogi_acquire(call, source, &request, view);
 	emogi_call_phase(call, EMOGI_PHASE_RUN);
-	if ((source->guess.column != NULL || (source->is_query && source->wants_weight)) &&
-		(!task->query.is_weighted || source->guess.is_taken))
+	if (!task->query.is_weighted || source->guess.is_taken)
 		emogi_weight_guess_report(source);
 	if (course != NULL && course->search.is_answered)
 		return call;

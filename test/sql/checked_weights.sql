@@ -114,6 +114,20 @@ ROLLBACK;
 SELECT near('f(src, dst, km)');
 ALTER TABLE f ALTER km TYPE int USING -1;
 SELECT near('f(src, dst, km)'), near('f(src, dst, km)', 'id < 0');
+-- Pages of the other file that are visible to all without a VACUUM.
+CREATE TABLE frozen AS SELECT * FROM e WHERE id < 1000;
+CREATE INDEX ON frozen (src);
+CREATE INDEX ON frozen (dst);
+VACUUM ANALYZE frozen;
+SELECT near('frozen(src, dst, km)');
+BEGIN;
+TRUNCATE frozen;
+COPY frozen (src, dst, km, fee, hops, id) FROM STDIN (FREEZE);
+1	2	-1	1	1	1
+1	3	1	1	1	2
+\.
+COMMIT;
+SELECT near('frozen(src, dst, km)'), near('frozen(src, dst, km)', 'id = 2');
 -- Without WAL, pages do not tell.
 CREATE UNLOGGED TABLE u AS SELECT * FROM e WHERE id < 1000;
 CREATE INDEX ON u (src);

@@ -52,7 +52,13 @@ SELECT string_agg(vertex::text, ' ' ORDER BY seq) FROM emogi_shortest_path('firs
 SELECT ok, differs FROM emogi_check('first_load(src, dst)', 'out', false, true, true);
 TRUNCATE first_load;
 -- weights on a graph without vertices: of any type, and refused ones
+SELECT emogi_evict() IS NOT NULL;
 SELECT * FROM emogi_sssp('first_load(src, dst, w)', 1);
+BEGIN;
+INSERT INTO first_load VALUES (1, 2, 3), (2, 3, 70000);
+SELECT vertex, distance FROM emogi_sssp('first_load(src, dst, w)', 1, max_distance => 100000) ORDER BY 1;
+SELECT cache, changes FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+ROLLBACK;
 INSERT INTO first_load VALUES (1, 2, 3), (2, 3, 70000);
 SELECT vertex, distance FROM emogi_sssp('first_load(src, dst, w)', 1, max_distance => 100000) ORDER BY 1;
 SELECT seq, vertex, distance FROM emogi_shortest_path('first_load(src, dst, w)', 1, 3) ORDER BY 1;

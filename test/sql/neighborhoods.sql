@@ -191,6 +191,11 @@ BEGIN
   END LOOP;
 END $$;
 SELECT answer('SELECT * FROM emogi_degree(%L, ''both'') WHERE vertex = 1', 'SELECT src, dst FROM e WHERE kind = ''x''');
+-- A loop is in an undirected list once.
+INSERT INTO e (src, dst, kind) VALUES (300, 300, 'v'), (300, 300, 'v'), (300, 301, 'v');
+SELECT answer('SELECT * FROM emogi_lcc(%L, ''both'') WHERE vertex = 300', 'SELECT src, dst FROM e WHERE kind = ''v''');
+SELECT cache, edges FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 OFFSET 1;
+DELETE FROM e WHERE kind = 'v';
 SELECT wrong, by_index > 300 FROM compare('SELECT src, dst FROM e WHERE %s', '%s::bigint', 390);
 SELECT count(*) FROM answered;
 -- As the graph of the other direction, and with an index for each.

@@ -30,6 +30,12 @@ SELECT count(*) FROM emogi_bfs('staff(boss, person)', 101500);
 INSERT INTO staff VALUES (101500, 200001), (200001, 200002);
 SELECT vertex, level FROM emogi_bfs('staff(boss, person)', 101500);
 SELECT ok, differs, cache FROM emogi_check('staff(boss, person)', 'out', false, true, true);
+-- what a call before the rollback has read from its page, too, which the rollback does not write to
+SAVEPOINT s;
+UPDATE staff SET person = 200009 WHERE boss = 200001;
+SELECT vertex, level FROM emogi_bfs('staff(boss, person)', 101500);
+ROLLBACK TO s;
+SELECT vertex, level FROM emogi_bfs('staff(boss, person)', 101500);
 UPDATE staff SET person = 200003 WHERE boss = 200001;
 SELECT vertex, level FROM emogi_bfs('staff(boss, person)', 101500);
 SELECT ok, differs, cache FROM emogi_check('staff(boss, person)', 'in', false, true, true);
@@ -112,6 +118,46 @@ SELECT path_id, seq, vertex FROM emogi_all_shortest_paths('staff(boss, person)',
 SELECT function, cache, engine FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 7;
 DROP TABLE staff CASCADE;
 DROP FUNCTION refuse_cycle;
+-- a call by a cursor that is older than a row, and then one that sees the row on the same page
+CREATE TABLE later AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 1000) i;
+VACUUM later;
+SELECT count(*) FROM emogi_bfs('later', 1000);
+BEGIN;
+INSERT INTO later VALUES (1001, 2000);
+DECLARE c CURSOR FOR SELECT (SELECT count(*) FROM emogi_bfs('later', 1000));
+INSERT INTO later VALUES (2000, 2001);
+FETCH c;
+SELECT count(*) FROM emogi_bfs('later', 1000);
+ROLLBACK;
+-- a call keeps what it searches, whatever a function of its pairs adds or rolls back; in a session that has no other overlays to take
+\c -
+SET emogi.incremental_min_size = 0;
+SET emogi.engine = auto;
+SET emogi.papers_mapping = auto;
+SET client_min_messages = warning;
+CREATE FUNCTION next_end(i int, undoes boolean) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	IF undoes THEN
+		BEGIN
+			INSERT INTO later VALUES (9002, i);
+			PERFORM FROM emogi_reachable('later', 'VALUES (2000, 2001)');
+			RAISE EXCEPTION 'undone';
+		EXCEPTION WHEN raise_exception THEN
+			NULL;
+		END;
+	END IF;
+	INSERT INTO later VALUES (2001, i);
+	PERFORM FROM emogi_reachable('later', 'VALUES (2000, 2001)');
+	RETURN i;
+END $$;
+BEGIN;
+INSERT INTO later VALUES (2000, 2001);
+SELECT * FROM emogi_reachable('later', 'VALUES (2000, 2001)');
+SELECT * FROM emogi_reachable('later', 'SELECT 2000, next_end(i, true) FROM generate_series(3001, 3003) i');
+SELECT * FROM emogi_reachable('later', 'SELECT 2000, next_end(i, false) FROM generate_series(3004, 3006) i');
+ROLLBACK;
+DROP FUNCTION next_end;
+DROP TABLE later;
 -- rows of others that the transaction has corrected or deleted raise no error, neither with a tracker nor when it is made
 CREATE TABLE repaired (a int, b int, x int DEFAULT 1);
 INSERT INTO repaired SELECT g, g + 1 FROM generate_series(1, 20000) g;

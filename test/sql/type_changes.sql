@@ -26,13 +26,14 @@ CREATE TYPE nested AS (p pair);
 CREATE TABLE other (a integer, b integer);
 CREATE DOMAIN pair_domain AS pair;
 CREATE TYPE pair_range AS RANGE (subtype = pair);
-CREATE TABLE t (id bigint, s1 nested, d1 nested, s2 pair[], d2 pair[], s3 pair_range, d3 pair_range, c pair, d pair_domain, o other, src bigint, dst bigint);
+CREATE TABLE t (id bigint, s1 nested, d1 nested, s2 pair[], d2 pair[], s3 pair_range, d3 pair_range, s4 nested[], d4 nested[], c pair, d pair_domain, o other, src bigint, dst bigint);
 INSERT INTO t SELECT i, ROW(ROW(1, i)::pair)::nested, ROW(ROW(2, i)::pair)::nested, ARRAY[ROW(1, i)::pair], ARRAY[ROW(2, i)::pair],
-    pair_range(ROW(1, i)::pair, ROW(2, i)::pair), pair_range(ROW(2, i)::pair, ROW(3, i)::pair), ROW(1, i)::pair, ROW(1, 1)::pair, ROW(i, i)::other, i, i + 1
+    pair_range(ROW(1, i)::pair, ROW(2, i)::pair), pair_range(ROW(2, i)::pair, ROW(3, i)::pair),
+    ARRAY[ROW(ROW(1, i)::pair)::nested], ARRAY[ROW(ROW(2, i)::pair)::nested], ROW(1, i)::pair, ROW(1, 1)::pair, ROW(i, i)::other, i, i + 1
   FROM generate_series(1, 4) AS i;
 CREATE FUNCTION answers() RETURNS TABLE (graph text, vertices text, cache text) LANGUAGE plpgsql AS $$
 BEGIN
-  FOREACH graph IN ARRAY ARRAY['t(s1, d1)', 't(s2, d2)', 't(s3, d3)', 'SELECT s1 AS src, d1 AS dst FROM t'] LOOP
+  FOREACH graph IN ARRAY ARRAY['t(s1, d1)', 't(s2, d2)', 't(s3, d3)', 't(s4, d4)', 'SELECT s1 AS src, d1 AS dst FROM t'] LOOP
     vertices := (SELECT string_agg(vertex, ' ' ORDER BY vertex) FROM emogi_cc_text(graph));
     cache := (SELECT l.cache FROM last_call l);
     RETURN NEXT;

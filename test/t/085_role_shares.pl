@@ -19,6 +19,8 @@ $node->safe_psql('postgres', q{
 	CREATE SCHEMA own AUTHORIZATION mallory;
 	CREATE TABLE tree AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 100001) i;
 	ALTER TABLE tree OWNER TO app;
+	CREATE TABLE little AS SELECT 1 AS src, 2 AS dst;
+	ALTER TABLE little OWNER TO app;
 	SET ROLE mallory;
 	CREATE TABLE own.star AS SELECT i AS src, 0 AS dst FROM generate_series(1, 200000) i;
 	DO $$ BEGIN EXECUTE 'CREATE TABLE own.wide AS SELECT '
@@ -89,30 +91,39 @@ is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 40 LOOP PERFORM count(*) FROM emogi
 	'', 'forty graphs of a role');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source LIKE '%400000%'}), '<=', 5, '... of which few stay, because their constants differ');
 is(app_calls(), '100001 hit', '... and that of another role did not');
+is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 120 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i / 2 AS a%s, i AS b FROM generate_series(2, 50000) i', k)); END LOOP; END $$}),
+	'', 'small graphs of queries that differ in more than constants');
+cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source LIKE '% 50000)%'}), '>', 5, '... of which more stay');
+is(app_calls(), '100001 hit', '... but do not evict that of another role');
 cmp_ok($node->safe_psql('postgres', q{SELECT sum(bytes + key_bytes) FROM emogi_graphs WHERE source LIKE '%400000%'}), '<=', 72 << 20, '... which has three quarters of the memory at most');
 
 # ... and with a limit of its own.
 my $limited = session($node);
 $limited->ask(q{SET emogi.role_memory = '40MB'; SET ROLE mallory});
-is($limited->ask(q{DO $$ BEGIN FOR k IN 1 .. 10 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i / 2, i + %s FROM generate_series(2, 200000) i', k)); END LOOP; END $$}),
+is($limited->ask(q{DO $$ BEGIN FOR k IN 1 .. 10 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i / 2 AS a%s, i AS b FROM generate_series(2, 200000) i', k)); END LOOP; END $$}),
 	'', 'graphs of a role with a lower emogi.role_memory');
 is(app_calls(), '100001 hit', '... do not evict that of another');
 $limited->quit;
 
 # Places for graphs: 1024 with so little memory.
-is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 1300 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i, i + %s FROM generate_series(1, 2) i', k)); END LOOP; END $$}),
+is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 1300 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i AS a%s, i + 1 AS b FROM generate_series(1, 2) i', k)); END LOOP; END $$}),
 	'', 'more graphs than there are places for');
 is(app_calls(), '100001 hit', '... do not evict that of another role');
 is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 399 LOOP PERFORM count(*) FROM emogi_sssp(format('own.wide(c0, c1, c%s)', k), 1); END LOOP; END $$}),
 	'', 'graphs of one table with different weights');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'own.wide'}), '<=', 257, '... of which 257 are kept: lookups go over them');
 
-# Places for what follows tables: 1024.
+# Places for what follows tables: 1024. Small ones go first, so there is a small one of another role, too.
+$app->ask(q{SELECT emogi_evict('tree'); SET emogi.incremental_min_size = 0});
+is(app_calls(), '100001 built', 'the graph of the other role is built anew, with what follows its table');
+is($app->ask(q{SELECT count(*) FROM emogi_bfs('little', 1)}), '2', '... and that of a small table');
 is($mallory->ask(q{SET emogi.incremental_min_size = 0; DO $$ BEGIN FOR i IN 0 .. 35 LOOP FOR j IN 0 .. 35 LOOP
 		IF i <> j THEN PERFORM count(*) FROM emogi_bfs(format('own.wide(c%s, c%s)', i, j), 1); END IF; END LOOP; END LOOP; END $$}), '', 'more tables to follow than there are places for');
 is(app_calls(), '100001 hit', '... leave the graph of another role');
 $app->ask(q{INSERT INTO tree VALUES (1, 200000)});
 like(app_calls(), qr/^100002 (?:merged|overlay)$/, '... which still follows its table');
+like(join(' ', split /\n/, $app->ask(q{INSERT INTO little VALUES (2, 3); SELECT count(*) FROM emogi_bfs('little', 1);
+	SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1})), qr/^3 (?:merged|overlay)$/, '... and a small one');
 $node->safe_psql('postgres', q{CREATE TABLE late AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 100001) i; ALTER TABLE late OWNER TO app});
 my $late = join ' ', split /\n/, $app->ask(q{SELECT count(*) FROM emogi_bfs('late', 1); INSERT INTO late VALUES (1, 200000); SELECT count(*) FROM emogi_bfs('late', 1);
 	SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1});
