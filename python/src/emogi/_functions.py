@@ -415,7 +415,7 @@ class Functions:
         return self._record("estimate", {"weights": weights, "direction": direction})
 
     def evict(self) -> int:
-        """Evict the cached graphs of a table, view or query, or all of the caller's in this database; returns the bytes freed.
+        """Evict the cached graphs of a table, view or query; without an argument, evict all graphs of the caller in this database; returns the bytes freed.
 
         SQL: ``emogi_evict``
         """
