@@ -288,7 +288,8 @@ cluster_stop() {
 stop_servers_below() {
     local file pid
     while read -r file; do
-        pid=$(head -n 1 "$file") && kill -QUIT "$pid" 2>/dev/null || continue
+        # a server's working directory is its data folder: in a container, its process has another number
+        pid=$(head -n 1 "$file") && [ "/proc/$pid/cwd" -ef "${file%/*}" ] && kill -QUIT "$pid" 2>/dev/null || continue
         for _ in $(seq 50); do
             kill -0 "$pid" 2>/dev/null || break
             sleep 0.1

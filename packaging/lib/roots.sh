@@ -19,6 +19,7 @@ in_root_as() {
 leave_roots() {
     local point
     stop_serving
+    stop_container
     stop_servers_below "$WORK"
     while read -r point; do umount "$point" || umount -l "$point" || true; done < <(
         awk -v below="$WORK/" 'index($2, below) == 1 { print $2 }' /proc/mounts | sort -r)

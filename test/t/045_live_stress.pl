@@ -21,9 +21,9 @@ my $readers = $ENV{EMOGI_STRESS_READERS};    # sessions that check what is commi
 my $fault = $ENV{EMOGI_STRESS_FAULT} // '';
 my @settings = ('emogi.incremental_min_size = 0', split(/\n/, $ENV{EMOGI_STRESS_SETTINGS} // ''), $fault ne '' ? "emogi.fault = '$fault'" : ());
 my @runs = defined $ENV{EMOGI_STRESS_SECONDS} ? [ $ENV{EMOGI_STRESS_SECONDS}, split /[ ,]+/, $ENV{EMOGI_STRESS_CLUSTER} // '' ] :
-  ([ 20, 'thread' ], [ 20, qw(checksums replica small) ], [ 10, qw(thread off) ], [ 15, qw(thread standby) ]);
+  ([ 20, 'thread' ], [ 20, qw(checksums replica small) ], [ 10, qw(thread off) ], [ 15, qw(thread standby) ], ([ 15, qw(thread trial) ]) x (server_version() >= 17));
 
-# Rules of which each must be missed: [ what switches it off (emogi.fault), seconds at most until a check is wrong ]
+# Rules of which each must be missed: [ what switches it off (emogi.fault), seconds at most until a check is wrong, variants of the cluster ]
 my @controls = defined $ENV{EMOGI_STRESS_SECONDS} ? () : (
 	[ 'registration_rule=0', 60 ],
 	[ 'tracker_undecided=0', 30 ],
@@ -35,6 +35,7 @@ my @controls = defined $ENV{EMOGI_STRESS_SECONDS} ? () : (
 	[ 'tracker_map_lsn=0,refresh_map=3000,refresh_pages=3000,page_rescanned=1000,random=1', 60 ],
 	[ 'tracker_snapshot=0,refresh_map=3000,refresh_pages=3000,page_rescanned=1000,random=1', 60 ],
 	[ 'tracker_lsn_locked=0,refresh_map=3000,refresh_pages=3000,page_rescanned=1000,random=1', 60 ],
+	([ 'trial_rule=0', 60, 'trial' ]) x (server_version() >= 17),
 );
 
 # Run it as it should be: nothing is wrong.
@@ -79,9 +80,9 @@ foreach my $run (@runs)
 # Without one of the rules it goes wrong.
 foreach my $control (@controls)
 {
-	my ($rule, $seconds) = @$control;
+	my ($rule, $seconds, @variants) = @$control;
 	my @live = $rule =~ /^(tracker|query)/ ? 'emogi.incremental_min_size = 0' : 'emogi.enable_incremental = off';
-	my $node = stress_node('control_' . ($rule =~ s/\W.*//r), ['thread'], $rows, @live, "emogi.fault = '$rule'");
+	my $node = stress_node('control_' . ($rule =~ s/\W.*//r), [ 'thread', @variants ], $rows, @live, "emogi.fault = '$rule'");
 	my $came = stress($node, seconds => $seconds, rows => $rows, faults => $rule, evictor => $rule eq 'registration_rule=0', until_wrong => 1);
 
 	cmp_ok(scalar @{ $came->{wrong} }, '>', 0, sprintf 'negative control: %s is noticed after %.1f s, %d checks', $rule, $came->{seconds}, $came->{checks});

@@ -400,7 +400,7 @@ my %roles = (
 
 # Get a cluster for it, with the tables. Variants: checksums; replica (else wal_level is minimal); small (shared_buffers, so that pages
 # come and go); thread: the engine has one, which is faster for graphs as small as these; standby: there is one, and all checks are made
-# there. Settings: lines of postgresql.conf.
+# there; trial: emogi is not preloaded, so that the writers never load it. Settings: lines of postgresql.conf.
 sub stress_node
 {
 	my ($name, $variants, $rows, @settings) = @_;
@@ -409,7 +409,7 @@ sub stress_node
 	my $has_checksums = `initdb --help` =~ /--no-data-checksums/;
 
 	$node->init(extra => [ $variant{checksums} ? '--data-checksums' : $has_checksums ? '--no-data-checksums' : () ], allows_streaming => $variant{replica} || $variant{standby});
-	$node->append_conf('postgresql.conf', join("\n", "shared_preload_libraries = 'emogi'", 'autovacuum = on', 'autovacuum_naptime = 1', 'autovacuum_vacuum_cost_delay = 1',
+	$node->append_conf('postgresql.conf', join("\n", $variant{trial} ? 'emogi.notice_trial = off' : "shared_preload_libraries = 'emogi'", 'autovacuum = on', 'autovacuum_naptime = 1', 'autovacuum_vacuum_cost_delay = 1',
 		'max_prepared_transactions = 20', 'max_connections = 60', "emogi.max_memory = '512MB'", 'deadlock_timeout = 100ms', 'log_checkpoints = off', 'log_statement = none',
 		'log_min_messages = warning', 'log_min_error_statement = warning', 'log_autovacuum_min_duration = -1', "shared_buffers = '" . ($variant{small} ? '1MB' : '64MB') . "'", $variant{thread} ? 'emogi.cpu_threads = 1' : (), @settings) . "\n");
 	$node->start;
