@@ -16,7 +16,7 @@
 #include "contract/properties.h"
 
 #define EMOGI_FILTER_DEPTH 24	/* maximum number of truths on the stack */
-#define EMOGI_FILTER_SPAN 65536 /* maximum range of a set of integers */
+#define EMOGI_FILTER_SPAN 1048576	/* maximum range of a set of integers */
 
 typedef enum EmogiFilterKind
 {

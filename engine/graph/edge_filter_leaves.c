@@ -1,9 +1,8 @@
 /*
  * edge_filter_leaves.c: the predicates of edge filters on whole words of entries.
  *
- * A loop over the 64 values of a word computes 64 bytes, which the compiler does with vector
- * instructions, and packs them. Integers of 8 bytes, for which the baseline of x86 has no vector
- * comparison, are compared one by one.
+ * A loop over the 64 values of a word computes 64 bytes, for which the compiler uses vector
+ * instructions, and packs them.
  *
  * Comparisons of floats need only <, <= and =. The others are their opposites: NaN equals itself
  * and is the largest value, so the order is total.
@@ -53,22 +52,6 @@ pack(const uint8_t *bytes)
 		bits[w] = pack(bytes); \
 	}
 
-/* The same with less work for 8 bytes. */
-#define WIDE_WORDS(type, condition) \
-	for (uint64_t w = 0; w < nwords; w++) \
-	{ \
-		const type *v = (const type *) values + w * 64; \
-		uint64_t	word = 0; \
-\
-		for (int i = 0; i < 64; i++) \
-		{ \
-			const type	x = v[i]; \
-\
-			word |= (uint64_t) (condition) << i; \
-		} \
-		bits[w] = word; \
-	}
-
 /* ---- integers ---- */
 
 /* Test integers against [low, low + width], one unsigned comparison each. */
@@ -93,7 +76,7 @@ range_i32(const void *values, uint64_t nwords, uint32_t low, uint32_t width, uin
 static void
 range_i64(const void *values, uint64_t nwords, uint64_t low, uint64_t width, uint64_t *bits)
 {
-	WIDE_WORDS(int64_t, (uint64_t) x - low <= width);
+	WORDS(int64_t, (uint64_t) x - low <= width);
 }
 
 /* Get the smallest and the largest integer of a type. */

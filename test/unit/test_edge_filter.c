@@ -32,7 +32,7 @@ typedef struct Node
 	int			right;			/* of AND, OR */
 	int64_t		integers[MAX_VALUES];	/* of AMONG */
 	double		floats[MAX_VALUES];
-	uint64_t	members[EMOGI_FILTER_SPAN / 64];	/* of IN_SET */
+	uint64_t	members[4];	/* of IN_SET */
 } Node;
 
 typedef struct Expression
