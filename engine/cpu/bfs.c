@@ -15,6 +15,10 @@
  *   bottom-up  Each unvisited vertex searches its list for a neighbor in the frontier bitmap and
  *              stops at the first [1]. Needs graph->backward.
  *
+ * With a mask, only edges that pass are used. Top-down levels evaluate the words of the mask that
+ * they read; before a bottom-up level, or above 1/EMOGI_BFS_MASK_SHARE of the edges, all are
+ * evaluated. A source without a passing edge is not reached.
+ *
  * Levels too small to be worth waking other threads are made by the caller alone. Levels, counts
  * and the chosen ways depend only on the graph and the query. No level is made after the one that
  * reaches the last target of the query.
@@ -96,6 +100,29 @@ make_queue(EmogiBfs *bfs)
 }
 
 /*
+ * Evaluate the whole mask, if the next level reads reverse lists, or the search has read many
+ * edges; false if the job has stopped.
+ */
+static bool
+prepare_mask(Search *search)
+{
+	EmogiBfs   *bfs = &search->bfs;
+	EmogiCpuRun *run = &bfs->run;
+	const uint64_t nread = run->result->edges_traversed + search->nedges;
+	EmogiStatus status = EMOGI_OK;
+
+	if (bfs->mask == NULL)
+		return true;
+	if (search->bottom_up || nread > bfs->forward.nedges / EMOGI_BFS_MASK_SHARE)
+		status = emogi_edge_mask_complete(run->pool, bfs->mask, run->job.control);
+	if (status == EMOGI_OK && search->bottom_up)
+		status = emogi_edge_mask_reverse(run->pool, bfs->mask, run->job.control);
+	if (status != EMOGI_OK)
+		emogi_job_fail(&run->job, status);
+	return status == EMOGI_OK;
+}
+
+/*
  * Choose the way to make the next level and convert the frontier to its form; false if the job has
  * stopped.
  */
@@ -113,6 +140,8 @@ choose_way(Search *search)
 		search->bottom_up = bfs->count >= search->last_count ||
 			bfs->count >= bfs->nvertices / EMOGI_BFS_BETA;
 	search->unexplored -= search->nedges;
+	if (!prepare_mask(search))
+		return false;
 
 	sparse = !search->bottom_up && search->nedges <= bfs->queue_room &&
 		bfs->count <= bfs->queue_room;
@@ -200,6 +229,31 @@ make_level(Search *search)
 	return true;
 }
 
+/*
+ * Set the sources without a passing edge in next_front, which is 0. If reverse lists cannot be read,
+ * all edges are searched for those from which none leads. False if the job has stopped.
+ */
+static bool
+find_absent_sources(EmogiBfs *bfs, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		const uint32_t v = query->sources[i];
+		const uint64_t bit = UINT64_C(1) << (v % 64);
+		EmogiMaskedVertex state;
+
+		if ((i & 0xFFF) == 0 && emogi_job_stopped(&bfs->run.job))
+			return false;
+		if ((bfs->next_front[v / 64] & bit) != 0)
+			continue;
+		state = emogi_edge_mask_vertex(bfs->mask, graph, v);
+		if (state != EMOGI_MASKED_THERE)
+			bfs->next_front[v / 64] |= bit;
+		bfs->nunknown += state == EMOGI_MASKED_UNKNOWN;
+	}
+	return bfs->nunknown == 0 || run_step(bfs, emogi_bfs_find_targets, false);
+}
+
 /* Make level 0, as a queue or, if it is too large, as a bitmap; false if the job has stopped. */
 static bool
 enter_sources(Search *search, const EmogiQuery *query)
@@ -216,7 +270,7 @@ enter_sources(Search *search, const EmogiQuery *query)
 
 		if ((i & 0xFFFF) == 0 && emogi_job_stopped(&bfs->run.job))
 			return false;
-		if ((bfs->visited[v / 64] & bit) != 0)
+		if (((bfs->visited[v / 64] | bfs->next_front[v / 64]) & bit) != 0)
 			continue;
 		bfs->visited[v / 64] |= bit;
 		if (bfs->level != NULL)
@@ -228,6 +282,8 @@ enter_sources(Search *search, const EmogiQuery *query)
 			bfs->front[v / 64] |= bit;	/* zeroed by mmap */
 		bfs->count++;
 	}
+	if (bfs->mask != NULL)
+		memset(bfs->next_front, 0, bfs->nwords * sizeof(uint64_t));
 	count_level(search);
 	return true;
 }
@@ -303,9 +359,13 @@ search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, E
 	emogi_bfs_summary_begin(&search.summary, query);
 	bfs->forward = graph->forward;
 	bfs->backward = graph->backward;
+	bfs->mask = query->mask;
+	if (bfs->mask != NULL && bfs->mask->backward == NULL)
+		bfs->backward = (EmogiAdjacency) {0};
 	bfs->nvertices = graph->nvertices;
 	bfs->level = search.summary.wanted != NULL ? NULL : result->columns[0].int32;
-	if (open_search(bfs) && enter_sources(&search, query))
+	if (open_search(bfs) && (bfs->mask == NULL || find_absent_sources(bfs, graph, query)) &&
+		enter_sources(&search, query))
 	{
 		while (bfs->count > 0 && (query->max_depth < 0 || bfs->depth < query->max_depth) &&
 			   !search.summary.is_full && !has_enough(&search, query) && make_level(&search))
