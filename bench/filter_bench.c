@@ -6,10 +6,14 @@
  * Columns of a Graph's edges: kind, 1 byte, 0 .. 99; day, 4 bytes; price, a double; stamp, 8 bytes, a tenth of them NULL. For each
  * expression, the share of edges that pass, the best of several runs, millions of edges a second and thread, and the bandwidth of
  * reading its columns. The first rows read an array of as many doubles, with one thread and with all.
+ *
+ * Then searches from NSOURCES vertices with all threads: over all edges, and over the edges of a filter on the days, with a mask of
+ * which no word is known, and again with the mask that this has left. Medians of milliseconds; the searches run in turn.
  */
 #include "build.h"
 #include "generate.h"
-#include "contract/edge_filter.h"
+#include "contract/edge_mask.h"
+#include "contract/local_search.h"
 #include "threads/pool.h"
 
 #include <stdio.h>
@@ -18,6 +22,8 @@
 
 #define NRUNS 9
 #define NCOLUMNS 4
+#define NSOURCES 15
+#define LOCAL_EDGES 4000000
 
 enum
 {
@@ -27,8 +33,11 @@ enum
 /* A Graph whose weights are the numbers of its edges, and its columns. */
 typedef struct Bench
 {
+	const EmogiEngine *engine;
+	EmogiEngineState *state;
 	EmogiPool  *pool;
 	EmogiBuiltGraph built;
+	EmogiProperty reverse;		/* the day in the order of the reverse lists */
 	EmogiProperty columns[NCOLUMNS];
 	EmogiProperties properties;
 	uint64_t   *passing;
@@ -116,6 +125,14 @@ fill_column(Bench *bench, int which)
 							take(emogi_property_bytes(types[which], has_nulls, nrows)), &bench->columns[which], &control,
 							&error) != EMOGI_OK)
 		give_up(error.message);
+	if (which == DAY)
+	{
+		bench->reverse.type = types[DAY];
+		if (emogi_property_fill(bench->pool, &bench->built.graph.backward, bench->built.graph.weight_type, &rows,
+								take(emogi_property_bytes(types[DAY], false, nrows)), &bench->reverse, &control, &error) !=
+			EMOGI_OK)
+			give_up(error.message);
+	}
 	emogi_unmap_memory(integers, nrows * sizeof(int64_t));
 	emogi_unmap_memory(nulls, (emogi_bitmap_words(nrows) + 1) * sizeof(uint64_t));
 }
@@ -254,14 +271,118 @@ measure_expression(const Bench *bench, EmogiPool *pool, size_t which)
 		   100.0 * (double) count_bits(bench->passing, nedges) / (double) nedges, bytes / best / 1e6);
 }
 
+/* ---- searches ---- */
+
+/* Kinds of searches: of everything, and of three hops, in the engine and in the backend. */
+enum
+{
+	WHOLE, THREE_HOPS, LOCAL, NSEARCHES
+};
+
+static const char *const searches[] = {"BFS", "BFS, 3 hops", "local search, 3 hops"};
+
+/* Search from a vertex; returns milliseconds. */
+static double
+search_from(const Bench *bench, int kind, uint32_t source, EmogiEdgeMask *mask, int32_t *level, uint64_t *nreached)
+{
+	const EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = kind == WHOLE ? -1 : 3,
+		.mask = mask};
+	EmogiResult result = {.columns[0].int32 = level};
+	EmogiControl control = {0};
+	EmogiError	error;
+	EmogiLocalAnswer answer;
+	const double start = emogi_pool_now_ms();
+
+	if (kind != LOCAL)
+	{
+		if (bench->engine->run(bench->state, &bench->built.graph, &query, &result, &control, &error) != EMOGI_OK)
+			give_up(error.message);
+		*nreached = result.nreached;
+	}
+	else if (emogi_local_search(&bench->built.graph, NULL, &query, LOCAL_EDGES, &answer) == EMOGI_LOCAL_ANSWERED)
+	{
+		*nreached = answer.count;
+		emogi_local_search_free(&answer);
+	}
+	return emogi_pool_now_ms() - start;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	const double x = *(const double *) a,
+				y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Get the median of times. */
+static double
+median(double *times)
+{
+	qsort(times, NSOURCES, sizeof(double), compare_doubles);
+	return times[NSOURCES / 2];
+}
+
+/* Search over all edges, and over those of so many of a million days. */
+static void
+measure_search(const Bench *bench, int kind, int64_t ndays, int32_t *level, void *memory, void *reverse_memory)
+{
+	const EmogiFilterStep step = RANGE_OF(DAY, 0, ndays - 1);
+	const EmogiFilterStep reverse_step = RANGE_OF(0, 0, ndays - 1);
+	const EmogiEdgeFilter filter = {1, &step};
+	const EmogiEdgeFilter reverse_filter = {1, &reverse_step};
+	const EmogiProperties reverse = {bench->properties.nedges, 1, &bench->reverse};
+	uint32_t	sources[NSOURCES];
+	double		all[NSOURCES],
+				fresh[NSOURCES],
+				known[NSOURCES];
+	double		median_all,
+				median_fresh,
+				median_known;
+	uint64_t	nreached[3] = {0};
+
+	emogi_pick_sources(&bench->built.graph, 5, sources, NSOURCES);
+	for (int i = 0; i < NSOURCES; i++)
+	{
+		EmogiEdgeMask mask = {0};
+		EmogiError	error;
+		double		start;
+
+		all[i] = search_from(bench, kind, sources[i], NULL, level, &nreached[0]);
+		start = emogi_pool_now_ms();
+		if (emogi_masked_lists_begin(&filter, &bench->properties, memory, &mask.forward, &error) != EMOGI_OK ||
+			emogi_masked_lists_begin(&reverse_filter, &reverse, reverse_memory, &mask.backward, &error) != EMOGI_OK)
+			give_up(error.message);
+		search_from(bench, kind, sources[i], &mask, level, &nreached[1]);
+		fresh[i] = emogi_pool_now_ms() - start;
+		known[i] = search_from(bench, kind, sources[i], &mask, level, &nreached[2]);
+	}
+	median_all = median(all);
+	median_fresh = median(fresh);
+	median_known = median(known);
+	printf("%-22s all: %8.3f ms; %5.1f %%: %8.3f ms, %5.2f x; mask known %8.3f ms, %5.2f x; last reached %llu of %llu\n",
+		   searches[kind], median_all, (double) ndays / 1e4, median_fresh, median_fresh / median_all, median_known,
+		   median_known / median_all, (unsigned long long) nreached[1], (unsigned long long) nreached[0]);
+}
+
 int
 main(int argc, char **argv)
 {
 	const EmogiGenerator generator = argc > 1 && strcmp(argv[1], "kron") == 0 ? EMOGI_KRON : EMOGI_URAND;
 	const int	scale = argc > 2 ? atoi(argv[2]) : 20;
 	const int	degree = argc > 3 ? atoi(argv[3]) : 20;
-	Bench		bench = {.pool = emogi_pool_create(argc > 4 ? atoi(argv[4]) : 2)};
+	const EmogiEngineOptions options = {.cpu_threads = argc > 4 ? atoi(argv[4]) : 2};
+	Bench		bench = {.engine = emogi_cpu_engine()};
 	EmogiPool  *one = emogi_pool_create(1);
+	EmogiError	error;
+	int32_t    *level;
+	void	   *memory,
+			   *reverse_memory;
+
+	if (bench.engine->open(&options, &bench.state, &error) != EMOGI_OK)
+		give_up(error.message);
+	bench.pool = emogi_cpu_engine_pool(bench.state);
 
 	for (int i = 0; i < 1000; i++)
 		thousand[i] = i * 1000;
@@ -275,5 +396,11 @@ main(int argc, char **argv)
 		measure_expression(&bench, one, i);
 		measure_expression(&bench, bench.pool, i);
 	}
+	level = take((bench.built.graph.nvertices + 1) * sizeof(int32_t));
+	memory = take(emogi_masked_lists_bytes(bench.properties.nedges));
+	reverse_memory = take(emogi_masked_lists_bytes(bench.properties.nedges));
+	for (int kind = 0; kind < NSEARCHES; kind++)
+		for (int64_t ndays = 500000; ndays >= 1000; ndays /= ndays == 500000 ? 10 : 50)
+			measure_search(&bench, kind, ndays, level, memory, reverse_memory);
 	return 0;
 }

@@ -295,7 +295,7 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	TRY(emogi_query_check(graph, query, error));
 	if (query->mask != nullptr)
 		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
-								 "the cuda engine cannot use a part of the edges");
+								 "the cuda engine cannot use a part of the edges", "");
 	algorithm = algorithms[query->algorithm];
 	if (emogi_papers_are_wanted(query))
 		TRY(emogi_papers_choose(state->device, query, &algorithm, error));

@@ -1,9 +1,9 @@
 /*
  * edge_mask.h: the edges of a graph that a search may use: those that pass a filter
  *
- * A mask is a bitmap of the entries of the forward lists. Its words are evaluated when a search
- * first reads them, or all at once. A search that reads reverse lists needs a bitmap of their
- * entries, which is gathered from that of the forward lists.
+ * A mask has a bitmap of the entries of the forward lists, and one of those of the reverse lists if
+ * their columns exist. Words of a bitmap are evaluated when a search first reads them, or all at
+ * once.
  *
  * A vertex without an edge that passes is not a vertex of the filtered graph: as a source, it is
  * not reached.
@@ -13,62 +13,59 @@
 
 #include "contract/edge_filter.h"
 
+/* The bitmap of the lists of one orientation. */
+typedef struct EmogiMaskedLists
+{
+	const EmogiEdgeFilter *filter;	/* checked */
+	const EmogiProperties *properties;	/* in the order of these lists */
+	uint64_t   *passing;		/* bitmap [properties->nedges]; undefined in words not known */
+	uint64_t   *known;			/* bitmap [words of passing], written by any thread; NULL = all are
+								 * known */
+} EmogiMaskedLists;
+
 typedef struct EmogiEdgeMask
 {
-	const EmogiEdgeFilter *filter;	/* checked; NULL = all words are known */
-	const EmogiProperties *properties;	/* of the graph; NULL = all words are known */
-	uint64_t	nedges;			/* entries of the forward lists */
-	uint64_t   *forward;		/* bitmap [nedges], 1 = passes; undefined in words not known */
-	uint64_t   *known;			/* bitmap [words of forward], written by any thread; NULL = all are
-								 * known */
+	EmogiMaskedLists forward;
+	EmogiMaskedLists backward;	/* properties NULL = reverse lists are the forward lists, or cannot
+								 * be read */
 	bool		is_symmetric;	/* the reverse lists are the forward lists */
-	const uint32_t *forward_entry;	/* [nedges], by reverse entry; NULL = unknown, or symmetric */
-	uint64_t   *backward;		/* bitmap [nedges] of the reverse entries; equals forward if
-								 * symmetric; NULL = reverse lists cannot be read */
-	bool		has_backward;	/* backward is filled */
 } EmogiEdgeMask;
 
-/* Get the bytes of a mask's bitmaps. */
-extern size_t emogi_edge_mask_bytes(const EmogiGraph *graph, bool is_symmetric,
-									bool has_forward_entry);
+/* Get the bytes of the bitmaps of one orientation. */
+extern size_t emogi_masked_lists_bytes(uint64_t nedges);
 
 /*
- * Begin a mask of which no word is known. memory: emogi_edge_mask_bytes, line-aligned, of which the
- * function clears the part that must be 0. forward_entry: of the graph's reverse lists, NULL if
- * they do not exist, are the forward lists (is_symmetric), or are not mapped.
+ * Check a filter and begin the bitmap of one orientation, of which no word is known. memory:
+ * emogi_masked_lists_bytes, line-aligned, any content.
  */
-extern EmogiStatus emogi_edge_mask_begin(const EmogiGraph *graph, bool is_symmetric,
-										 const EmogiProperties *properties,
-										 const EmogiEdgeFilter *filter,
-										 const uint32_t *forward_entry, void *memory,
-										 EmogiEdgeMask *mask, EmogiError *error);
+extern EmogiStatus emogi_masked_lists_begin(const EmogiEdgeFilter *filter,
+											const EmogiProperties *properties, void *memory,
+											EmogiMaskedLists *lists, EmogiError *error);
 
 /* Evaluate all words that are not known. */
-extern EmogiStatus emogi_edge_mask_complete(EmogiPool *pool, EmogiEdgeMask *mask,
-											EmogiControl *control);
-
-/* Fill the bitmap of the reverse entries; all words are known, and backward is not NULL. */
-extern EmogiStatus emogi_edge_mask_reverse(EmogiPool *pool, EmogiEdgeMask *mask,
-										   EmogiControl *control);
+extern EmogiStatus emogi_masked_lists_complete(EmogiPool *pool, EmogiMaskedLists *lists,
+											   EmogiControl *control);
 
 /* Evaluate a word that is not known. */
-extern uint64_t emogi_edge_mask_evaluate(EmogiEdgeMask *mask, uint64_t word);
+extern uint64_t emogi_masked_lists_evaluate(EmogiMaskedLists *lists, uint64_t word);
 
-/* Get a word of the forward bitmap. */
+/* Get a word of the bitmap. */
 static inline uint64_t
-emogi_edge_mask_word(EmogiEdgeMask *mask, uint64_t word)
+emogi_masked_lists_word(EmogiMaskedLists *lists, uint64_t word)
 {
-	if (mask->known == NULL ||
-		(__atomic_load_n(&mask->known[word / 64], __ATOMIC_ACQUIRE) >> (word % 64) & 1) != 0)
-		return __atomic_load_n(&mask->forward[word], __ATOMIC_RELAXED);
-	return emogi_edge_mask_evaluate(mask, word);
+	if (lists->known == NULL ||
+		(__atomic_load_n(&lists->known[word / 64], __ATOMIC_ACQUIRE) >> (word % 64) & 1) != 0)
+		return __atomic_load_n(&lists->passing[word], __ATOMIC_RELAXED);
+	return emogi_masked_lists_evaluate(lists, word);
 }
 
-/* Check whether a forward entry passes. */
-static inline bool
-emogi_edge_mask_passes(EmogiEdgeMask *mask, uint64_t entry)
+/* Get the reverse lists of a mask; NULL = they cannot be read. */
+static inline EmogiMaskedLists *
+emogi_edge_mask_backward(EmogiEdgeMask *mask)
 {
-	return (emogi_edge_mask_word(mask, entry / 64) >> (entry % 64) & 1) != 0;
+	if (mask->is_symmetric)
+		return &mask->forward;
+	return mask->backward.properties != NULL ? &mask->backward : NULL;
 }
 
 /* Get the bits of [first, end) in a word of a bitmap. */
@@ -82,13 +79,23 @@ emogi_bitmap_part(uint64_t word, uint64_t bits, uint64_t first, uint64_t end)
 	return bits;
 }
 
+/* Check whether one of the entries [first, end) passes. */
+static inline bool
+emogi_masked_lists_any(EmogiMaskedLists *lists, uint64_t first, uint64_t end)
+{
+	for (uint64_t e = first; e < end; e = (e / 64 + 1) * 64)
+		if (emogi_bitmap_part(e / 64, emogi_masked_lists_word(lists, e / 64), first, end) != 0)
+			return true;
+	return false;
+}
+
 /*
  * Copy the targets of the entries from first on that pass to buffer, of at least 64 elements more
  * than `room`, until `room` are there or at the end; *first becomes the first entry not read.
  */
 static inline uint64_t
-emogi_edge_mask_select(EmogiEdgeMask *mask, const uint32_t *targets, uint64_t *first, uint64_t end,
-					   uint32_t *buffer, uint64_t room)
+emogi_masked_lists_select(EmogiMaskedLists *lists, const uint32_t *targets, uint64_t *first,
+						  uint64_t end, uint32_t *buffer, uint64_t room)
 {
 	uint64_t	count = 0;
 
@@ -96,7 +103,8 @@ emogi_edge_mask_select(EmogiEdgeMask *mask, const uint32_t *targets, uint64_t *f
 	{
 		const uint64_t word = *first / 64;
 		const uint32_t *of_word = targets + word * 64;
-		uint64_t	bits = emogi_bitmap_part(word, emogi_edge_mask_word(mask, word), *first, end);
+		uint64_t	bits = emogi_bitmap_part(word, emogi_masked_lists_word(lists, word), *first,
+											 end);
 
 		for (; bits != 0; bits &= bits - 1)
 			buffer[count++] = of_word[__builtin_ctzll(bits)];

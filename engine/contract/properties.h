@@ -1,10 +1,9 @@
 /*
  * properties.h: property columns of a graph's edges, beside its lists
  *
- * A property column has one value for each entry of the forward lists, in their order. Reverse
- * lists have no columns: forward_entry leads from their entries to those of the forward lists. With
- * direction EMOGI_BOTH, both entries of an edge have its values, and the reverse lists are the
- * forward lists.
+ * A property column has one value for each entry of the lists of one orientation, in their order.
+ * Columns of reverse lists are copies in another order. With direction EMOGI_BOTH, both entries of
+ * an edge have its values, and the reverse lists are the forward lists.
  *
  * To load a column, number the edges, and build lists with the numbers as weights
  * (emogi_csr_build). They lead from entries to rows.
@@ -37,7 +36,7 @@ typedef struct EmogiProperty
 
 typedef struct EmogiProperties
 {
-	uint64_t	nedges;			/* entries of the forward lists */
+	uint64_t	nedges;			/* entries of the lists */
 	uint32_t	ncolumns;
 	const EmogiProperty *columns;	/* [ncolumns] */
 } EmogiProperties;
@@ -94,21 +93,13 @@ typedef struct EmogiPropertyRows
 } EmogiPropertyRows;
 
 /*
- * Fill a column from rows. numbers: forward lists of emogi_csr_build whose weights, of this type,
- * are numbers of rows. property: its type, which holds all values exactly, is set; memory:
+ * Fill a column from rows. numbers: lists of emogi_csr_build whose weights, of this type, are
+ * numbers of rows. property: its type, which holds all values exactly, is set; memory:
  * emogi_property_bytes, line-aligned, any content.
  */
 extern EmogiStatus emogi_property_fill(EmogiPool *pool, const EmogiAdjacency *numbers,
 									   EmogiWeightType number_type, const EmogiPropertyRows *rows,
 									   void *memory, EmogiProperty *property,
 									   EmogiControl *control, EmogiError *error);
-
-/*
- * Fill forward_entry[backward.nedges] from lists in both orientations whose weights are numbers of
- * rows, fewer than 2^32. scratch: [forward.nedges], any content.
- */
-extern EmogiStatus emogi_forward_entries(EmogiPool *pool, const EmogiGraph *numbers,
-										 uint32_t *scratch, uint32_t *forward_entry,
-										 EmogiControl *control, EmogiError *error);
 
 #endif							/* EMOGI_PROPERTIES_H */

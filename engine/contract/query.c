@@ -101,7 +101,10 @@ check_similarity(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *e
 static EmogiStatus
 check_mask(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
-	if (query->mask->nedges != graph->forward.nedges)
+	const EmogiProperties *reverse = query->mask->backward.properties;
+
+	if (query->mask->forward.properties->nedges != graph->forward.nedges ||
+		(reverse != NULL && reverse->nedges != graph->backward.nedges))
 		return refuse(error, "the mask is not one of the graph");
 	if (query->algorithm == EMOGI_BFS)
 		return EMOGI_OK;

@@ -15,9 +15,9 @@
  *   bottom-up  Each unvisited vertex searches its list for a neighbor in the frontier bitmap and
  *              stops at the first [1]. Needs graph->backward.
  *
- * With a mask, only edges that pass are used. Top-down levels evaluate the words of the mask that
- * they read; before a bottom-up level, or above 1/EMOGI_BFS_MASK_SHARE of the edges, all are
- * evaluated. A source without a passing edge is not reached.
+ * With a mask, only edges that pass are used. Top-down levels evaluate the words of its bitmap that
+ * they read, and all words above 1/EMOGI_BFS_MASK_SHARE of the edges. Before a bottom-up level, all
+ * words of the reverse lists are evaluated. A source without a passing edge is not reached.
  *
  * Levels too small to be worth waking other threads are made by the caller alone. Levels, counts
  * and the chosen ways depend only on the graph and the query. No level is made after the one that
@@ -44,6 +44,7 @@ typedef struct Search
 	EmogiBfs	bfs;
 	bool		bottom_up;
 	uint64_t	nedges;			/* forward edges of the frontier */
+	uint64_t	npushed;		/* with a mask: forward edges read by top-down levels */
 	uint64_t	last_count;		/* vertices in the previous frontier */
 	uint64_t	unexplored;		/* forward edges of vertices that have not been in a frontier */
 	uint64_t	nfound;			/* the first nfound targets of the query are known to be reached */
@@ -100,23 +101,30 @@ make_queue(EmogiBfs *bfs)
 }
 
 /*
- * Evaluate the whole mask, if the next level reads reverse lists, or the search has read many
- * edges; false if the job has stopped.
+ * Evaluate the whole bitmap of the lists that the next level reads, if that level is bottom-up, or
+ * top-down levels read many edges; false if the job has stopped.
  */
 static bool
 prepare_mask(Search *search)
 {
 	EmogiBfs   *bfs = &search->bfs;
 	EmogiCpuRun *run = &bfs->run;
-	const uint64_t nread = run->result->edges_traversed + search->nedges;
-	EmogiStatus status = EMOGI_OK;
+	EmogiMaskedLists *lists = NULL;
+	EmogiStatus status;
 
 	if (bfs->mask == NULL)
 		return true;
-	if (search->bottom_up || nread > bfs->forward.nedges / EMOGI_BFS_MASK_SHARE)
-		status = emogi_edge_mask_complete(run->pool, bfs->mask, run->job.control);
-	if (status == EMOGI_OK && search->bottom_up)
-		status = emogi_edge_mask_reverse(run->pool, bfs->mask, run->job.control);
+	if (search->bottom_up)
+		lists = bfs->reverse;
+	else
+	{
+		search->npushed += search->nedges;
+		if (search->npushed > bfs->forward.nedges / EMOGI_BFS_MASK_SHARE)
+			lists = &bfs->mask->forward;
+	}
+	if (lists == NULL)
+		return true;
+	status = emogi_masked_lists_complete(run->pool, lists, run->job.control);
 	if (status != EMOGI_OK)
 		emogi_job_fail(&run->job, status);
 	return status == EMOGI_OK;
@@ -230,8 +238,8 @@ make_level(Search *search)
 }
 
 /*
- * Set the sources without a passing edge in next_front, which is 0. If reverse lists cannot be read,
- * all edges are searched for those from which none leads. False if the job has stopped.
+ * Set the sources without a passing edge in next_front, which is 0. If reverse lists cannot be
+ * read, all edges are searched for those from which none leads. False if the job has stopped.
  */
 static bool
 find_absent_sources(EmogiBfs *bfs, const EmogiGraph *graph, const EmogiQuery *query)
@@ -360,7 +368,8 @@ search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, E
 	bfs->forward = graph->forward;
 	bfs->backward = graph->backward;
 	bfs->mask = query->mask;
-	if (bfs->mask != NULL && bfs->mask->backward == NULL)
+	bfs->reverse = bfs->mask != NULL ? emogi_edge_mask_backward(bfs->mask) : NULL;
+	if (bfs->mask != NULL && bfs->reverse == NULL)
 		bfs->backward = (EmogiAdjacency) {0};
 	bfs->nvertices = graph->nvertices;
 	bfs->level = search.summary.wanted != NULL ? NULL : result->columns[0].int32;

@@ -89,7 +89,7 @@ emogi_bfs_find_targets(void *arg, int thread, int nthreads)
 			uint64_t   *word = &bfs->next_front[v / 64];
 
 			if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) != 0 &&
-				emogi_edge_mask_passes(bfs->mask, e) &&
+				emogi_masked_lists_any(&bfs->mask->forward, e, e + 1) &&
 				(__atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED) & bit) != 0)
 				__atomic_fetch_sub(&bfs->nunknown, 1, __ATOMIC_RELAXED);
 		}
@@ -142,8 +142,8 @@ enter_masked(EmogiBfs *bfs, LocalQueue *local, uint64_t *map, List list, EmogiBf
 	{
 		List		passing = {buffer};
 
-		passing.count = emogi_edge_mask_select(bfs->mask, targets, &first, end, buffer,
-											   EMOGI_BFS_SELECTED);
+		passing.count = emogi_masked_lists_select(&bfs->mask->forward, targets, &first, end,
+												  buffer, EMOGI_BFS_SELECTED);
 		if (map != NULL)
 			enter_dense(map, passing, tally);
 		else
@@ -398,16 +398,16 @@ pull_word(EmogiBfs *bfs, uint64_t w, EmogiBfsTally *tally)
 
 /* Check whether a passing edge of [first, end) leads to the frontier; *is_dead: none passes. */
 static inline bool
-has_masked_parent(const EmogiBfs *bfs, uint64_t first, uint64_t end, bool *is_dead,
-				  EmogiBfsTally *tally)
+has_masked_parent(EmogiBfs *bfs, uint64_t first, uint64_t end, bool *is_dead, EmogiBfsTally *tally)
 {
-	const uint64_t *mask = bfs->mask->backward;
 	uint64_t	any = 0;
 
 	for (uint64_t e = first; e < end; e = (e / 64 + 1) * 64)
 	{
-		const uint32_t *targets = bfs->backward.targets + e / 64 * 64;
-		uint64_t	bits = emogi_bitmap_part(e / 64, mask[e / 64], first, end);
+		const uint64_t w = e / 64;
+		const uint32_t *targets = bfs->backward.targets + w * 64;
+		uint64_t	bits = emogi_bitmap_part(w, emogi_masked_lists_word(bfs->reverse, w), first,
+											 end);
 
 		any |= bits;
 		for (; bits != 0; bits &= bits - 1)
@@ -463,7 +463,7 @@ emogi_bfs_pull(void *arg, int thread, int nthreads)
 		{
 			if (w + 1 < end)
 				prefetch_word(bfs, w + 1);
-			if (bfs->mask != NULL)
+			if (bfs->reverse != NULL)
 				pull_masked_word(bfs, w, &tally);
 			else
 				pull_word(bfs, w, &tally);

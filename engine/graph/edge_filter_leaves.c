@@ -217,7 +217,7 @@ invert(uint64_t nwords, uint64_t *bits)
 		bits[w] = ~bits[w];
 }
 
-/* Get the comparison of <, <=, = that decides another; *is_opposite: it is true if that is false. */
+/* Get which of <, <=, = decides a comparison; *is_opposite: it is true if that is false. */
 static EmogiComparison
 get_basic(EmogiComparison comparison, bool *is_opposite)
 {

@@ -6,7 +6,6 @@
  */
 #include "contract/properties.h"
 
-#include "contract/semirings.h"
 #include "graph/layout.h"
 #include "graph/weights.h"
 #include "threads/job.h"
@@ -28,16 +27,6 @@ typedef struct Fill
 	uint64_t   *nulls;			/* NULL = no value is NULL */
 	uint64_t	next;			/* atomic: entry */
 } Fill;
-
-/* Reverse entries to map. */
-typedef struct Entries
-{
-	EmogiJob	job;
-	const EmogiGraph *numbers;
-	uint32_t   *entry_of;		/* [forward.nedges], by number */
-	uint32_t   *forward_entry;	/* [backward.nedges] */
-	uint64_t	next;			/* atomic: entry */
-} Entries;
 
 size_t
 emogi_property_bytes(EmogiPropertyType type, bool has_nulls, uint64_t nedges)
@@ -167,58 +156,4 @@ emogi_property_fill(EmogiPool *pool, const EmogiAdjacency *numbers, EmogiWeightT
 	property->values = fill.values;
 	property->nulls = fill.nulls;
 	return (EmogiStatus) fill.job.status;
-}
-
-/* Get the number that an entry carries. */
-static inline uint64_t
-number_at(const EmogiAdjacency *lists, EmogiWeightType type, uint64_t entry)
-{
-	return (uint64_t) emogi_weight(lists->weights, type, entry);
-}
-
-static void
-invert_forward(void *arg, int thread, int nthreads)
-{
-	Entries    *entries = arg;
-	const EmogiGraph *numbers = entries->numbers;
-	uint64_t	first,
-				end;
-
-	while (emogi_job_take_chunk(&entries->job, &entries->next, CHUNK, numbers->forward.nedges,
-								&first, &end))
-		for (uint64_t e = first; e < end; e++)
-			entries->entry_of[number_at(&numbers->forward, numbers->weight_type, e)] = (uint32_t) e;
-}
-
-static void
-map_backward(void *arg, int thread, int nthreads)
-{
-	Entries    *entries = arg;
-	const EmogiGraph *numbers = entries->numbers;
-	uint64_t	first,
-				end;
-
-	while (emogi_job_take_chunk(&entries->job, &entries->next, CHUNK, numbers->backward.nedges,
-								&first, &end))
-		for (uint64_t e = first; e < end; e++)
-			entries->forward_entry[e] =
-				entries->entry_of[number_at(&numbers->backward, numbers->weight_type, e)];
-}
-
-EmogiStatus
-emogi_forward_entries(EmogiPool *pool, const EmogiGraph *numbers, uint32_t *scratch,
-					  uint32_t *forward_entry, EmogiControl *control, EmogiError *error)
-{
-	Entries		entries = {.job = {.control = control}, .numbers = numbers, .entry_of = scratch,
-		.forward_entry = forward_entry};
-
-	if (numbers->forward.nedges > UINT32_MAX)
-	{
-		*error = (EmogiError) {.message = "too many edges for a map of reverse entries"};
-		return EMOGI_UNSUPPORTED;
-	}
-	emogi_pool_run(pool, invert_forward, &entries);
-	entries.next = 0;
-	emogi_pool_run(pool, map_backward, &entries);
-	return (EmogiStatus) entries.job.status;
 }

@@ -494,31 +494,6 @@ check_columns(uint64_t nrows, int nexpressions)
 	emogi_built_graph_free(&built);
 }
 
-/* Reverse entries lead to the forward entries of their rows. */
-static void
-check_forward_entries(uint64_t nrows)
-{
-	EmogiBuiltGraph built = build_numbers(nrows, EMOGI_OUT, true);
-	const EmogiAdjacency *backward = &built.graph.backward;
-	uint32_t   *scratch = naive_alloc(nrows, sizeof(uint32_t));
-	uint32_t   *entries = naive_alloc(nrows, sizeof(uint32_t));
-	EmogiControl control = {0};
-	EmogiError	error;
-	uint64_t	ndifferent = 0;
-	EmogiGraph	huge = built.graph;
-
-	CHECK(emogi_forward_entries(pool, &built.graph, scratch, entries, &control, &error) == EMOGI_OK, "%s", error.message);
-	for (uint64_t e = 0; e < nrows; e++)
-		ndifferent += emogi_weight(backward->weights, built.graph.weight_type, e) !=
-			emogi_weight(built.graph.forward.weights, built.graph.weight_type, entries[e]);
-	CHECK(ndifferent == 0, "%llu reverse entries", (unsigned long long) ndifferent);
-	huge.forward.nedges = UINT64_C(1) << 32;
-	CHECK(emogi_forward_entries(pool, &huge, scratch, entries, &control, &error) == EMOGI_UNSUPPORTED, "2^32 entries");
-	free(scratch);
-	free(entries);
-	emogi_built_graph_free(&built);
-}
-
 /* Types and bytes. */
 static void
 check_bytes(void)
@@ -632,7 +607,6 @@ main(void)
 		seed_of_all = i + 1;
 		ndrawn = 0;
 		check_columns(i < 5 ? i + 1 : i == 5 ? 200000 : 1 + draw(MAX_ROWS), i == 5 ? 20 : 100);
-		check_forward_entries(1 + draw(i % 50 == 0 ? 200000 : MAX_ROWS));
 	}
 	emogi_pool_destroy(pool);
 	return check_report("edge filters");

@@ -30,14 +30,14 @@ typedef struct Masked
 	const EmogiShape *shape;
 	EmogiDirection direction;
 	EmogiBuiltGraph built;
-	EmogiProperty column;
-	EmogiProperties properties;
-	void	   *memory;			/* of the column */
-	uint32_t   *forward_entry;	/* NULL = not mapped */
+	EmogiProperty columns[2];	/* in the order of the forward and of the reverse lists */
+	EmogiProperties properties[2];
+	bool		has_backward;	/* there is a column for them */
+	void	   *memory[2];		/* of the columns */
 	EmogiFilterStep steps[4];
 	EmogiEdgeFilter filter;
 	EmogiBuiltGraph passing;
-	void	   *mask_memory;
+	void	   *mask_memory[2];
 } Masked;
 
 static EmogiPool *
@@ -100,19 +100,31 @@ make_filter(Masked *masked, int64_t limit, uint64_t seed)
 	free(edges);
 }
 
+/* Fill the column of some lists from rows, and allocate its bitmap. */
+static void
+fill_lists(Masked *masked, int which, const EmogiAdjacency *lists, const EmogiPropertyRows *rows)
+{
+	EmogiControl control = {0};
+	EmogiError	error;
+
+	masked->columns[which].type = EMOGI_PROPERTY_I16;
+	masked->memory[which] = naive_alloc(emogi_property_bytes(EMOGI_PROPERTY_I16, true, lists->nedges), 1);
+	if (emogi_property_fill(get_pool(), lists, masked->built.graph.weight_type, rows, masked->memory[which],
+							&masked->columns[which], &control, &error) != EMOGI_OK)
+		abort();
+	masked->mask_memory[which] = naive_alloc(emogi_masked_lists_bytes(lists->nedges), 1);
+}
+
 /* Build the Graph and its column. */
 static Masked
-make_masked(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool is_mapped, int64_t limit, uint64_t seed)
+make_masked(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool has_columns, int64_t limit, uint64_t seed)
 {
-	Masked		masked = {.shape = shape, .direction = direction, .column = {.type = EMOGI_PROPERTY_I16}};
+	Masked		masked = {.shape = shape, .direction = direction};
 	const uint64_t n = shape->nedges;
 	double	   *numbers = naive_alloc(n, sizeof(double));
 	int64_t    *values = naive_alloc(n, sizeof(int64_t));
 	uint64_t   *nulls = naive_alloc(emogi_bitmap_words(n), sizeof(uint64_t));
 	EmogiPropertyRows rows = {values, nulls};
-	EmogiControl control = {0};
-	EmogiError	error;
-	const EmogiGraph *graph = &masked.built.graph;
 
 	for (uint64_t i = 0; i < n; i++)
 	{
@@ -123,20 +135,10 @@ make_masked(const EmogiShape *shape, EmogiDirection direction, bool with_backwar
 		nulls[i / 64] |= (uint64_t) is_null << (i % 64);
 	}
 	masked.built = build(shape->edges, numbers, n, direction, with_backward);
-	masked.memory = naive_alloc(emogi_property_bytes(EMOGI_PROPERTY_I16, true, graph->forward.nedges), 1);
-	if (emogi_property_fill(get_pool(), &graph->forward, graph->weight_type, &rows, masked.memory, &masked.column, &control,
-							&error) != EMOGI_OK)
-		abort();
-	if (with_backward && direction != EMOGI_BOTH && is_mapped)
-	{
-		uint32_t   *scratch = naive_alloc(n, sizeof(uint32_t));
-
-		masked.forward_entry = naive_alloc(n, sizeof(uint32_t));
-		if (emogi_forward_entries(get_pool(), graph, scratch, masked.forward_entry, &control, &error) != EMOGI_OK)
-			abort();
-		free(scratch);
-	}
-	masked.mask_memory = naive_alloc(emogi_edge_mask_bytes(graph, direction == EMOGI_BOTH, masked.forward_entry != NULL), 1);
+	fill_lists(&masked, 0, &masked.built.graph.forward, &rows);
+	masked.has_backward = with_backward && direction != EMOGI_BOTH && has_columns;
+	if (masked.has_backward)
+		fill_lists(&masked, 1, &masked.built.graph.backward, &rows);
 	make_filter(&masked, limit, seed);
 	free(numbers);
 	free(values);
@@ -149,26 +151,36 @@ free_masked(Masked *masked)
 {
 	emogi_built_graph_free(&masked->built);
 	emogi_built_graph_free(&masked->passing);
-	free(masked->memory);
-	free(masked->forward_entry);
-	free(masked->mask_memory);
+	for (int i = 0; i < 2; i++)
+	{
+		free(masked->memory[i]);
+		free(masked->mask_memory[i]);
+	}
 }
 
-/* Begin a mask in memory with other content. */
+/* Begin the bitmap of some lists in memory with other content. */
+static void
+begin_lists(Masked *masked, int which, const EmogiAdjacency *lists, EmogiMaskedLists *begun)
+{
+	EmogiError	error;
+
+	masked->properties[which] = (EmogiProperties) {lists->nedges, 1, &masked->columns[which]};
+	memset(masked->mask_memory[which], 0x5A, emogi_masked_lists_bytes(lists->nedges));
+	if (emogi_masked_lists_begin(&masked->filter, &masked->properties[which], masked->mask_memory[which], begun, &error) !=
+		EMOGI_OK)
+		abort();
+}
+
+/* Begin a mask. */
 static EmogiEdgeMask
 begin_mask(Masked *masked)
 {
-	const EmogiGraph *graph = &masked->built.graph;
-	const bool	is_symmetric = masked->direction == EMOGI_BOTH;
-	EmogiEdgeMask mask;
-	EmogiError	error;
+	EmogiEdgeMask mask = {.is_symmetric = masked->direction == EMOGI_BOTH};
 
-	masked->properties = (EmogiProperties) {graph->forward.nedges, 1, &masked->column};
 	masked->filter.steps = masked->steps;
-	memset(masked->mask_memory, 0x5A, emogi_edge_mask_bytes(graph, is_symmetric, masked->forward_entry != NULL));
-	if (emogi_edge_mask_begin(graph, is_symmetric, &masked->properties, &masked->filter, masked->forward_entry,
-							  masked->mask_memory, &mask, &error) != EMOGI_OK)
-		abort();
+	begin_lists(masked, 0, &masked->built.graph.forward, &mask.forward);
+	if (masked->has_backward)
+		begin_lists(masked, 1, &masked->built.graph.backward, &mask.backward);
 	return mask;
 }
 
@@ -269,7 +281,7 @@ check_targets(const char *name, const Masked *masked, const EmogiQuery *query, i
 static void
 check_local(const char *name, const Masked *masked, const EmogiQuery *query, const int32_t *expected, uint64_t nreached)
 {
-	const bool	sees_all = masked->direction == EMOGI_BOTH || masked->forward_entry != NULL;
+	const bool	sees_all = masked->direction == EMOGI_BOTH || masked->has_backward;
 	EmogiLocalAnswer answer;
 	uint64_t	ndifferent = 0;
 
@@ -303,9 +315,9 @@ check_query(const char *name, Masked *masked, EmogiQuery query)
 
 		query.mask = &mask;
 		check_run(name, masked, &query, e, expected, nreached, nlevels);
-		nlazy += mask.known != NULL;
-		nreversed += mask.has_backward;
-		nsearched += npresent < query.nsources && mask.forward_entry == NULL && !mask.is_symmetric;
+		nlazy += mask.forward.known != NULL;
+		nreversed += mask.backward.properties != NULL && mask.backward.known == NULL;
+		nsearched += npresent < query.nsources && mask.backward.properties == NULL && !mask.is_symmetric;
 		if (graph->nvertices > 0)
 			check_targets(name, masked, &query, e, expected);
 		check_run(name, masked, &query, e, expected, nreached, nlevels);
@@ -315,10 +327,9 @@ check_query(const char *name, Masked *masked, EmogiQuery query)
 
 		query.mask = &mask;
 		check_local(name, masked, &query, expected, nreached);
-		CHECK(emogi_edge_mask_complete(get_pool(), &mask, &control) == EMOGI_OK && mask.known == NULL, "complete");
+		CHECK(emogi_masked_lists_complete(get_pool(), &mask.forward, &control) == EMOGI_OK && mask.forward.known == NULL,
+			  "complete");
 		check_local(name, masked, &query, expected, nreached);
-		if (mask.backward != NULL)
-			CHECK(emogi_edge_mask_reverse(get_pool(), &mask, &control) == EMOGI_OK && mask.has_backward, "reverse");
 		check_run(name, masked, &query, 1, expected, nreached, nlevels);
 	}
 	free(expected);
@@ -326,10 +337,10 @@ check_query(const char *name, Masked *masked, EmogiQuery query)
 
 /* Ask queries of a shape in some direction. */
 static void
-check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool is_mapped, int64_t limit, uint64_t seed)
+check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool has_columns, int64_t limit, uint64_t seed)
 {
 	uint32_t	sources[MAX_SOURCES];
-	Masked		masked = make_masked(shape, direction, with_backward, is_mapped, limit, seed);
+	Masked		masked = make_masked(shape, direction, with_backward, has_columns, limit, seed);
 
 	for (uint64_t i = 0; i < QUERIES; i++)
 		check_query(shape->name, &masked, oracle_query(&masked.built.graph, seed, i, sources, MAX_SOURCES));
@@ -385,22 +396,27 @@ check_refused(void)
 	EmogiControl control = {0};
 	EmogiError	error = {0};
 	EmogiLocalAnswer answer;
-	EmogiProperties others = {.nedges = masked.properties.nedges - 1};
+	EmogiProperties others = {.nedges = shape.nedges - 1};
 
 	CHECK(engine->run(states[0], &masked.built.graph, &query, &result, &control, &error) == EMOGI_UNSUPPORTED, "SSSP");
 	CHECK(engine->msbfs(states[0], &masked.built.graph, &query, NULL, &control, &error) == EMOGI_UNSUPPORTED, "msbfs");
 	CHECK(engine->path(states[0], &masked.built.graph, &query, 0, 0, NULL, &control, &error) == EMOGI_UNSUPPORTED, "path");
 	CHECK(emogi_local_search(&masked.built.graph, NULL, &query, 1000, &answer) == EMOGI_LOCAL_GAVE_UP, "local SSSP");
 	query.algorithm = EMOGI_BFS;
-	mask.nedges++;
+	mask.forward.properties = &others;
 	CHECK(engine->run(states[0], &masked.built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT, "another graph");
-	CHECK(emogi_edge_mask_begin(&masked.built.graph, false, &others, &masked.filter, NULL, masked.mask_memory, &mask, &error) ==
-		  EMOGI_BAD_INPUT, "other columns");
+	mask.forward.properties = &masked.properties[0];
+	mask.backward.properties = &others;
+	CHECK(engine->run(states[0], &masked.built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT, "another graph");
+	masked.filter.nsteps = 0;
+	CHECK(emogi_masked_lists_begin(&masked.filter, &masked.properties[0], masked.mask_memory[0], &mask.forward, &error) ==
+		  EMOGI_BAD_INPUT, "an empty filter");
+	masked.filter.nsteps = 1;
 	mask = begin_mask(&masked);
 	control.cancel = 1;
 	CHECK(engine->run(states[1], &masked.built.graph, &query, &result, &control, &error) == EMOGI_CANCELED, "canceled");
-	CHECK(emogi_edge_mask_complete(get_pool(), &mask, &control) == EMOGI_CANCELED && mask.known != NULL, "canceled");
-	CHECK(emogi_edge_mask_reverse(get_pool(), &mask, &control) == EMOGI_CANCELED && !mask.has_backward, "canceled");
+	CHECK(emogi_masked_lists_complete(get_pool(), &mask.forward, &control) == EMOGI_CANCELED && mask.forward.known != NULL,
+		  "canceled");
 	free(values);
 	free_masked(&masked);
 	emogi_shape_free(&shape);
