@@ -121,15 +121,15 @@ fill_column(Bench *bench, int which)
 		nulls[i / 64] |= (uint64_t) (bits % 10 == 0) << (i % 64);
 	}
 	bench->columns[which].type = types[which];
-	if (emogi_property_fill(bench->pool, &bench->built.graph.forward, bench->built.graph.weight_type, &rows,
-							take(emogi_property_bytes(types[which], has_nulls, nrows)), &bench->columns[which], &control,
+	if (emogi_properties_fill(bench->pool, &bench->built.graph.forward, bench->built.graph.weight_type, &rows,
+							take(emogi_properties_bytes(types[which], has_nulls, nrows)), &bench->columns[which], &control,
 							&error) != EMOGI_OK)
 		give_up(error.message);
 	if (which == DAY)
 	{
 		bench->reverse.type = types[DAY];
-		if (emogi_property_fill(bench->pool, &bench->built.graph.backward, bench->built.graph.weight_type, &rows,
-								take(emogi_property_bytes(types[DAY], false, nrows)), &bench->reverse, &control, &error) !=
+		if (emogi_properties_fill(bench->pool, &bench->built.graph.backward, bench->built.graph.weight_type, &rows,
+								take(emogi_properties_bytes(types[DAY], false, nrows)), &bench->reverse, &control, &error) !=
 			EMOGI_OK)
 			give_up(error.message);
 	}
@@ -351,8 +351,8 @@ measure_search(const Bench *bench, int kind, int64_t ndays, int32_t *level, void
 
 		all[i] = search_from(bench, kind, sources[i], NULL, level, &nreached[0]);
 		start = emogi_pool_now_ms();
-		if (emogi_masked_lists_begin(&filter, &bench->properties, memory, &mask.forward, &error) != EMOGI_OK ||
-			emogi_masked_lists_begin(&reverse_filter, &reverse, reverse_memory, &mask.backward, &error) != EMOGI_OK)
+		if (emogi_edge_mask_begin(&filter, &bench->properties, memory, &mask.forward, &error) != EMOGI_OK ||
+			emogi_edge_mask_begin(&reverse_filter, &reverse, reverse_memory, &mask.backward, &error) != EMOGI_OK)
 			give_up(error.message);
 		search_from(bench, kind, sources[i], &mask, level, &nreached[1]);
 		fresh[i] = emogi_pool_now_ms() - start;
@@ -397,8 +397,8 @@ main(int argc, char **argv)
 		measure_expression(&bench, bench.pool, i);
 	}
 	level = take((bench.built.graph.nvertices + 1) * sizeof(int32_t));
-	memory = take(emogi_masked_lists_bytes(bench.properties.nedges));
-	reverse_memory = take(emogi_masked_lists_bytes(bench.properties.nedges));
+	memory = take(emogi_edge_mask_bytes(bench.properties.nedges));
+	reverse_memory = take(emogi_edge_mask_bytes(bench.properties.nedges));
 	for (int kind = 0; kind < NSEARCHES; kind++)
 		for (int64_t ndays = 500000; ndays >= 1000; ndays /= ndays == 500000 ? 10 : 50)
 			measure_search(&bench, kind, ndays, level, memory, reverse_memory);

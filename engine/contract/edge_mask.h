@@ -32,31 +32,31 @@ typedef struct EmogiEdgeMask
 } EmogiEdgeMask;
 
 /* Get the bytes of the bitmaps of one orientation. */
-extern size_t emogi_masked_lists_bytes(uint64_t nedges);
+extern size_t emogi_edge_mask_bytes(uint64_t nedges);
 
 /*
  * Check a filter and begin the bitmap of one orientation, of which no word is known. memory:
- * emogi_masked_lists_bytes, line-aligned, any content.
+ * emogi_edge_mask_bytes, line-aligned, any content.
  */
-extern EmogiStatus emogi_masked_lists_begin(const EmogiEdgeFilter *filter,
-											const EmogiProperties *properties, void *memory,
-											EmogiMaskedLists *lists, EmogiError *error);
+extern EmogiStatus emogi_edge_mask_begin(const EmogiEdgeFilter *filter,
+										 const EmogiProperties *properties, void *memory,
+										 EmogiMaskedLists *lists, EmogiError *error);
 
 /* Evaluate all words that are not known. */
-extern EmogiStatus emogi_masked_lists_complete(EmogiPool *pool, EmogiMaskedLists *lists,
-											   EmogiControl *control);
+extern EmogiStatus emogi_edge_mask_complete(EmogiPool *pool, EmogiMaskedLists *lists,
+											EmogiControl *control);
 
 /* Evaluate a word that is not known. */
-extern uint64_t emogi_masked_lists_evaluate(EmogiMaskedLists *lists, uint64_t word);
+extern uint64_t emogi_edge_mask_evaluate(EmogiMaskedLists *lists, uint64_t word);
 
 /* Get a word of the bitmap. */
 static inline uint64_t
-emogi_masked_lists_word(EmogiMaskedLists *lists, uint64_t word)
+emogi_edge_mask_word(EmogiMaskedLists *lists, uint64_t word)
 {
 	if (lists->known == NULL ||
 		(__atomic_load_n(&lists->known[word / 64], __ATOMIC_ACQUIRE) >> (word % 64) & 1) != 0)
 		return __atomic_load_n(&lists->passing[word], __ATOMIC_RELAXED);
-	return emogi_masked_lists_evaluate(lists, word);
+	return emogi_edge_mask_evaluate(lists, word);
 }
 
 /* Get the reverse lists of a mask; NULL = they cannot be read. */
@@ -81,10 +81,10 @@ emogi_bitmap_part(uint64_t word, uint64_t bits, uint64_t first, uint64_t end)
 
 /* Check whether one of the entries [first, end) passes. */
 static inline bool
-emogi_masked_lists_any(EmogiMaskedLists *lists, uint64_t first, uint64_t end)
+emogi_edge_mask_any(EmogiMaskedLists *lists, uint64_t first, uint64_t end)
 {
 	for (uint64_t e = first; e < end; e = (e / 64 + 1) * 64)
-		if (emogi_bitmap_part(e / 64, emogi_masked_lists_word(lists, e / 64), first, end) != 0)
+		if (emogi_bitmap_part(e / 64, emogi_edge_mask_word(lists, e / 64), first, end) != 0)
 			return true;
 	return false;
 }
@@ -94,8 +94,8 @@ emogi_masked_lists_any(EmogiMaskedLists *lists, uint64_t first, uint64_t end)
  * than `room`, until `room` are there or at the end; *first becomes the first entry not read.
  */
 static inline uint64_t
-emogi_masked_lists_select(EmogiMaskedLists *lists, const uint32_t *targets, uint64_t *first,
-						  uint64_t end, uint32_t *buffer, uint64_t room)
+emogi_edge_mask_select(EmogiMaskedLists *lists, const uint32_t *targets, uint64_t *first,
+					   uint64_t end, uint32_t *buffer, uint64_t room)
 {
 	uint64_t	count = 0;
 
@@ -103,7 +103,7 @@ emogi_masked_lists_select(EmogiMaskedLists *lists, const uint32_t *targets, uint
 	{
 		const uint64_t word = *first / 64;
 		const uint32_t *of_word = targets + word * 64;
-		uint64_t	bits = emogi_bitmap_part(word, emogi_masked_lists_word(lists, word), *first,
+		uint64_t	bits = emogi_bitmap_part(word, emogi_edge_mask_word(lists, word), *first,
 											 end);
 
 		for (; bits != 0; bits &= bits - 1)

@@ -225,8 +225,8 @@ typedef struct EmogiQuery
 	bool		is_weighted;	/* algorithms with EMOGI_WEIGHTED: use the weights, which are >= 0
 								 * and finite */
 	const EmogiSummary *summary;	/* NULL = the whole result is requested */
-	struct EmogiEdgeMask *mask; /* edges that may be used (edge_mask.h), which the run
-								 * completes as it needs; NULL = all. Others than BFS return UNSUPPORTED */
+	struct EmogiEdgeMask *mask; /* edges that may be used (edge_mask.h), of which the run evaluates
+								 * what it reads; NULL = all. Others than BFS return UNSUPPORTED */
 } EmogiQuery;
 
 /* A column of a result: [nvertices] or [emogi_query_length], of the type in the algorithm's row. */

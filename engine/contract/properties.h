@@ -65,7 +65,7 @@ emogi_property_width(EmogiPropertyType type)
 }
 
 /* Get the bytes of a column: its values, and its bitmap of NULLs if there are any. */
-extern size_t emogi_property_bytes(EmogiPropertyType type, bool has_nulls, uint64_t nedges);
+extern size_t emogi_properties_bytes(EmogiPropertyType type, bool has_nulls, uint64_t nedges);
 
 /* Get the narrowest type for integers from min to max. */
 static inline EmogiPropertyType
@@ -88,18 +88,18 @@ emogi_property_fits_f32(double value)
 /* Values of a column as the scan leaves them: one for each edge, by its number. */
 typedef struct EmogiPropertyRows
 {
-	const void *values;			/* [nrows] int64_t, or double for a column of floats; any for NULL */
+	const void *values;			/* [nrows] int64_t, or double for floats; any if NULL */
 	const uint64_t *nulls;		/* bitmap [nrows], 1 = NULL; NULL = no value is NULL */
 } EmogiPropertyRows;
 
 /*
  * Fill a column from rows. numbers: lists of emogi_csr_build whose weights, of this type, are
  * numbers of rows. property: its type, which holds all values exactly, is set; memory:
- * emogi_property_bytes, line-aligned, any content.
+ * emogi_properties_bytes, line-aligned, any content.
  */
-extern EmogiStatus emogi_property_fill(EmogiPool *pool, const EmogiAdjacency *numbers,
-									   EmogiWeightType number_type, const EmogiPropertyRows *rows,
-									   void *memory, EmogiProperty *property,
-									   EmogiControl *control, EmogiError *error);
+extern EmogiStatus emogi_properties_fill(EmogiPool *pool, const EmogiAdjacency *numbers,
+										 EmogiWeightType number_type, const EmogiPropertyRows *rows,
+										 void *memory, EmogiProperty *property,
+										 EmogiControl *control, EmogiError *error);
 
 #endif							/* EMOGI_PROPERTIES_H */

@@ -124,7 +124,7 @@ prepare_mask(Search *search)
 	}
 	if (lists == NULL)
 		return true;
-	status = emogi_masked_lists_complete(run->pool, lists, run->job.control);
+	status = emogi_edge_mask_complete(run->pool, lists, run->job.control);
 	if (status != EMOGI_OK)
 		emogi_job_fail(&run->job, status);
 	return status == EMOGI_OK;

@@ -89,7 +89,7 @@ emogi_bfs_find_targets(void *arg, int thread, int nthreads)
 			uint64_t   *word = &bfs->next_front[v / 64];
 
 			if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) != 0 &&
-				emogi_masked_lists_any(&bfs->mask->forward, e, e + 1) &&
+				emogi_edge_mask_any(&bfs->mask->forward, e, e + 1) &&
 				(__atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED) & bit) != 0)
 				__atomic_fetch_sub(&bfs->nunknown, 1, __ATOMIC_RELAXED);
 		}
@@ -142,8 +142,8 @@ enter_masked(EmogiBfs *bfs, LocalQueue *local, uint64_t *map, List list, EmogiBf
 	{
 		List		passing = {buffer};
 
-		passing.count = emogi_masked_lists_select(&bfs->mask->forward, targets, &first, end,
-												  buffer, EMOGI_BFS_SELECTED);
+		passing.count = emogi_edge_mask_select(&bfs->mask->forward, targets, &first, end, buffer,
+											   EMOGI_BFS_SELECTED);
 		if (map != NULL)
 			enter_dense(map, passing, tally);
 		else
@@ -406,7 +406,7 @@ has_masked_parent(EmogiBfs *bfs, uint64_t first, uint64_t end, bool *is_dead, Em
 	{
 		const uint64_t w = e / 64;
 		const uint32_t *targets = bfs->backward.targets + w * 64;
-		uint64_t	bits = emogi_bitmap_part(w, emogi_masked_lists_word(bfs->reverse, w), first,
+		uint64_t	bits = emogi_bitmap_part(w, emogi_edge_mask_word(bfs->reverse, w), first,
 											 end);
 
 		any |= bits;

@@ -133,8 +133,8 @@ expand_masked(Hops *hops, uint32_t vertex, uint64_t level)
 	hops->nscanned += end - first;
 	while (first < end && !hops->failed)
 	{
-		const uint64_t count = emogi_masked_lists_select(&hops->mask->forward, lists->targets,
-														 &first, end, targets, SELECTED);
+		const uint64_t count = emogi_edge_mask_select(&hops->mask->forward, lists->targets, &first,
+													  end, targets, SELECTED);
 
 		if (!reserve(hops, count))
 			return;

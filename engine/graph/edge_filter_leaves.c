@@ -360,7 +360,8 @@ static void
 compare_columns(const EmogiFilterStep *step, const EmogiProperty *a, const EmogiProperty *b,
 				uint64_t first, uint64_t nwords, uint64_t *bits)
 {
-	const bool	are_integers = !emogi_property_is_float(a->type) && !emogi_property_is_float(b->type);
+	const bool	are_integers = !emogi_property_is_float(a->type) &&
+		!emogi_property_is_float(b->type);
 	bool		is_opposite;
 	const EmogiComparison basic = get_basic(step->comparison, &is_opposite);
 

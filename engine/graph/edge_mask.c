@@ -24,7 +24,7 @@ typedef struct Pass
 } Pass;
 
 size_t
-emogi_masked_lists_bytes(uint64_t nedges)
+emogi_edge_mask_bytes(uint64_t nedges)
 {
 	const uint64_t nwords = emogi_bitmap_words(nedges);
 
@@ -33,8 +33,8 @@ emogi_masked_lists_bytes(uint64_t nedges)
 }
 
 EmogiStatus
-emogi_masked_lists_begin(const EmogiEdgeFilter *filter, const EmogiProperties *properties,
-						 void *memory, EmogiMaskedLists *lists, EmogiError *error)
+emogi_edge_mask_begin(const EmogiEdgeFilter *filter, const EmogiProperties *properties,
+					  void *memory, EmogiMaskedLists *lists, EmogiError *error)
 {
 	const uint64_t nwords = emogi_bitmap_words(properties->nedges);
 	const size_t known_bytes = emogi_bitmap_words(nwords) * sizeof(uint64_t);
@@ -47,7 +47,7 @@ emogi_masked_lists_begin(const EmogiEdgeFilter *filter, const EmogiProperties *p
 }
 
 uint64_t
-emogi_masked_lists_evaluate(EmogiMaskedLists *lists, uint64_t word)
+emogi_edge_mask_evaluate(EmogiMaskedLists *lists, uint64_t word)
 {
 	uint64_t	passing;
 
@@ -71,7 +71,7 @@ complete_chunks(void *arg, int thread, int nthreads)
 }
 
 EmogiStatus
-emogi_masked_lists_complete(EmogiPool *pool, EmogiMaskedLists *lists, EmogiControl *control)
+emogi_edge_mask_complete(EmogiPool *pool, EmogiMaskedLists *lists, EmogiControl *control)
 {
 	Pass		pass = {.job = {.control = control}, .lists = lists,
 		.nwords = emogi_bitmap_words(lists->properties->nedges)};
@@ -91,12 +91,12 @@ emogi_edge_mask_vertex(EmogiEdgeMask *mask, const EmogiGraph *graph, uint32_t ve
 	const uint64_t *backward = graph->backward.offsets;
 	EmogiMaskedLists *reverse = emogi_edge_mask_backward(mask);
 
-	if (emogi_masked_lists_any(&mask->forward, forward[vertex], forward[vertex + 1]))
+	if (emogi_edge_mask_any(&mask->forward, forward[vertex], forward[vertex + 1]))
 		return EMOGI_MASKED_THERE;
 	if (mask->is_symmetric)
 		return EMOGI_MASKED_GONE;
 	if (reverse == NULL || backward == NULL)
 		return EMOGI_MASKED_UNKNOWN;
-	return emogi_masked_lists_any(reverse, backward[vertex], backward[vertex + 1])
+	return emogi_edge_mask_any(reverse, backward[vertex], backward[vertex + 1])
 		? EMOGI_MASKED_THERE : EMOGI_MASKED_GONE;
 }

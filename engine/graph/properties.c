@@ -29,7 +29,7 @@ typedef struct Fill
 } Fill;
 
 size_t
-emogi_property_bytes(EmogiPropertyType type, bool has_nulls, uint64_t nedges)
+emogi_properties_bytes(EmogiPropertyType type, bool has_nulls, uint64_t nedges)
 {
 	const uint64_t nwords = emogi_bitmap_words(nedges);
 
@@ -42,16 +42,17 @@ emogi_property_bytes(EmogiPropertyType type, bool has_nulls, uint64_t nedges)
 	for (uint64_t i = 0; i < count; i++) \
 	{ \
 		const uint64_t row = (uint64_t) numbers[i]; \
-		const bool	is_null = rows->nulls != NULL && (rows->nulls[row / 64] >> (row % 64) & 1) != 0; \
+		const bool	is_null = nulls != NULL && (nulls[row / 64] >> (row % 64) & 1) != 0; \
 \
-		((type *) fill->values)[first + i] = is_null ? 0 : (type) ((const from *) rows->values)[row]; \
+		((type *) fill->values)[first + i] = is_null ? 0 : (type) ((const from *) values)[row]; \
 	}
 
 /* Store the values of entries from `first` on, whose rows have these numbers. */
 static void
 store_values(const Fill *fill, uint64_t first, const double *numbers, uint64_t count)
 {
-	const EmogiPropertyRows *rows = &fill->rows;
+	const void *values = fill->rows.values;
+	const uint64_t *nulls = fill->rows.nulls;
 
 	switch (fill->type)
 	{
@@ -134,9 +135,9 @@ pad_values(const Fill *fill)
 }
 
 EmogiStatus
-emogi_property_fill(EmogiPool *pool, const EmogiAdjacency *numbers, EmogiWeightType number_type,
-					const EmogiPropertyRows *rows, void *memory, EmogiProperty *property,
-					EmogiControl *control, EmogiError *error)
+emogi_properties_fill(EmogiPool *pool, const EmogiAdjacency *numbers, EmogiWeightType number_type,
+					  const EmogiPropertyRows *rows, void *memory, EmogiProperty *property,
+					  EmogiControl *control, EmogiError *error)
 {
 	const bool	has_nulls = rows->nulls != NULL;
 	Fill		fill = {.job = {.control = control}, .numbers = numbers,
@@ -144,9 +145,9 @@ emogi_property_fill(EmogiPool *pool, const EmogiAdjacency *numbers, EmogiWeightT
 
 	if (has_nulls)
 		fill.nulls = (uint64_t *) (fill.values +
-								   emogi_property_bytes(fill.type, false, numbers->nedges));
+								   emogi_properties_bytes(fill.type, false, numbers->nedges));
 	if (!emogi_job_populate(&fill.job, memory,
-							emogi_property_bytes(fill.type, has_nulls, numbers->nedges)))
+							emogi_properties_bytes(fill.type, has_nulls, numbers->nedges)))
 	{
 		*error = (EmogiError) {.message = "out of memory for a column of the graph"};
 		return EMOGI_NO_MEMORY;

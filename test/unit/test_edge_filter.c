@@ -131,9 +131,10 @@ fill_property(const Column *column, uint64_t nrows, const EmogiGraph *numbers, E
 		nulls[i / 64] |= (uint64_t) column->is_null[i] << (i % 64);
 	}
 	rows.nulls = has_nulls ? nulls : NULL;
-	memory = naive_alloc(emogi_property_bytes(property->type, has_nulls, numbers->forward.nedges), 1);
-	memset(memory, 0x55, emogi_property_bytes(property->type, has_nulls, numbers->forward.nedges));
-	if (emogi_property_fill(pool, &numbers->forward, numbers->weight_type, &rows, memory, property, &control, &error) != EMOGI_OK)
+	memory = naive_alloc(emogi_properties_bytes(property->type, has_nulls, numbers->forward.nedges), 1);
+	memset(memory, 0x55, emogi_properties_bytes(property->type, has_nulls, numbers->forward.nedges));
+	if (emogi_properties_fill(pool, &numbers->forward, numbers->weight_type, &rows, memory, property, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	free(nulls);
 	return memory;
@@ -503,9 +504,9 @@ check_bytes(void)
 		  emogi_property_integer_type(0, 32768) == EMOGI_PROPERTY_I32 &&
 		  emogi_property_integer_type(INT32_MIN, INT64_C(2147483648)) == EMOGI_PROPERTY_I64, "types of integers");
 	CHECK(emogi_property_fits_f32(0.5) && emogi_property_fits_f32(NAN) && !emogi_property_fits_f32(0.1), "floats");
-	CHECK(emogi_property_bytes(EMOGI_PROPERTY_I8, false, 20000000) == 20000000, "1 byte an entry");
-	CHECK(emogi_property_bytes(EMOGI_PROPERTY_F64, true, 20480000) == 20480000 * 8 + 20480000 / 8, "8 bytes and a bit");
-	CHECK(emogi_property_bytes(EMOGI_PROPERTY_I16, true, 0) == 0 && emogi_property_bytes(EMOGI_PROPERTY_I16, true, 1) == 256,
+	CHECK(emogi_properties_bytes(EMOGI_PROPERTY_I8, false, 20000000) == 20000000, "1 byte an entry");
+	CHECK(emogi_properties_bytes(EMOGI_PROPERTY_F64, true, 20480000) == 20480000 * 8 + 20480000 / 8, "8 bytes and a bit");
+	CHECK(emogi_properties_bytes(EMOGI_PROPERTY_I16, true, 0) == 0 && emogi_properties_bytes(EMOGI_PROPERTY_I16, true, 1) == 256,
 		  "small columns");
 }
 
@@ -585,10 +586,10 @@ check_stopped(void)
 	uint64_t	passing[16];
 
 	CHECK(emogi_edge_filter_run(pool, &filter, &properties, passing, &control, &error) == EMOGI_CANCELED, "canceled");
-	CHECK(emogi_property_fill(pool, &built.graph.forward, built.graph.weight_type, &rows, memory, &stored, &control, &error) ==
+	CHECK(emogi_properties_fill(pool, &built.graph.forward, built.graph.weight_type, &rows, memory, &stored, &control, &error) ==
 		  EMOGI_CANCELED, "canceled");
 	control = (EmogiControl) {.fail_allocation = 1};
-	CHECK(emogi_property_fill(pool, &built.graph.forward, built.graph.weight_type, &rows, memory, &stored, &control, &error) ==
+	CHECK(emogi_properties_fill(pool, &built.graph.forward, built.graph.weight_type, &rows, memory, &stored, &control, &error) ==
 		  EMOGI_NO_MEMORY && strstr(error.message, "memory") != NULL, "no memory");
 	free(memory);
 	free_column(&column);

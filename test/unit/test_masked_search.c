@@ -108,16 +108,17 @@ fill_lists(Masked *masked, int which, const EmogiAdjacency *lists, const EmogiPr
 	EmogiError	error;
 
 	masked->columns[which].type = EMOGI_PROPERTY_I16;
-	masked->memory[which] = naive_alloc(emogi_property_bytes(EMOGI_PROPERTY_I16, true, lists->nedges), 1);
-	if (emogi_property_fill(get_pool(), lists, masked->built.graph.weight_type, rows, masked->memory[which],
+	masked->memory[which] = naive_alloc(emogi_properties_bytes(EMOGI_PROPERTY_I16, true, lists->nedges), 1);
+	if (emogi_properties_fill(get_pool(), lists, masked->built.graph.weight_type, rows, masked->memory[which],
 							&masked->columns[which], &control, &error) != EMOGI_OK)
 		abort();
-	masked->mask_memory[which] = naive_alloc(emogi_masked_lists_bytes(lists->nedges), 1);
+	masked->mask_memory[which] = naive_alloc(emogi_edge_mask_bytes(lists->nedges), 1);
 }
 
 /* Build the Graph and its column. */
 static Masked
-make_masked(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool has_columns, int64_t limit, uint64_t seed)
+make_masked(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool has_columns, int64_t limit,
+			uint64_t seed)
 {
 	Masked		masked = {.shape = shape, .direction = direction};
 	const uint64_t n = shape->nedges;
@@ -165,8 +166,8 @@ begin_lists(Masked *masked, int which, const EmogiAdjacency *lists, EmogiMaskedL
 	EmogiError	error;
 
 	masked->properties[which] = (EmogiProperties) {lists->nedges, 1, &masked->columns[which]};
-	memset(masked->mask_memory[which], 0x5A, emogi_masked_lists_bytes(lists->nedges));
-	if (emogi_masked_lists_begin(&masked->filter, &masked->properties[which], masked->mask_memory[which], begun, &error) !=
+	memset(masked->mask_memory[which], 0x5A, emogi_edge_mask_bytes(lists->nedges));
+	if (emogi_edge_mask_begin(&masked->filter, &masked->properties[which], masked->mask_memory[which], begun, &error) !=
 		EMOGI_OK)
 		abort();
 }
@@ -327,7 +328,7 @@ check_query(const char *name, Masked *masked, EmogiQuery query)
 
 		query.mask = &mask;
 		check_local(name, masked, &query, expected, nreached);
-		CHECK(emogi_masked_lists_complete(get_pool(), &mask.forward, &control) == EMOGI_OK && mask.forward.known == NULL,
+		CHECK(emogi_edge_mask_complete(get_pool(), &mask.forward, &control) == EMOGI_OK && mask.forward.known == NULL,
 			  "complete");
 		check_local(name, masked, &query, expected, nreached);
 		check_run(name, masked, &query, 1, expected, nreached, nlevels);
@@ -337,7 +338,8 @@ check_query(const char *name, Masked *masked, EmogiQuery query)
 
 /* Ask queries of a shape in some direction. */
 static void
-check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool has_columns, int64_t limit, uint64_t seed)
+check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool has_columns, int64_t limit,
+			uint64_t seed)
 {
 	uint32_t	sources[MAX_SOURCES];
 	Masked		masked = make_masked(shape, direction, with_backward, has_columns, limit, seed);
@@ -409,13 +411,13 @@ check_refused(void)
 	mask.backward.properties = &others;
 	CHECK(engine->run(states[0], &masked.built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT, "another graph");
 	masked.filter.nsteps = 0;
-	CHECK(emogi_masked_lists_begin(&masked.filter, &masked.properties[0], masked.mask_memory[0], &mask.forward, &error) ==
+	CHECK(emogi_edge_mask_begin(&masked.filter, &masked.properties[0], masked.mask_memory[0], &mask.forward, &error) ==
 		  EMOGI_BAD_INPUT, "an empty filter");
 	masked.filter.nsteps = 1;
 	mask = begin_mask(&masked);
 	control.cancel = 1;
 	CHECK(engine->run(states[1], &masked.built.graph, &query, &result, &control, &error) == EMOGI_CANCELED, "canceled");
-	CHECK(emogi_masked_lists_complete(get_pool(), &mask.forward, &control) == EMOGI_CANCELED && mask.forward.known != NULL,
+	CHECK(emogi_edge_mask_complete(get_pool(), &mask.forward, &control) == EMOGI_CANCELED && mask.forward.known != NULL,
 		  "canceled");
 	free(values);
 	free_masked(&masked);
