@@ -16,7 +16,7 @@
  *              stops at the first [1]. Needs graph->backward.
  *
  * With a mask, only edges that pass are used. Top-down levels evaluate the words of its bitmap that
- * they read, and all words above 1/EMOGI_BFS_MASK_SHARE of the edges. Before a bottom-up level, all
+ * they read, and all words above 1/EMOGI_BFS_MASK_SHARE of them. Before a bottom-up level, all
  * words of the reverse lists are evaluated. A source without a passing edge is not reached.
  *
  * Levels too small to be worth waking other threads are made by the caller alone. Levels, counts
@@ -44,7 +44,7 @@ typedef struct Search
 	EmogiBfs	bfs;
 	bool		bottom_up;
 	uint64_t	nedges;			/* forward edges of the frontier */
-	uint64_t	npushed;		/* with a mask: forward edges read by top-down levels */
+	uint64_t	nmask_words;	/* words of a mask that top-down levels read, at most */
 	uint64_t	last_count;		/* vertices in the previous frontier */
 	uint64_t	unexplored;		/* forward edges of vertices that have not been in a frontier */
 	uint64_t	nfound;			/* the first nfound targets of the query are known to be reached */
@@ -102,7 +102,7 @@ make_queue(EmogiBfs *bfs)
 
 /*
  * Evaluate the whole bitmap of the lists that the next level reads, if that level is bottom-up, or
- * top-down levels read many edges; false if the job has stopped.
+ * top-down levels read many words; false if the job has stopped.
  */
 static bool
 prepare_mask(Search *search)
@@ -118,8 +118,8 @@ prepare_mask(Search *search)
 		lists = bfs->reverse;
 	else
 	{
-		search->npushed += search->nedges;
-		if (search->npushed > bfs->forward.nedges / EMOGI_BFS_MASK_SHARE)
+		search->nmask_words += bfs->count + search->nedges / 64;
+		if (search->nmask_words > emogi_bitmap_words(bfs->forward.nedges) / EMOGI_BFS_MASK_SHARE)
 			lists = &bfs->mask->forward;
 	}
 	if (lists == NULL)

@@ -27,7 +27,7 @@
 #define EMOGI_BFS_WORD_CHUNK 32	/* words of a bitmap: 2048 vertices */
 #define EMOGI_BFS_LOCAL_QUEUE 512	/* vertices that a thread buffers before it appends them */
 #define EMOGI_BFS_SELECTED 512	/* targets of passing edges that are processed at a time */
-#define EMOGI_BFS_MASK_SHARE 8	/* above 1/8 of the edges, the whole bitmap is evaluated */
+#define EMOGI_BFS_MASK_SHARE 8	/* above 1/8 of the words of a mask, all are evaluated */
 #define EMOGI_BFS_EDGE_CHUNK 65536	/* edges that a thread searches for sources at a time */
 
 /* A long adjacency list that all threads process together. */
