@@ -392,7 +392,8 @@ query_weight(const EmogiSource *source, EmogiKeyType *key)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) emogi_query_describe_edges(&query, source->wants_weight, &desc, &columns);
+	(void) emogi_query_describe_edges(&query, emogi_source_written(source, query),
+									  source->wants_weight, &desc, &columns);
 	*key = columns.key;
 	type = columns.weight > 0 ? widest_weight(TupleDescAttr(desc, columns.weight - 1)->atttypid) :
 		EMOGI_WEIGHT_NONE;

@@ -38,6 +38,38 @@ is_repeated(const EmogiScan *scan, const CustomScan *plan, int condition)
 			   list_nth(plan->custom_exprs, condition + 2)));
 }
 
+/* Get a call for display: without the last arguments if it has no filter. */
+static Node *
+shown_call(const FuncExpr *call)
+{
+	FuncExpr   *shown = makeNode(FuncExpr);
+
+	*shown = *call;
+	if (emogi_call_expr_is_unfiltered(call))
+		shown->args = list_truncate(list_copy(call->args),
+									list_length(call->args) - EMOGI_FILTER_ARGUMENTS);
+	return (Node *) shown;
+}
+
+/* Show the call's filter, with its values if they are constant. */
+static void
+explain_filter(const FuncExpr *call, List *context, ExplainState *es)
+{
+	Node	   *given = list_nth(call->args, list_length(call->args) - EMOGI_FILTER_ARGUMENTS);
+	EmogiGraphArgument graph;
+
+	if (emogi_call_expr_is_unfiltered(call))
+		return;
+	if (emogi_call_expr_graph(call, &graph) && graph.filter != NULL)
+		ExplainPropertyText("Edge Filter", psprintf("(%s)", graph.filter->condition), es);
+	else if (IsA(given, Const) && !((const Const *) given)->constisnull)
+		ExplainPropertyText("Edge Filter",
+							psprintf("(%s)", TextDatumGetCString(((const Const *) given)->constvalue)),
+							es);
+	else if (!IsA(given, Const))
+		ExplainPropertyText("Edge Filter", deparse_expression(given, context, true, false), es);
+}
+
 /* Show the call and the conditions that the scan evaluates. */
 static void
 explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
@@ -57,7 +89,8 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	List	   *conditions = NIL;
 
 	ExplainPropertyText("Function Call",
-						deparse_expression((Node *) scan->call_expr, context, true, false), es);
+						deparse_expression(shown_call(scan->call_expr), context, true, false), es);
+	explain_filter(scan->call_expr, context, es);
 	for (int i = 0; i < scan->nconditions; i++)
 	{
 		char	   *column = strVal(list_nth(list_nth(plan->custom_private, EMOGI_PLAN_NAMES), i));
