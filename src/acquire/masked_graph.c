@@ -202,8 +202,8 @@ emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
 	Condition	condition;
 	bool		found;
 
-	if (!emogi_enable_property_columns || !request->accepts_mask || request->is_verified ||
-		request->key.shared_only || rows->analysis == NULL || rows->analysis->filtered == NULL ||
+	if (!rows->source->has_edge_filter || !emogi_enable_property_columns ||
+		!request->accepts_mask || request->is_verified || request->key.shared_only || rows->analysis == NULL || rows->analysis->filtered == NULL ||
 		rows->elsewhere != NIL || !find_condition(rows->analysis->filtered, &condition))
 		return false;
 	describe_graph(&condition, rows, request);
