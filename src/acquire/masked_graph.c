@@ -65,17 +65,15 @@ find_condition(const EmogiSource *filtered, Condition *condition)
 	return emogi_filter_program_is_possible(condition->quals, &condition->columns);
 }
 
-/* Describe the graph of the table, which must have reverse lists. */
+/* Describe the graph of the table. */
 static void
 describe_graph(Condition *condition, const EmogiGraphSource *rows,
 			   const EmogiGraphRequest *request)
 {
 	EmogiGraphSource whole = emogi_graph_source_of_heaps(&condition->table, rows->tables);
-	EmogiGraphKey key = request->key;
 	const char *why;
 
-	key.with_backward = true;
-	condition->lookup = emogi_cache_lookup_make(&condition->table, NULL, &key);
+	condition->lookup = emogi_cache_lookup_make(&condition->table, NULL, &request->key);
 	condition->may_share = emogi_cache_lookup_may_share(condition->lookup, &whole, &why);
 }
 

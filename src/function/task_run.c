@@ -22,6 +22,8 @@
 #include "function/rows.h"
 #include "base/compat.h"
 
+#define TARGETS_AT_ONCE 1024	/* of edges that pass a mask */
+
 /* Return the reverse direction. */
 static EmogiDirection
 reverse(EmogiDirection direction)
@@ -276,21 +278,49 @@ emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view)
 	return view->graph.nvertices > 0;
 }
 
-/*
- * Is a vertex in a task's graph? With a mask, only if it has an edge that passes (P9); a graph with
- * a mask has reverse lists.
- */
+/* Does an edge that passes lead to a vertex? Reads all edges. */
+static bool
+is_target(EmogiEdgeMask *mask, const EmogiGraph *graph, uint32 vertex)
+{
+	uint32		targets[TARGETS_AT_ONCE + 64];
+	uint64		first = 0;
+
+	while (first < graph->forward.nedges)
+	{
+		const uint64 count = emogi_edge_mask_select(&mask->forward, graph->forward.targets, &first,
+													graph->forward.nedges, targets,
+													TARGETS_AT_ONCE);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint64 i = 0; i < count; i++)
+			if (targets[i] == vertex)
+				return true;
+	}
+	return false;
+}
+
+/* Is a vertex in a task's graph? With a mask, only if it has an edge that passes (P9). */
 static bool
 has_vertex(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph, int64 key)
 {
+	EmogiEdgeMask *mask = task->query.mask;
 	uint32		vertex;
 
 	if (!emogi_local_search_has_vertex(graph, overlay, key))
 		return false;
-	if (task->query.mask == NULL)
+	if (mask == NULL)
 		return true;
 	vertex = emogi_graph_vertex(graph, key);
-	return emogi_edge_mask_vertex(task->query.mask, graph, vertex) == EMOGI_MASKED_THERE;
+	switch (emogi_edge_mask_vertex(mask, graph, vertex))
+	{
+		case EMOGI_MASKED_GONE:
+			return false;
+		case EMOGI_MASKED_THERE:
+			return true;
+		case EMOGI_MASKED_UNKNOWN:
+			break;
+	}
+	return is_target(mask, graph, vertex);
 }
 
 /* Report a source that is not in the graph. Raises 42804. */
