@@ -150,18 +150,29 @@ is_expression(const SelectStmt *select)
 		select->limitCount == NULL && select->lockingClause == NIL && select->op == SETOP_NONE;
 }
 
+/* Is a node a `*`, which only a select list can have? */
+static bool
+is_star(const Node *node)
+{
+	return IsA(node, ColumnRef) && IsA(llast(((const ColumnRef *) node)->fields), A_Star);
+}
+
 /* Parse a condition that must be one expression; NULL if it is not. Raises errors of syntax. */
 Node *
 emogi_edge_filter_parse_condition(const char *condition)
 {
 	List	   *statements = raw_parser(condition, RAW_PARSE_PLPGSQL_EXPR);
 	SelectStmt *select;
+	Node	   *expression;
 
 	if (list_length(statements) != 1 ||
 		!IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt))
 		return NULL;
 	select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
-	return is_expression(select) ? linitial_node(ResTarget, select->targetList)->val : NULL;
+	if (!is_expression(select))
+		return NULL;
+	expression = linitial_node(ResTarget, select->targetList)->val;
+	return is_star(expression) ? NULL : expression;
 }
 
 /* Get the text without the blanks and semicolons at its end. */
@@ -180,11 +191,11 @@ static void
 explain_syntax(void *arg)
 {
 	const EmogiEdgeFilter *filter = arg;
+	const char *bare = without_semicolon(filter->text);
 
-	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
-		strchr(filter->text + strlen(without_semicolon(filter->text)), ';') != NULL)
-		errhint("Pass the condition without a semicolon: %s.",
-				quote_literal_cstr(without_semicolon(filter->text)));
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR && bare[0] != '\0' &&
+		strchr(filter->text + strlen(bare), ';') != NULL)
+		errhint("Pass the condition without a semicolon: %s.", quote_literal_cstr(bare));
 	emogi_edge_filter_explain(arg);
 }
 
