@@ -90,12 +90,18 @@ report_empty(void)
 			 errhint("For all edges, omit it or pass NULL.")));
 }
 
-/* Raise 42601 for a list of columns that was passed by position. */
+/* Raise 42601 for a direction, or a list of columns, that was passed by position. */
 static void
-refuse_columns(const char *text)
+refuse_others(const char *text)
 {
 	List	   *columns;
 
+	if (strcmp(text, "in") == 0 || strcmp(text, "out") == 0 || strcmp(text, "both") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("edge_filter must be one condition, not the direction \"%s\"", text),
+				 errhint("If the function has a direction, pass it by name: direction => '%s'.",
+						 text)));
 	if (strchr(text, ',') == NULL || strpbrk(text, "'$=<>") != NULL ||
 		!emogi_columns_split(text, &columns))
 		return;
@@ -126,7 +132,7 @@ emogi_edge_filter_make(char *text, const EmogiParamValue *values, int nvalues)
 		return NULL;
 	if (text[strspn(text, " \t\n\r\f\v")] == '\0')
 		report_empty();
-	refuse_columns(text);
+	refuse_others(text);
 	filter = palloc0(sizeof *filter);
 	filter->text = text;
 	context.arg = filter;

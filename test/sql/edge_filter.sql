@@ -36,6 +36,9 @@ SELECT what('calls(src, dst) WHERE amount > 12 OR true', 'kind = $1', ROW('sms')
 SELECT what('calls WHERE amount > 3) OR (true', 'kind = ''sms''');
 SELECT what('calls WHERE (amount > 3) OR (amount < 2)', 'kind = ''sms''') = what('calls WHERE (amount > 3 OR amount < 2) AND kind = ''sms''') AS both;
 SELECT what('SELECT src, dst, kind FROM calls) AS q UNION (SELECT src, dst, kind FROM calls', 'kind = ''sms''');
+-- The same filter of another relation, and of another value, is another graph.
+CREATE TABLE few AS SELECT 1 AS src, 2 AS dst, 5.0 AS amount;
+SELECT what('few', 'amount > 3'), what('few', 'amount > 7'), what('calls', 'amount > 14') = what('calls WHERE amount > 14') AS same, what('few', 'amount > 4');
 -- Parameters of emogi_query and of the filter are separate.
 SELECT what(emogi_query('calls WHERE amount > $1', 3), 'kind = $1', ROW('sms')) = what('calls WHERE amount > 3 AND kind = ''sms''') AS separate;
 SELECT what(emogi_query('SELECT src, dst, kind FROM calls WHERE amount > $1', 3), 'kind = $1', ROW('sms')) = what('calls WHERE amount > 3 AND kind = ''sms''') AS separate;
@@ -93,6 +96,11 @@ SELECT kind, (SELECT count(*) FROM emogi_bfs('calls', 1, edge_filter => 'kind = 
 SELECT kind, count(*) FROM (VALUES ('sms'), ('call')) AS k(kind)
 	, LATERAL emogi_bfs('calls', 1, edge_filter => 'kind = ' || quote_literal(k.kind)) GROUP BY 1 ORDER BY 1;
 
+-- In a view
+CREATE VIEW stored AS SELECT vertex FROM emogi_bfs('few', 1, edge_filter => 'amount > $1', params => ROW('4'));
+SELECT * FROM stored ORDER BY vertex;
+SELECT pg_get_viewdef('stored');
+
 -- Functions that return a number, and stored results
 SELECT emogi_triangle_count('calls', edge_filter => 'amount > 3') = emogi_triangle_count('calls WHERE amount > 3') AS same;
 SELECT emogi_max_flow('calls', 1, 5, edge_filter => 'amount > 3') = emogi_max_flow('calls WHERE amount > 3', 1, 5) AS same;
@@ -125,6 +133,7 @@ SET emogi.index_search_min_size = 0;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('many', 1, 1, edge_filter => 'at > $1', params => 4000);
 SELECT count(*) FROM emogi_bfs('many', 1, 1, edge_filter => 'at > $1', params => 4000);
 SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+SELECT at, (SELECT count(*) FROM emogi_bfs('many', 1, 1, edge_filter => 'at > $1', params => at)) FROM (VALUES (4100), (100), (2100), (100)) AS v(at);
 RESET emogi.index_search_min_size;
 
 -- ---- changes are seen, by a change tracker too ----
@@ -156,6 +165,11 @@ GRANT SELECT ON calls TO edge_filter_reader;
 SET ROLE edge_filter_reader;
 SELECT count(*) FROM emogi_bfs('calls', 1, edge_filter => 'amount > 3');
 SELECT count(*) FROM emogi_bfs('calls', 1, edge_filter => 'secret(amount)');
+RESET ROLE;
+-- No function runs before the rights on the table are known.
+CREATE FUNCTION tells() RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE NOTICE 'told'; RETURN true; END $$;
+SET ROLE edge_filter_reader;
+SELECT count(*) FROM emogi_bfs('many', 1, edge_filter => 'tells()');
 RESET ROLE;
 CREATE TABLE tenants (src int, dst int, tenant text, amount int);
 INSERT INTO tenants VALUES (1, 2, 'a', 1), (1, 3, 'b', 5), (3, 4, 'b', 5), (2, 5, 'edge_filter_reader', 7), (1, 2, 'edge_filter_reader', 9);
@@ -195,6 +209,7 @@ SELECT errors('amount > 3 UNION SELECT 1');
 SELECT errors('amount > 3 ORDER BY 1');
 SELECT errors('amount > 3 LIMIT 1');
 SELECT errors('amount > 3 FROM calls');
+SELECT errors('amount > 3 WHERE true');
 SELECT errors('amount > 3 AS x');
 SELECT errors('amount > 3, true');
 SELECT errors('DISTINCT amount > 3');
@@ -205,6 +220,8 @@ SELECT errors('amount > ''3');
 SELECT errors('WHERE amount > 3');
 SELECT errors('SELECT true');
 SELECT errors('src, dst');
+SELECT errors('both');
+SELECT errors('src > 3', NULL, 'WITH x AS (SELECT 1) INSERT INTO person SELECT * FROM x RETURNING id AS src, id AS dst');
 SELECT errors('amoun > 3');
 SELECT errors('x.amount > 3');
 SELECT errors('amount > 3 AND amoun > $1', ROW(1));
@@ -218,6 +235,10 @@ SELECT errors('kind = to_tsvector(note)::text');
 SELECT errors('reads_table(src)');
 SELECT errors('leaks(src)');
 SELECT errors('EXISTS (SELECT FROM calls)');
+-- An analysis of a condition of the graph argument does not serve a filter.
+SELECT count(*) > 0 AS found FROM emogi_cc('calls WHERE src IN (SELECT id FROM person)');
+SELECT count(*) > 0 AS found FROM emogi_cc('calls WHERE src IN (SELECT id FROM person)');
+SELECT count(*) > 0 AS found FROM emogi_cc('calls', edge_filter => 'src IN (SELECT id FROM person)');
 SELECT errors('amount IN (SELECT 1)');
 SELECT errors('amount > (SELECT 1)');
 SELECT errors('sum(amount) > 1');
@@ -250,6 +271,6 @@ SELECT count(*) FROM emogi_bfs('calls', 1, edge_filter => 'kind = $1 AND AND', p
 SELECT count(*) FROM emogi_bfs('calls', 1, edge_filter => 'kind = ''ä'' AND amount > $1', params => 'many');
 SELECT count(*) FROM emogi_bfs('calls', 1, filter => 'amount > 3');
 
-DROP TABLE calls, "Odd Calls", parts, own, trip, with_vertex, person, many, tenants CASCADE;
-DROP FUNCTION what, errors, secret, leaks, divides;
+DROP TABLE calls, "Odd Calls", parts, own, trip, with_vertex, person, many, few, tenants CASCADE;
+DROP FUNCTION what, errors, secret, leaks, divides, tells;
 DROP ROLE edge_filter_reader;

@@ -15,149 +15,149 @@ if TYPE_CHECKING:
 # part of the function's name; what it returns. "key" is the type of the vertices.
 FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "all_shortest_paths": (
-        ((("source", "key!"), ("target", "key!"), ("max_paths", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("max_paths", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "articulation_points": (
-        ((("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("components", "bigint")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("components", "bigint")), True, "rows"),
     ),
     "betweenness": (
-        ((("samples", "integer"), ("seed", "bigint"), ("normalized", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
+        ((("samples", "integer"), ("seed", "bigint"), ("normalized", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
     ),
     "bfs": (
-        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("level", "integer")), False, "rows"),
+        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer")), False, "rows"),
     ),
     "bfs_tree": (
-        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("level", "integer"), ("predecessor", "key"), ("edge", "key"), ("source", "key")), False, "rows"),
+        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("predecessor", "key"), ("edge", "key"), ("source", "key")), False, "rows"),
     ),
     "biconnected": (
-        ((("edge_filter", "text"), ("params", ""any"")), (("component", "bigint"), ("vertex", "key")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("component", "bigint"), ("vertex", "key")), True, "rows"),
     ),
     "bridges": (
-        ((("edge_filter", "text"), ("params", ""any"")), (("src", "key"), ("dst", "key")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("src", "key"), ("dst", "key")), True, "rows"),
     ),
     "cc": (
-        ((("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("component", "key")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("component", "key")), True, "rows"),
     ),
     "cdlp": (
-        ((("max_iterations", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("label", "key")), True, "rows"),
+        ((("max_iterations", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("label", "key")), True, "rows"),
     ),
     "check": (
-        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("with_overlay", "boolean"), ("edge_filter", "text"), ("params", ""any"")), (("ok", "boolean"), ("differs", "text"), ("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("has_weights", "boolean"), ("has_backward", "boolean")), False, "record"),
+        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("with_overlay", "boolean"), ("edge_filter", "text"), ("params", "any")), (("ok", "boolean"), ("differs", "text"), ("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("has_weights", "boolean"), ("has_backward", "boolean")), False, "record"),
     ),
     "circuit": (
-        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
+        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
     ),
     "closeness": (
-        ((("samples", "integer"), ("seed", "bigint"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("reached", "bigint"), ("farness", "double precision"), ("closeness", "double precision"), ("harmonic", "double precision")), True, "rows"),
+        ((("samples", "integer"), ("seed", "bigint"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("reached", "bigint"), ("farness", "double precision"), ("closeness", "double precision"), ("harmonic", "double precision")), True, "rows"),
     ),
     "core": (
-        ((("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("core", "integer")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("core", "integer")), True, "rows"),
     ),
     "cycles": (
-        ((("source", "key!"), ("max_length", "integer"), ("max_cycles", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("cycle_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("max_length", "integer"), ("max_cycles", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("cycle_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "degree": (
-        ((("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("degree", "bigint"), ("strength", "double precision")), True, "rows"),
+        ((("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("degree", "bigint"), ("strength", "double precision")), True, "rows"),
     ),
     "distance_matrix": (
-        ((("sources", "key[]!"), ("targets", "key[]!"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("source", "key"), ("target", "key"), ("distance", "double precision")), False, "rows"),
+        ((("sources", "key[]!"), ("targets", "key[]!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("source", "key"), ("target", "key"), ("distance", "double precision")), False, "rows"),
     ),
     "eigenvector": (
-        ((("max_iterations", "integer"), ("tolerance", "double precision"), ("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
+        ((("max_iterations", "integer"), ("tolerance", "double precision"), ("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
     ),
     "estimate": (
-        ((("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("edges", "bigint"), ("vertices", "bigint"), ("graph_bytes", "bigint"), ("peak_bytes", "bigint"), ("allowed_bytes", "bigint"), ("fits", "boolean")), False, "record"),
+        ((("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("edges", "bigint"), ("vertices", "bigint"), ("graph_bytes", "bigint"), ("peak_bytes", "bigint"), ("allowed_bytes", "bigint"), ("fits", "boolean")), False, "record"),
     ),
     "evict": (
         ((), (), False, "bigint"),
     ),
     "heat": (
-        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
+        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
     ),
     "hits": (
-        ((("max_iterations", "integer"), ("tolerance", "double precision"), ("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("hub", "double precision"), ("authority", "double precision")), True, "rows"),
+        ((("max_iterations", "integer"), ("tolerance", "double precision"), ("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("hub", "double precision"), ("authority", "double precision")), True, "rows"),
     ),
     "k_shortest_paths": (
-        ((("source", "key!"), ("target", "key!"), ("k", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("k", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "katz": (
-        ((("alpha", "double precision"), ("beta", "double precision"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("normalized", "boolean"), ("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
+        ((("alpha", "double precision"), ("beta", "double precision"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("normalized", "boolean"), ("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
     ),
     "lcc": (
-        ((("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("coefficient", "double precision")), True, "rows"),
+        ((("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("coefficient", "double precision")), True, "rows"),
     ),
     "leiden": (
-        ((("resolution", "double precision"), ("theta", "double precision"), ("max_cluster_size", "integer"), ("max_levels", "integer"), ("seed", "bigint"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("level", "integer"), ("community", "key"), ("parent", "key")), True, "rows"),
+        ((("resolution", "double precision"), ("theta", "double precision"), ("max_cluster_size", "integer"), ("max_levels", "integer"), ("seed", "bigint"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("community", "key"), ("parent", "key")), True, "rows"),
     ),
     "longest_path": (
-        ((("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("distance", "double precision")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("distance", "double precision")), True, "rows"),
     ),
     "louvain": (
-        ((("resolution", "double precision"), ("max_levels", "integer"), ("tolerance", "double precision"), ("seed", "bigint"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("level", "integer"), ("community", "key"), ("parent", "key")), True, "rows"),
+        ((("resolution", "double precision"), ("max_levels", "integer"), ("tolerance", "double precision"), ("seed", "bigint"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("community", "key"), ("parent", "key")), True, "rows"),
     ),
     "max_flow": (
-        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (), False, "double precision"),
+        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (), False, "double precision"),
     ),
     "max_flow_edges": (
-        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("flow", "double precision"), ("residual", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("flow", "double precision"), ("residual", "double precision")), False, "rows"),
     ),
     "min_cut": (
-        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("capacity", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("capacity", "double precision")), False, "rows"),
     ),
     "modularity": (
-        ((("communities", "text!"), ("resolution", "double precision"), ("edge_filter", "text"), ("params", ""any"")), (), False, "double precision"),
+        ((("communities", "text!"), ("resolution", "double precision"), ("edge_filter", "text"), ("params", "any")), (), False, "double precision"),
     ),
     "neural": (
-        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
+        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
     ),
     "pagerank": (
-        ((("damping", "double precision"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("start", "text"), ("direction", "text"), ("weights", "boolean"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("rank", "double precision")), True, "rows"),
+        ((("damping", "double precision"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("start", "text"), ("direction", "text"), ("weights", "boolean"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("rank", "double precision")), True, "rows"),
     ),
     "prewarm": (
-        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("keep", "boolean"), ("edge_filter", "text"), ("params", ""any"")), (("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("bytes", "bigint"), ("kept", "boolean")), False, "record"),
+        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("keep", "boolean"), ("edge_filter", "text"), ("params", "any")), (("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("bytes", "bigint"), ("kept", "boolean")), False, "record"),
     ),
     "random_walk": (
-        ((("source", "key!"), ("length", "integer"), ("walks", "integer"), ("p", "double precision"), ("q", "double precision"), ("seed", "bigint"), ("direction", "text"), ("weights", "boolean"), ("edge_filter", "text"), ("params", ""any"")), (("walk", "bigint"), ("step", "integer"), ("vertex", "key")), False, "rows"),
+        ((("source", "key!"), ("length", "integer"), ("walks", "integer"), ("p", "double precision"), ("q", "double precision"), ("seed", "bigint"), ("direction", "text"), ("weights", "boolean"), ("edge_filter", "text"), ("params", "any")), (("walk", "bigint"), ("step", "integer"), ("vertex", "key")), False, "rows"),
     ),
     "reachable": (
-        ((("pairs", "text!"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("source", "key"), ("target", "key"), ("reachable", "boolean")), True, "rows"),
+        ((("pairs", "text!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("source", "key"), ("target", "key"), ("reachable", "boolean")), True, "rows"),
     ),
     "scc": (
-        ((("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("component", "key")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("component", "key")), True, "rows"),
     ),
     "shortest_path": (
-        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "shortest_path_tree": (
-        ((("source", "key!"), ("max_distance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("distance", "double precision"), ("predecessor", "key"), ("edge", "key"), ("source", "key")), False, "rows"),
+        ((("source", "key!"), ("max_distance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("distance", "double precision"), ("predecessor", "key"), ("edge", "key"), ("source", "key")), False, "rows"),
     ),
     "shortest_paths": (
-        ((("sources", "key[]!"), ("targets", "key[]!"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("source", "key"), ("target", "key"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
-        ((("pairs", "text!"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("source", "key"), ("target", "key"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), True, "rows"),
+        ((("sources", "key[]!"), ("targets", "key[]!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("source", "key"), ("target", "key"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("pairs", "text!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("source", "key"), ("target", "key"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), True, "rows"),
     ),
     "similarity": (
-        ((("measure", "text"), ("top_k", "integer"), ("cutoff", "double precision"), ("pairs", "text"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex1", "key"), ("vertex2", "key"), ("similarity", "double precision")), True, "rows"),
+        ((("measure", "text"), ("top_k", "integer"), ("cutoff", "double precision"), ("pairs", "text"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex1", "key"), ("vertex2", "key"), ("similarity", "double precision")), True, "rows"),
     ),
     "spanning_forest": (
-        ((("maximum", "boolean"), ("edge_filter", "text"), ("params", ""any"")), (("src", "key"), ("dst", "key"), ("weight", "double precision")), True, "rows"),
+        ((("maximum", "boolean"), ("edge_filter", "text"), ("params", "any")), (("src", "key"), ("dst", "key"), ("weight", "double precision")), True, "rows"),
     ),
     "ssnsp": (
-        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("level", "integer"), ("paths", "double precision")), False, "rows"),
+        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("paths", "double precision")), False, "rows"),
     ),
     "sssp": (
-        ((("source", "key!"), ("max_distance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("max_distance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("distance", "double precision")), False, "rows"),
     ),
     "sswp": (
-        ((("source", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("width", "double precision")), False, "rows"),
+        ((("source", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("width", "double precision")), False, "rows"),
     ),
     "topological_order": (
-        ((("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("level", "integer"), ("position", "bigint")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("position", "bigint")), True, "rows"),
     ),
     "triangle_count": (
-        ((("edge_filter", "text"), ("params", ""any"")), (), False, "bigint"),
+        ((("edge_filter", "text"), ("params", "any")), (), False, "bigint"),
     ),
     "triangles": (
-        ((("edge_filter", "text"), ("params", ""any"")), (("vertex", "key"), ("triangles", "bigint")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("triangles", "bigint")), True, "rows"),
     ),
 }
 

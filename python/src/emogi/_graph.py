@@ -390,7 +390,7 @@ class Graph(Functions):
             if type_ == "key[]":
                 return self._typed([value], type_, kind)
             return sql.SQL("({})::{}").format(_key_literal(value), sql.SQL(kind))
-        if type_ == '"any"':
+        if type_ == "any":
             # params: a list is the values of several parameters
             return sql.SQL("ROW({})").format(sql.SQL(", ").join(sql.Literal(_plain(part)) for part in value))
         if isinstance(value, sql.Composable):
