@@ -90,12 +90,18 @@ report_empty(void)
 			 errhint("For all edges, omit it or pass NULL.")));
 }
 
-/* Raise 42601 for a list of columns that was passed by position. */
+/* Raise 42601 for a direction, or a list of columns, that was passed by position. */
 static void
-refuse_columns(const char *text)
+refuse_others(const char *text)
 {
 	List	   *columns;
 
+	if (strcmp(text, "in") == 0 || strcmp(text, "out") == 0 || strcmp(text, "both") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("edge_filter must be one condition, not the direction \"%s\"", text),
+				 errhint("If the function has a direction, pass it by name: direction => '%s'.",
+						 text)));
 	if (strchr(text, ',') == NULL || strpbrk(text, "'$=<>") != NULL ||
 		!emogi_columns_split(text, &columns))
 		return;
@@ -126,7 +132,7 @@ emogi_edge_condition_make(char *text, const EmogiParamValue *values, int nvalues
 		return NULL;
 	if (text[strspn(text, " \t\n\r\f\v")] == '\0')
 		report_empty();
-	refuse_columns(text);
+	refuse_others(text);
 	filter = palloc0(sizeof *filter);
 	filter->text = text;
 	context.arg = filter;
@@ -150,18 +156,29 @@ is_expression(const SelectStmt *select)
 		select->limitCount == NULL && select->lockingClause == NIL && select->op == SETOP_NONE;
 }
 
+/* Is a node a `*`, which only a select list can have? */
+static bool
+is_star(const Node *node)
+{
+	return IsA(node, ColumnRef) && IsA(llast(((const ColumnRef *) node)->fields), A_Star);
+}
+
 /* Parse a condition that must be one expression; NULL if it is not. Raises errors of syntax. */
 Node *
 emogi_edge_condition_parse_condition(const char *condition)
 {
 	List	   *statements = raw_parser(condition, RAW_PARSE_PLPGSQL_EXPR);
 	SelectStmt *select;
+	Node	   *expression;
 
 	if (list_length(statements) != 1 ||
 		!IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt))
 		return NULL;
 	select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
-	return is_expression(select) ? linitial_node(ResTarget, select->targetList)->val : NULL;
+	if (!is_expression(select))
+		return NULL;
+	expression = linitial_node(ResTarget, select->targetList)->val;
+	return is_star(expression) ? NULL : expression;
 }
 
 /* Get the text without the blanks and semicolons at its end. */
@@ -180,11 +197,11 @@ static void
 explain_syntax(void *arg)
 {
 	const EmogiEdgeCondition *filter = arg;
+	const char *bare = without_semicolon(filter->text);
 
-	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
-		strchr(filter->text + strlen(without_semicolon(filter->text)), ';') != NULL)
-		errhint("Pass the condition without a semicolon: %s.",
-				quote_literal_cstr(without_semicolon(filter->text)));
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR && bare[0] != '\0' &&
+		strchr(filter->text + strlen(bare), ';') != NULL)
+		errhint("Pass the condition without a semicolon: %s.", quote_literal_cstr(bare));
 	emogi_edge_condition_explain(arg);
 }
 
