@@ -338,6 +338,7 @@ load(EmogiCall *call, EmogiPropertyScan *scan, List *leaves, const EmogiCacheLoo
 	slot->keys = keys;
 	slot->weights = EMOGI_WEIGHTS_UNUSED;
 	columns->load_ms = emogi_pool_now_ms() - start_ms;
+	call->record.columns_ms += columns->load_ms;
 	emogi_cache_columns_set(slot, columns);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 }

@@ -9,6 +9,7 @@
 
 #include "contract/edge_mask.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 
 #include "acquire/masked_graph.h"
 #include "analysis/filter_program.h"
@@ -149,6 +150,9 @@ show(EmogiCall *call, const Condition *condition, EmogiGraphView *view)
 	if (!emogi_filter_program_make(condition->quals, &condition->columns, call->slot->columns,
 								   &program))
 		return false;
+	call->record.is_masked = true;
+	call->record.ncolumns = (int) call->slot->columns->forward.ncolumns;
+	call->record.columns_bytes = call->slot->columns->bytes;
 	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, &condition->lookup->key,
 								&view->graph);
 	make_mask(call, &program, view->graph.forward.targets != cached->graph.forward.targets, view);
@@ -202,12 +206,24 @@ emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
 
 	if (!rows->source->has_edge_filter || !emogi_enable_property_columns ||
 		!request->accepts_mask || request->is_verified || request->key.shared_only || rows->analysis == NULL || rows->analysis->filtered == NULL ||
-		rows->elsewhere != NIL || !find_condition(rows->analysis->filtered, &condition))
+		rows->analysis->query->hasRowSecurity || rows->elsewhere != NIL || !find_condition(rows->analysis->filtered, &condition))
 		return false;
 	describe_graph(&condition, rows, request);
 	found = get(call, &condition, rows, loads, view);
 	emogi_cache_lookup_free(condition.lookup);
 	return found;
+}
+
+/* Get the share of the words of a bitmap that are known. */
+static double
+known_share(const EmogiMaskedLists *lists)
+{
+	const uint64 nwords = emogi_bitmap_words(lists->properties->nedges);
+
+	if (lists->known == NULL)
+		return 1;
+	return (double) pg_popcount((const char *) lists->known,
+								(int) (emogi_bitmap_words(nwords) * sizeof(uint64))) / nwords;
 }
 
 /* Free the mask of a view, and stop reading its columns. */
@@ -216,6 +232,7 @@ emogi_masked_graph_end(EmogiCall *call, EmogiGraphView *view)
 {
 	if (view->mask == NULL)
 		return;
+	call->record.mask_share = known_share(&view->mask->forward);
 	emogi_arena_free(view->mask_memory, view->mask_bytes);
 	view->mask = NULL;
 	emogi_cache_columns_release(call->slot);

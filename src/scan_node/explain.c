@@ -459,6 +459,18 @@ explain_refresh(const EmogiCallRecord *total, ExplainState *es)
 	explain_time("Merge Time", total->merge_ms, es);
 }
 
+/* Show how a filter was evaluated over property columns. */
+static void
+explain_mask(const EmogiCallRecord *total, ExplainState *es)
+{
+	ExplainPropertyText("Filter Evaluated", total->mask_share >= 1 ? "on all edges" :
+						psprintf("on %.2f %% of the edges", 100 * total->mask_share), es);
+	ExplainPropertyInteger("Property Columns", NULL, total->ncolumns, es);
+	ExplainPropertyUInteger("Property Bytes", NULL, total->columns_bytes, es);
+	if (es->timing && total->columns_ms > 0)
+		explain_time("Columns Time", total->columns_ms, es);
+}
+
 /* Show the work of reading foreign tables. */
 static void
 explain_servers(const EmogiCallRecord *total, ExplainState *es)
@@ -492,6 +504,8 @@ explain_origin(const EmogiScan *scan, ExplainState *es)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nrescanned + total->nskipped_by_map + total->nskipped_by_lsn > 0)
 		explain_refresh(total, es);
+	if (total->is_masked)
+		explain_mask(total, es);
 	if (total->nservers > 0)
 		explain_servers(total, es);
 	if (!is_index_search || total->nvertices > 0)
