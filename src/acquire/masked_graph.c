@@ -118,13 +118,13 @@ make_mask(EmogiCall *call, const EmogiFilterProgram *program, bool is_reversed,
 		  EmogiGraphView *view)
 {
 	const EmogiColumns *columns = call->slot->columns;
-	const bool	is_symmetric = columns->backward.ncolumns == 0;
+	const bool	has_reverse = columns->backward.ncolumns > 0;
 	const Size	start = header_bytes(program);
 	MaskHeader *header;
 	char	   *memory;
 
 	view->mask_bytes = start + emogi_edge_mask_bytes(columns->forward.nedges) +
-		(is_symmetric ? 0 : emogi_edge_mask_bytes(columns->backward.nedges));
+		(has_reverse ? emogi_edge_mask_bytes(columns->backward.nedges) : 0);
 	memory = emogi_call_alloc_any(call, view->mask_bytes);
 	view->mask_memory = memory;
 	emogi_property_scan_populate(memory, view->mask_bytes);
@@ -134,9 +134,9 @@ make_mask(EmogiCall *call, const EmogiFilterProgram *program, bool is_reversed,
 	emogi_filter_program_copy(program, memory + MAXALIGN(sizeof *header), &header->filter);
 	memory = begin_lists(&header->filter, &header->forward, memory + start,
 						 &header->mask.forward);
-	if (!is_symmetric)
+	if (has_reverse)
 		(void) begin_lists(&header->filter, &header->backward, memory, &header->mask.backward);
-	header->mask.is_symmetric = is_symmetric;
+	header->mask.is_symmetric = view->graph.backward.offsets != NULL && !has_reverse;
 	view->mask = &header->mask;
 }
 

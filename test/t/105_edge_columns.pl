@@ -38,8 +38,6 @@ $node->safe_psql('postgres', q{
 	ANALYZE e;
 	CREATE TABLE words (id int, src text, dst varchar, kind text COLLATE "C", amount real, weight float8, n numeric, small int, ok boolean, m mood, day date, at timestamptz, u uuid, big bigint);
 	INSERT INTO words SELECT id, 'v' || src, 'v' || dst, kind, amount, weight, n, small, ok, m, day, at, u, big FROM e;
-	CREATE TABLE parts (big bigint, LIKE e) PARTITION BY HASH (id);
-	DROP TABLE parts;
 	CREATE TABLE parts (LIKE e) PARTITION BY HASH (id);
 	CREATE TABLE parts_0 (gone int, LIKE e);
 	ALTER TABLE parts_0 DROP COLUMN gone;
@@ -158,7 +156,7 @@ $node->safe_psql('postgres', 'CREATE PROCEDURE write_all(seconds float8) LANGUAG
 		i := i + 1;
 		IF i % 5 = 0 THEN INSERT INTO e SELECT (row_of(i)).*; ELSIF i % 5 < 4 THEN UPDATE e SET kind = CASE WHEN kind = \'sms\' THEN \'call\' ELSE \'sms\' END, amount = i % 11 WHERE id % 40 = i % 40; ELSE DELETE FROM e WHERE id = i - 200; END IF;
 		COMMIT;
-		PERFORM pg_sleep(random() * 0.05);
+		PERFORM pg_sleep(random() * 0.2);
 	END LOOP;
 END $$');
 @tables = ($tables[0], $tables[3]);
@@ -172,7 +170,7 @@ foreach my $round (1 .. 3)
 	$node->safe_psql('postgres', 'VACUUM FULL e') if $round == 2;
 }
 is(scalar @beside, 0, ($compared - $before) . ' of them beside a writer') or diag join("\n", @beside[ 0 .. ($#beside < 9 ? $#beside : 9) ]);
-cmp_ok($masked - $masked_before, '>', 20, '... ' . ($masked - $masked_before) . ' of these by property columns');
+cmp_ok($masked - $masked_before, '>', 5, '... ' . ($masked - $masked_before) . ' of these by property columns');
 
 # Errors and cancels in the middle of a load leave nothing behind.
 $node->safe_psql('postgres', 'CREATE TABLE wide AS SELECT i % 1000 AS src, i * 7 % 1000 AS dst, i % 50 AS a, md5(i::text) AS b, i AS c FROM generate_series(1, 200000) i; ANALYZE wide');
@@ -183,9 +181,10 @@ foreach my $timeout (1, 5, 20, 40, 80)
 	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = $timeout; $bfs, edge_filter => 'a < 25 AND b > ''7''')");
 	note "$timeout ms: $rc $err";
 }
+my $loaded = $node->safe_psql('postgres', "$bfs, edge_filter => 'a < 25')");
+is($node->safe_psql('postgres', "SELECT property_columns FROM emogi_graphs WHERE source = 'wide'"), 'a', 'a load of a column after canceled loads');
 my $expected = $node->safe_psql('postgres', "SET emogi.enable_property_columns = off; $bfs, edge_filter => 'a < 25')");
-is($node->safe_psql('postgres', "$bfs, edge_filter => 'a < 25')"), $expected, 'a load after canceled ones');
-is($node->safe_psql('postgres', "SELECT property_columns FROM emogi_graphs WHERE source = 'wide'"), 'a', '... of the column');
+is($loaded, $expected, '... answers');
 like($node->safe_psql('postgres', "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $bfs, edge_filter => 'c < 100000')"), qr/Filter Evaluated: on .*Property Columns: 2/s, 'EXPLAIN shows the columns, now two');
 # all 200,000 values of b are stored; many more would not be
 is($node->safe_psql('postgres', "$bfs, edge_filter => 'b > ''8''')"), $node->safe_psql('postgres', "SET emogi.enable_property_columns = off; $bfs, edge_filter => 'b > ''8''')"), 'a column of many different texts');
