@@ -86,14 +86,29 @@ add_column(EmogiPropertyScan *scan, const EmogiColumnIdentity *identity, EmogiCo
 			.kind = kind};
 }
 
+/* Check whether columns that a call reads, NULL = none, have the values that its snapshot sees. */
+static bool
+have_values(const EmogiColumns *columns, const EmogiCacheLookup *lookup)
+{
+	bool		have;
+
+	if (columns == NULL)
+		return false;
+	emogi_cache_lock();
+	have = are_exact(columns, lookup);
+	emogi_cache_unlock();
+	return have;
+}
+
 /*
  * Choose the columns to load: those that the call needs, and those that the graph has, if they are
- * still columns of the table and were stored.
+ * still columns of the table. One that had too many different values in the same rows is not read.
  */
 static void
 choose_columns(const EmogiSource *source, const EmogiNeededColumns *needed,
-			   const EmogiColumns *old, EmogiPropertyScan *scan)
+			   const EmogiColumns *old, const EmogiCacheLookup *lookup, EmogiPropertyScan *scan)
 {
+	const bool	are_same = have_values(old, lookup);
 	EmogiColumnIdentity identity;
 	EmogiColumnKind kind;
 
@@ -102,11 +117,15 @@ choose_columns(const EmogiSource *source, const EmogiNeededColumns *needed,
 										 &kind))
 			add_column(scan, &identity, kind);
 	for (uint32 i = 0; old != NULL && i < old->forward.ncolumns; i++)
-		if (old->columns[i].kind != EMOGI_COLUMN_ABSENT &&
-			emogi_property_scan_identify(source->relid, old->columns[i].identity.attnum,
-										 &identity, &kind) &&
-			memcmp(&identity, &old->columns[i].identity, sizeof identity) == 0)
-			add_column(scan, &identity, kind);
+	{
+		const EmogiColumn *column = &old->columns[i];
+
+		if ((column->kind != EMOGI_COLUMN_ABSENT || are_same) &&
+			emogi_property_scan_identify(source->relid, column->identity.attnum, &identity,
+										 &kind) &&
+			memcmp(&identity, &column->identity, sizeof identity) == 0)
+			add_column(scan, &identity, column->kind == EMOGI_COLUMN_ABSENT ? column->kind : kind);
+	}
 }
 
 /* Check whether the memory for a load can be expected, beside the graph. */
@@ -387,7 +406,7 @@ emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,
 		scan.source = &weighted;
 		scan.dictionary = cached->graph.dictionary;
 		scan.max_rows = cached->graph.forward.nedges;
-		choose_columns(source, needed, slot->columns, &scan);
+		choose_columns(source, needed, slot->columns, lookup, &scan);
 		if (may_fit(cached, &scan))
 		{
 			load(call, &scan, leaves, lookup);
