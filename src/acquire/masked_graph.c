@@ -169,6 +169,18 @@ needed_columns(const Condition *condition)
 	return needed;
 }
 
+/* Release the graph that a call has pinned, and its columns. */
+static void
+release(EmogiSlot *slot)
+{
+	const int	graph = slot->graph;
+
+	emogi_cache_columns_release(slot);
+	slot->graph = -1;
+	pg_atomic_write_u64(&slot->nskipped, 0);
+	emogi_cache_unpin(graph);
+}
+
 /* Get the graph of the table with a mask; the call has no graph yet. */
 static bool
 get(EmogiCall *call, const Condition *condition, const EmogiGraphSource *rows, bool loads,
@@ -186,7 +198,7 @@ get(EmogiCall *call, const Condition *condition, const EmogiGraphSource *rows, b
 						  loads) &&
 		show(call, condition, view))
 		return true;
-	emogi_acquire_release(call);
+	release(call->slot);
 	return false;
 }
 
