@@ -29,6 +29,9 @@ typedef struct EmogiEdgeMask
 	EmogiMaskedLists backward;	/* properties NULL = reverse lists are the forward lists, or cannot
 								 * be read */
 	bool		is_symmetric;	/* the reverse lists are the forward lists */
+	/* of a graph without reverse lists: the entries that lead to each vertex; NULL = unknown */
+	const uint64_t *in_offsets; /* [nvertices + 1] */
+	const uint32_t *in_entries; /* [nedges] */
 } EmogiEdgeMask;
 
 /* Get the bytes of the bitmaps of one orientation. */
@@ -118,7 +121,7 @@ typedef enum EmogiMaskedVertex
 {
 	EMOGI_MASKED_GONE,
 	EMOGI_MASKED_THERE,
-	EMOGI_MASKED_UNKNOWN		/* no edge leads from it, and its reverse list cannot be read */
+	EMOGI_MASKED_UNKNOWN		/* no edge leads from it, and those to it cannot be read, or are many */
 } EmogiMaskedVertex;
 
 /* Check whether a vertex has an edge that passes, by its lists. */

@@ -23,6 +23,9 @@ typedef struct EmogiPropertyLoad
 	EmogiProperty *forward;
 	EmogiProperty *backward;	/* of the reverse lists; NULL = there are none, or they are the
 								 * forward lists */
+	/* memory for the forward entries that lead to each vertex, to be filled; NULL = not wanted */
+	uint64_t   *in_offsets;		/* [nvertices + 2], of which the last is scratch */
+	uint32_t   *in_entries;		/* [nedges], fewer than 2^32 */
 } EmogiPropertyLoad;
 
 /*

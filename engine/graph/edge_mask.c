@@ -84,6 +84,28 @@ emogi_edge_mask_complete(EmogiPool *pool, EmogiMaskedLists *lists, EmogiControl 
 	return (EmogiStatus) pass.job.status;
 }
 
+/*
+ * Check whether one of the entries that lead to a vertex passes. Above a quarter of the words, it
+ * is not known: to evaluate all words costs less.
+ */
+static EmogiMaskedVertex
+search_in_entries(EmogiEdgeMask *mask, uint32_t vertex)
+{
+	const uint64_t first = mask->in_offsets[vertex];
+	const uint64_t end = mask->in_offsets[vertex + 1];
+
+	if (end - first > emogi_bitmap_words(mask->forward.properties->nedges) / 4 + 64)
+		return EMOGI_MASKED_UNKNOWN;
+	for (uint64_t i = first; i < end; i++)
+	{
+		const uint32_t e = mask->in_entries[i];
+
+		if ((emogi_edge_mask_word(&mask->forward, e / 64) >> (e % 64) & 1) != 0)
+			return EMOGI_MASKED_THERE;
+	}
+	return EMOGI_MASKED_GONE;
+}
+
 EmogiMaskedVertex
 emogi_edge_mask_vertex(EmogiEdgeMask *mask, const EmogiGraph *graph, uint32_t vertex)
 {
@@ -96,7 +118,7 @@ emogi_edge_mask_vertex(EmogiEdgeMask *mask, const EmogiGraph *graph, uint32_t ve
 	if (mask->is_symmetric)
 		return EMOGI_MASKED_GONE;
 	if (reverse == NULL || backward == NULL)
-		return EMOGI_MASKED_UNKNOWN;
+		return mask->in_offsets != NULL ? search_in_entries(mask, vertex) : EMOGI_MASKED_UNKNOWN;
 	return emogi_edge_mask_any(reverse, backward[vertex], backward[vertex + 1])
 		? EMOGI_MASKED_THERE : EMOGI_MASKED_GONE;
 }

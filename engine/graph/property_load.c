@@ -17,6 +17,7 @@
 
 #define CHUNK_VERTICES 4096		/* that a thread takes at a time */
 #define FEW_PARALLEL 64			/* entries of a run that are sorted on the stack */
+#define POLL_ENTRIES (UINT64_C(1) << 20)	/* between two checks for cancellation */
 
 /* A comparison of the lists of one orientation. */
 typedef struct Comparison
@@ -211,6 +212,40 @@ fill_columns(EmogiPool *pool, const EmogiPropertyLoad *load, bool backward, Emog
 	return status;
 }
 
+/* Fill in which entries lead to each vertex, in the calling thread. */
+static EmogiStatus
+fill_in_entries(const EmogiGraph *graph, const EmogiPropertyLoad *load, EmogiControl *control,
+				EmogiError *error)
+{
+	EmogiJob	job = {.control = control};
+	const EmogiAdjacency *lists = &graph->forward;
+	const size_t offset_bytes = (graph->nvertices + 2) * sizeof(uint64_t);
+	uint64_t   *ends = load->in_offsets + 1;	/* where the next entry of each vertex goes */
+
+	if (!emogi_job_populate(&job, load->in_offsets, offset_bytes) ||
+		!emogi_job_populate(&job, load->in_entries, lists->nedges * sizeof(uint32_t)))
+	{
+		*error = (EmogiError) {.message = "out of memory for a column of the graph"};
+		return EMOGI_NO_MEMORY;
+	}
+	memset(load->in_offsets, 0, offset_bytes);
+	for (uint64_t e = 0; e < lists->nedges; e++)
+	{
+		if (e % POLL_ENTRIES == 0 && emogi_job_stopped(&job))
+			return EMOGI_CANCELED;
+		ends[lists->targets[e] + 1]++;
+	}
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		ends[v + 1] += ends[v];
+	for (uint64_t e = 0; e < lists->nedges; e++)
+	{
+		if (e % POLL_ENTRIES == 0 && emogi_job_stopped(&job))
+			return EMOGI_CANCELED;
+		load->in_entries[ends[lists->targets[e]]++] = (uint32_t) e;
+	}
+	return EMOGI_OK;
+}
+
 EmogiStatus
 emogi_property_load(EmogiPool *pool, const EmogiGraph *graph, EmogiPropertyLoad *load,
 					EmogiControl *control, EmogiError *error)
@@ -223,5 +258,7 @@ emogi_property_load(EmogiPool *pool, const EmogiGraph *graph, EmogiPropertyLoad 
 		status = fill_columns(pool, load, false, control, error);
 	if (status == EMOGI_OK && load->backward != NULL)
 		status = fill_columns(pool, load, true, control, error);
+	if (status == EMOGI_OK && load->in_offsets != NULL)
+		status = fill_in_entries(graph, load, control, error);
 	return status;
 }

@@ -276,6 +276,12 @@ lay_out(Place *place, const EmogiPropertyScan *scan, const EmogiCacheLookup *loo
 		forward[i] = values;
 		backward[i] = reversed;
 	}
+	if (lists->backward.offsets == NULL && lists->forward.nedges <= PG_UINT32_MAX)
+	{
+		header.in_offsets = take(place, (lists->nvertices + 2) * sizeof(uint64),
+								 EMOGI_LINE_BYTES);
+		header.in_entries = take(place, lists->forward.nedges * sizeof(uint32), EMOGI_LINE_BYTES);
+	}
 	header.bytes = place->bytes;
 	if (columns != NULL)
 		*columns = header;
@@ -313,7 +319,9 @@ fill(EmogiCall *call, const EmogiPropertyScan *scan, const EmogiGraph *graph,
 	request->graph = *graph;
 	request->columns = (EmogiPropertyLoad) {.numbers = *numbers,.weights = scan->weights,
 		.ncolumns = count,.rows = rows,.forward = forward,
-		.backward = columns->backward.ncolumns > 0 ? backward : NULL};
+		.backward = columns->backward.ncolumns > 0 ? backward : NULL,
+		.in_offsets = (uint64_t *) columns->in_offsets,
+		.in_entries = (uint32_t *) columns->in_entries};
 	(void) emogi_call_request(call);
 	count = 0;
 	for (int i = 0; i < scan->ncolumns; i++)

@@ -136,6 +136,8 @@ make_mask(EmogiCall *call, const EmogiFilterProgram *program, bool is_reversed,
 						 &header->mask.forward);
 	if (has_reverse)
 		(void) begin_lists(&header->filter, &header->backward, memory, &header->mask.backward);
+	header->mask.in_offsets = columns->in_offsets;
+	header->mask.in_entries = columns->in_entries;
 	header->mask.is_symmetric = view->graph.backward.offsets != NULL && !has_reverse;
 	view->mask = &header->mask;
 }

@@ -125,6 +125,8 @@ move_columns(EmogiColumns *copy, ptrdiff_t distance)
 	move_properties(&copy->forward, distance);
 	move_properties(&copy->backward, distance);
 	MOVE(copy->columns, const EmogiColumn *, distance);
+	MOVE(copy->in_offsets, const uint64_t *, distance);
+	MOVE(copy->in_entries, const uint32_t *, distance);
 	columns = (EmogiColumn *) copy->columns;
 	for (uint32 i = 0; i < copy->forward.ncolumns; i++)
 	{

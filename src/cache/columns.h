@@ -52,6 +52,9 @@ typedef struct EmogiColumns
 	EmogiProperties forward;	/* in the order of the graph's forward lists */
 	EmogiProperties backward;	/* of its reverse lists; no columns = none, or as forward */
 	const EmogiColumn *columns; /* [forward.ncolumns] */
+	/* of a graph without reverse lists: as in EmogiEdgeMask; NULL = none */
+	const uint64_t *in_offsets;
+	const uint32_t *in_entries;
 	uint32		readers;		/* slots that read them */
 	bool		is_detached;	/* not those of the graph any more; the last reader frees them */
 	TimestampTz last_used;

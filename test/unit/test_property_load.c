@@ -85,6 +85,19 @@ check_values(const EmogiShape *shape, const double *weights, const EmogiGraph *g
 	free(uses);
 }
 
+/* Check which entries lead to each vertex: each to its target, in their order, all of them. */
+static void
+check_in_entries(const EmogiGraph *graph, const uint64_t *in_offsets, const uint32_t *in_entries)
+{
+	uint64_t	nwrong = in_offsets[0] != 0 || in_offsets[graph->nvertices] != graph->forward.nedges;
+
+	for (uint64_t v = 0; v < graph->nvertices; v++)
+		for (uint64_t i = in_offsets[v]; i < in_offsets[v + 1]; i++)
+			nwrong += graph->forward.targets[in_entries[i]] != v ||
+				(i > in_offsets[v] && in_entries[i] <= in_entries[i - 1]);
+	CHECK(nwrong == 0, "%llu wrong entries to vertices", (unsigned long long) nwrong);
+}
+
 /* Make a column of numbers of rows, to be filled. */
 static EmogiProperty
 make_column(uint64_t nedges)
@@ -103,7 +116,9 @@ load(const EmogiShape *rows, const double *weights, const EmogiGraph *graph, Emo
 	EmogiPropertyRows column = {.values = values};
 	EmogiError	error;
 	EmogiPropertyLoad load = {.weights = weights, .ncolumns = 1, .rows = &column, .forward = forward,
-		.backward = with_backward && direction != EMOGI_BOTH ? backward : NULL};
+		.backward = with_backward && direction != EMOGI_BOTH ? backward : NULL,
+		.in_offsets = naive_alloc(graph->nvertices + 2, sizeof(uint64_t)),
+		.in_entries = naive_alloc(graph->forward.nedges, sizeof(uint32_t))};
 	EmogiStatus status;
 
 	for (uint64_t i = 0; i < rows->nedges; i++)
@@ -114,6 +129,10 @@ load(const EmogiShape *rows, const double *weights, const EmogiGraph *graph, Emo
 	load.numbers = naive_build(rows, numbers, direction, with_backward);
 	status = emogi_property_load(pool, graph, &load, control, &error);
 	CHECK(status != EMOGI_BAD_INPUT || strstr(error.message, "not the edges of the graph") != NULL, "%s", error.message);
+	if (status == EMOGI_OK)
+		check_in_entries(graph, load.in_offsets, load.in_entries);
+	free(load.in_offsets);
+	free(load.in_entries);
 	naive_free(&load.numbers);
 	free(numbers);
 	free(values);
