@@ -119,8 +119,6 @@ EmogiEdgeFilter *
 emogi_edge_filter_make(char *text, const EmogiParamValue *values, int nvalues)
 {
 	EmogiEdgeFilter *filter;
-	ErrorContextCallback context = {.previous = error_context_stack,
-									.callback = emogi_edge_filter_explain};
 
 	if (text == NULL && nvalues > 0)
 		ereport(ERROR,
@@ -135,10 +133,8 @@ emogi_edge_filter_make(char *text, const EmogiParamValue *values, int nvalues)
 	refuse_others(text);
 	filter = palloc0(sizeof *filter);
 	filter->text = text;
-	context.arg = filter;
-	error_context_stack = &context;
-	filter->condition = emogi_params_put(text, "edge_filter", values, nvalues, &filter->values);
-	error_context_stack = context.previous;
+	filter->condition = emogi_params_put(text, "edge_filter", emogi_edge_filter_explain, filter,
+										 values, nvalues, &filter->values);
 	return filter;
 }
 
