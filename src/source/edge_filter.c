@@ -281,7 +281,7 @@ emogi_edge_filter_show(const EmogiGraphArgument *graph)
 	if (graph->filter == NULL)
 		return graph->text;
 	initStringInfo(&text);
-	if (emogi_source_is_query(graph))
+	if (!graph->is_relation && emogi_graph_grammar_is_query(graph->text))
 		appendStringInfo(&text, "SELECT * FROM (%s) AS " EMOGI_FILTERED_QUERY,
 						 without_semicolon(graph->text));
 	else if (!graph->is_relation &&

@@ -308,12 +308,11 @@ emogi_params_put(const char *text, const char *what, void (*explain) (void *), v
 char *
 emogi_params_substitute(char *query, const EmogiParamValue *values, int nvalues)
 {
-	const EmogiGraphArgument graph = {.text = query};
 	EmogiParamPlaces places;
 	char	   *relation;
 	const char *condition;
 
-	if (!emogi_source_is_query(&graph) &&
+	if (!emogi_graph_grammar_is_query(query) &&
 		!emogi_graph_grammar_split_where(query, &relation, &condition))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
