@@ -522,7 +522,7 @@ emogi_graph_estimate(const EmogiSource *source, EmogiDirection direction)
 	bool		weighted;
 
 	if (source->has_edge_filter)
-		emogi_edge_filter_check(source);
+		emogi_edge_condition_check(source);
 	estimate = estimate_source(source);
 	nvertices = estimate.nvertices;
 	nedges = estimate.nedges;

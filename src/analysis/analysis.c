@@ -108,7 +108,7 @@ make_analysis(const EmogiSource *source, const char *text)
 	initStringInfo(&state.bytes);
 	initStringInfo(&state.types.definition);
 	if (source->has_edge_filter)
-		emogi_edge_filter_check(source);
+		emogi_edge_condition_check(source);
 	(void) analyze(&state, source);
 	state.analysis->named = state.named;
 	state.analysis->functions = state.functions;

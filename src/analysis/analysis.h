@@ -81,7 +81,7 @@ extern uint64 emogi_analysis_count_changes(void);
 
 /* ---- edge_filter_check.c ---- */
 
-extern void emogi_edge_filter_check(const EmogiSource *source);
+extern void emogi_edge_condition_check(const EmogiSource *source);
 
 /* ---- known_costs.c ---- */
 

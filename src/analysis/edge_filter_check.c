@@ -27,7 +27,7 @@
 /* A filter that is checked. */
 typedef struct Check
 {
-	const EmogiEdgeFilter *filter;
+	const EmogiEdgeCondition *filter;
 	ParseState *pstate;
 } Check;
 
@@ -158,15 +158,15 @@ check_immutable(const Check *check, Node *condition)
  * errors of analysis, and those of the graph's own query.
  */
 void
-emogi_edge_filter_check(const EmogiSource *source)
+emogi_edge_condition_check(const EmogiSource *source)
 {
-	const EmogiEdgeFilter *filter = source->graph->filter;
-	Node	   *raw = emogi_edge_filter_parse(filter);
+	const EmogiEdgeCondition *filter = source->graph->filter;
+	Node	   *raw = emogi_edge_condition_parse(filter);
 	Check		check = {.filter = filter,.pstate = make_parsestate(NULL)};
 	Relation	rel = add_columns(source, check.pstate);
 	ErrorContextCallback context = {.previous = error_context_stack,
-									.callback = emogi_edge_filter_explain,
-									.arg = unconstify(EmogiEdgeFilter *, filter)};
+									.callback = emogi_edge_condition_explain,
+									.arg = unconstify(EmogiEdgeCondition *, filter)};
 
 	check.pstate->p_sourcetext = filter->condition;
 	if (check.pstate->p_rtable != NIL)

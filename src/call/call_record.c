@@ -97,7 +97,7 @@ emogi_call_describe_caller(EmogiCallRecord *run, const char *name, const EmogiSo
 	caller->userid = GetUserId();
 	caller->database = MyDatabaseId;
 	copy_text(caller->function, sizeof caller->function, name);
-	text = emogi_edge_filter_show(source->graph);
+	text = emogi_edge_condition_show(source->graph);
 	copy_text(caller->source, sizeof caller->source, text);
 
 	run->relid = source->relid;

@@ -91,14 +91,14 @@ read_row(HeapTupleHeader row, int *nvalues)
  * is none. A row is the values of several parameters, anything else that of one. NULL without a
  * type, or without a filter, is no value.
  */
-EmogiEdgeFilter *
+EmogiEdgeCondition *
 emogi_arguments_make_filter(char *text, Datum params, Oid type, bool isnull)
 {
 	EmogiParamValue *values;
 	int			nvalues = 1;
 
 	if (isnull && (text == NULL || type == UNKNOWNOID || type == RECORDOID))
-		return emogi_edge_filter_make(text, NULL, 0);
+		return emogi_edge_condition_make(text, NULL, 0);
 	if (type == RECORDOID)
 		values = read_row(DatumGetHeapTupleHeader(params), &nvalues);
 	else
@@ -106,11 +106,11 @@ emogi_arguments_make_filter(char *text, Datum params, Oid type, bool isnull)
 		values = palloc(sizeof *values);
 		*values = (EmogiParamValue) {.value = params,.type = type,.isnull = isnull};
 	}
-	return emogi_edge_filter_make(text, values, nvalues);
+	return emogi_edge_condition_make(text, values, nvalues);
 }
 
 /* Get the filter of a call, its last two arguments; NULL if there is none. */
-static EmogiEdgeFilter *
+static EmogiEdgeCondition *
 filter_argument(FunctionCallInfo fcinfo)
 {
 	const int	params = fcinfo->nargs - 1;

@@ -29,7 +29,7 @@
 
 /* Get the offset in the text as given of an offset in the condition with values. */
 static int
-offset_as_given(const EmogiEdgeFilter *filter, int offset)
+offset_as_given(const EmogiEdgeCondition *filter, int offset)
 {
 	int			shift = 0;
 
@@ -48,7 +48,7 @@ offset_as_given(const EmogiEdgeFilter *filter, int offset)
 
 /* Get the position in the text as given, in characters, of one in the condition with values. */
 static int
-position_as_given(const EmogiEdgeFilter *filter, int position)
+position_as_given(const EmogiEdgeCondition *filter, int position)
 {
 	const char *p = filter->condition;
 	int			offset;
@@ -61,9 +61,9 @@ position_as_given(const EmogiEdgeFilter *filter, int position)
 
 /* Error context callback: show the filter as given, and the position in it. */
 void
-emogi_edge_filter_explain(void *arg)
+emogi_edge_condition_explain(void *arg)
 {
-	const EmogiEdgeFilter *filter = arg;
+	const EmogiEdgeCondition *filter = arg;
 	const int	position = geterrposition();
 
 	if (position > 0)
@@ -115,10 +115,10 @@ refuse_others(const char *text)
  * Get the filter of a call. text: as given; NULL = none. Raises 22023 for values without a filter,
  * 42601, and the errors of values (params.c).
  */
-EmogiEdgeFilter *
-emogi_edge_filter_make(char *text, const EmogiParamValue *values, int nvalues)
+EmogiEdgeCondition *
+emogi_edge_condition_make(char *text, const EmogiParamValue *values, int nvalues)
 {
-	EmogiEdgeFilter *filter;
+	EmogiEdgeCondition *filter;
 
 	if (text == NULL && nvalues > 0)
 		ereport(ERROR,
@@ -133,7 +133,7 @@ emogi_edge_filter_make(char *text, const EmogiParamValue *values, int nvalues)
 	refuse_others(text);
 	filter = palloc0(sizeof *filter);
 	filter->text = text;
-	filter->condition = emogi_params_put(text, "edge_filter", emogi_edge_filter_explain, filter,
+	filter->condition = emogi_params_put(text, "edge_filter", emogi_edge_condition_explain, filter,
 										 values, nvalues, &filter->values);
 	return filter;
 }
@@ -161,7 +161,7 @@ is_star(const Node *node)
 
 /* Parse a condition that must be one expression; NULL if it is not. Raises errors of syntax. */
 Node *
-emogi_edge_filter_parse_condition(const char *condition)
+emogi_edge_condition_parse_condition(const char *condition)
 {
 	List	   *statements = raw_parser(condition, RAW_PARSE_PLPGSQL_EXPR);
 	SelectStmt *select;
@@ -192,25 +192,25 @@ without_semicolon(const char *text)
 static void
 explain_syntax(void *arg)
 {
-	const EmogiEdgeFilter *filter = arg;
+	const EmogiEdgeCondition *filter = arg;
 	const char *bare = without_semicolon(filter->text);
 
 	if (geterrcode() == ERRCODE_SYNTAX_ERROR && bare[0] != '\0' &&
 		strchr(filter->text + strlen(bare), ';') != NULL)
 		errhint("Pass the condition without a semicolon: %s.", quote_literal_cstr(bare));
-	emogi_edge_filter_explain(arg);
+	emogi_edge_condition_explain(arg);
 }
 
 /* Parse a filter. Raises 42601 unless it is one expression. */
 Node *
-emogi_edge_filter_parse(const EmogiEdgeFilter *filter)
+emogi_edge_condition_parse(const EmogiEdgeCondition *filter)
 {
 	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain_syntax,
-									.arg = unconstify(EmogiEdgeFilter *, filter)};
+									.arg = unconstify(EmogiEdgeCondition *, filter)};
 	Node	   *expression;
 
 	error_context_stack = &context;
-	expression = emogi_edge_filter_parse_condition(filter->condition);
+	expression = emogi_edge_condition_parse_condition(filter->condition);
 	error_context_stack = context.previous;
 	if (expression == NULL)
 		ereport(ERROR,
@@ -241,11 +241,11 @@ write_in_parentheses(StringInfo query, const char *condition)
  * filter; NULL = none. Raises 42601 for the filter.
  */
 void
-emogi_edge_filter_write_where(StringInfo query, const char *condition,
-							  const EmogiEdgeFilter *filter)
+emogi_edge_condition_write_where(StringInfo query, const char *condition,
+							  const EmogiEdgeCondition *filter)
 {
 	if (filter != NULL)
-		(void) emogi_edge_filter_parse(filter);
+		(void) emogi_edge_condition_parse(filter);
 	if (condition != NULL)
 	{
 		appendStringInfoString(query, " WHERE ");
@@ -259,20 +259,20 @@ emogi_edge_filter_write_where(StringInfo query, const char *condition,
 
 /* Get a query of the rows of a graph argument's query that a filter accepts. Raises 42601. */
 char *
-emogi_edge_filter_select(const EmogiGraphArgument *graph)
+emogi_edge_condition_select(const EmogiGraphArgument *graph)
 {
 	StringInfoData query;
 
 	initStringInfo(&query);
 	appendStringInfo(&query, "SELECT * FROM (%.*s\n) AS " EMOGI_FILTERED_QUERY,
 					 emogi_query_text_length(graph->text, EMOGI_GRAPH_QUERY), graph->text);
-	emogi_edge_filter_write_where(&query, NULL, graph->filter);
+	emogi_edge_condition_write_where(&query, NULL, graph->filter);
 	return query.data;
 }
 
 /* Get a graph argument with its filter as one text, for display. */
 char *
-emogi_edge_filter_show(const EmogiGraphArgument *graph)
+emogi_edge_condition_show(const EmogiGraphArgument *graph)
 {
 	StringInfoData text;
 	char	   *relation;

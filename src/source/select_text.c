@@ -44,7 +44,7 @@ check_condition(const char *condition)
 	const Node *expression;
 
 	error_context_stack = &context;
-	expression = emogi_edge_filter_parse_condition(condition);
+	expression = emogi_edge_condition_parse_condition(condition);
 	error_context_stack = context.previous;
 	if (expression == NULL)
 		ereport(ERROR,
@@ -55,11 +55,11 @@ check_condition(const char *condition)
 
 /* Write WHERE with a condition and a filter, which may be NULL. Raises 42601. */
 static void
-write_conditions(StringInfo query, const char *condition, const EmogiEdgeFilter *filter)
+write_conditions(StringInfo query, const char *condition, const EmogiEdgeCondition *filter)
 {
 	if (condition != NULL)
 		check_condition(condition);
-	emogi_edge_filter_write_where(query, condition, filter);
+	emogi_edge_condition_write_where(query, condition, filter);
 }
 
 /* ---- endpoints of several columns ---- */
@@ -83,7 +83,7 @@ write_row(List *names, const char *as, StringInfo query)
  */
 char *
 emogi_select_text_rows(Oid relid, List *columns, const char *condition,
-					   const EmogiEdgeFilter *filter, EmogiWantedWeight wants_weight)
+					   const EmogiEdgeCondition *filter, EmogiWantedWeight wants_weight)
 {
 	char	   *relation = get_rel_name(relid);
 	char	   *schema = get_namespace_name(get_rel_namespace(relid));
@@ -177,7 +177,7 @@ write_column(StringInfo query, const EmogiSource *source, AttrNumber attnum, con
  */
 char *
 emogi_select_text_filtered(const EmogiSource *source, const char *condition,
-						   const EmogiEdgeFilter *filter)
+						   const EmogiEdgeCondition *filter)
 {
 	char	   *relation = get_rel_name(source->relid);
 	char	   *schema = get_namespace_name(get_rel_namespace(source->relid));

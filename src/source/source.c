@@ -392,7 +392,7 @@ emogi_source_resolve_anew(const EmogiGraphArgument *graph, EmogiWantedWeight wan
 	if (emogi_source_is_query(graph))
 	{
 		source->is_query = true;
-		source->query = graph->filter != NULL ? emogi_edge_filter_select(graph) :
+		source->query = graph->filter != NULL ? emogi_edge_condition_select(graph) :
 			pstrdup(graph->text);
 		return InvalidOid;
 	}

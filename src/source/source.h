@@ -61,12 +61,12 @@ typedef struct EmogiParamPlaces
 } EmogiParamPlaces;
 
 /* The condition on edges that a call has besides its graph argument (edge_filter.c). */
-typedef struct EmogiEdgeFilter
+typedef struct EmogiEdgeCondition
 {
 	char	   *text;			/* as given */
 	char	   *condition;		/* with values in place of its parameters; NULL = not made */
 	EmogiParamPlaces values;	/* of the text */
-} EmogiEdgeFilter;
+} EmogiEdgeCondition;
 
 /* The graph argument as given: text, or a relation (regclass) with a list of columns. */
 typedef struct EmogiGraphArgument
@@ -76,7 +76,7 @@ typedef struct EmogiGraphArgument
 	bool		is_relation;
 	Oid			relid;			/* of a relation; may be any number, including 0 */
 	char	   *columns;		/* of a relation; NULL = not named */
-	EmogiEdgeFilter *filter;	/* NULL = none */
+	EmogiEdgeCondition *filter;	/* NULL = none */
 	bool		reads_names;	/* the call may also read edge names, under the snapshot of the
 								 * graph */
 	const char *missing_hint;	/* for a name that resembles no relation's; NULL = a general one */
@@ -292,11 +292,11 @@ extern bool emogi_graph_grammar_split_relation(const char *graph, List **name, L
 /* ---- select_text.c: a relation that is read as a query ---- */
 
 extern char *emogi_select_text_rows(Oid relid, List *columns, const char *condition,
-									const EmogiEdgeFilter *filter,
+									const EmogiEdgeCondition *filter,
 									EmogiWantedWeight wants_weight);
 extern char *emogi_select_text_both_weights(Oid relid, const char *condition);
 extern char *emogi_select_text_filtered(const EmogiSource *source, const char *condition,
-										const EmogiEdgeFilter *filter);
+										const EmogiEdgeCondition *filter);
 
 /* ---- endpoint_type.c ---- */
 
@@ -432,15 +432,15 @@ extern char *emogi_params_substitute(char *query, const EmogiParamValue *values,
 
 #define EMOGI_FILTERED_QUERY "q"	/* name of a graph argument's query for its filter */
 
-extern void emogi_edge_filter_explain(void *arg);
-extern EmogiEdgeFilter *emogi_edge_filter_make(char *text, const EmogiParamValue *values,
+extern void emogi_edge_condition_explain(void *arg);
+extern EmogiEdgeCondition *emogi_edge_condition_make(char *text, const EmogiParamValue *values,
 											   int nvalues);
-extern Node *emogi_edge_filter_parse_condition(const char *condition);
-extern Node *emogi_edge_filter_parse(const EmogiEdgeFilter *filter);
-extern void emogi_edge_filter_write_where(StringInfo query, const char *condition,
-										  const EmogiEdgeFilter *filter);
-extern char *emogi_edge_filter_select(const EmogiGraphArgument *graph);
-extern char *emogi_edge_filter_show(const EmogiGraphArgument *graph);
+extern Node *emogi_edge_condition_parse_condition(const char *condition);
+extern Node *emogi_edge_condition_parse(const EmogiEdgeCondition *filter);
+extern void emogi_edge_condition_write_where(StringInfo query, const char *condition,
+										  const EmogiEdgeCondition *filter);
+extern char *emogi_edge_condition_select(const EmogiGraphArgument *graph);
+extern char *emogi_edge_condition_show(const EmogiGraphArgument *graph);
 
 /* ---- parser_hints.c ---- */
 

@@ -150,7 +150,7 @@ emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiWantedWeight wants
 	if (emogi_source_is_query(graph))
 	{
 		if (graph->filter != NULL)
-			source->query = emogi_edge_filter_select(graph);
+			source->query = emogi_edge_condition_select(graph);
 		return true;
 	}
 	if (!find_relation(graph, &relation.relid, &columns, &condition) ||
