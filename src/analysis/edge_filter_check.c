@@ -4,8 +4,8 @@
  *
  * The text is analyzed as the WHERE clause of SELECT FROM the relation or query, by PostgreSQL's
  * parser, so that errors have their position in it. No function is called. The graph's query, with
- * the filter in it, is analyzed afterwards like any other; that analysis checks privileges and folds
- * constants. An analysis that is kept has passed this check.
+ * the filter in it, is analyzed afterwards like any other; that analysis checks privileges and
+ * folds constants. An analysis that is kept has passed this check.
  */
 #include "postgres.h"
 
@@ -101,7 +101,7 @@ add_columns(const EmogiSource *source, ParseState *pstate)
 	return rel;
 }
 
-/* Analyze a filter as a condition. Raises its errors; positions are in the condition with values. */
+/* Analyze a filter as a condition. Raises its errors, with positions in the text with values. */
 static Node *
 analyze(const Check *check, Node *raw)
 {

@@ -119,8 +119,6 @@ EmogiEdgeCondition *
 emogi_edge_condition_make(char *text, const EmogiParamValue *values, int nvalues)
 {
 	EmogiEdgeCondition *filter;
-	ErrorContextCallback context = {.previous = error_context_stack,
-									.callback = emogi_edge_condition_explain};
 
 	if (text == NULL && nvalues > 0)
 		ereport(ERROR,
@@ -135,10 +133,8 @@ emogi_edge_condition_make(char *text, const EmogiParamValue *values, int nvalues
 	refuse_others(text);
 	filter = palloc0(sizeof *filter);
 	filter->text = text;
-	context.arg = filter;
-	error_context_stack = &context;
-	filter->condition = emogi_params_put(text, "edge_filter", values, nvalues, &filter->values);
-	error_context_stack = context.previous;
+	filter->condition = emogi_params_put(text, "edge_filter", emogi_edge_condition_explain, filter,
+										 values, nvalues, &filter->values);
 	return filter;
 }
 
@@ -285,7 +281,7 @@ emogi_edge_condition_show(const EmogiGraphArgument *graph)
 	if (graph->filter == NULL)
 		return graph->text;
 	initStringInfo(&text);
-	if (emogi_source_is_query(graph))
+	if (!graph->is_relation && emogi_graph_grammar_is_query(graph->text))
 		appendStringInfo(&text, "SELECT * FROM (%s) AS " EMOGI_FILTERED_QUERY,
 						 without_semicolon(graph->text));
 	else if (!graph->is_relation &&

@@ -272,16 +272,21 @@ copy_text(const char *text, EmogiParamPlaces *places, char *const *literals)
 
 /*
  * Get text with values in place of its parameters, and their places. what: the text, in errors.
- * Raises 42P02 for too few values, 08P01 for too many, 42601, 42804, 54000.
+ * explain: error context callback for errors of the text, and its argument. Raises 42P02 for too
+ * few values, 08P01 for too many, 42601, 42804, 54000.
  */
 char *
-emogi_params_put(const char *text, const char *what, const EmogiParamValue *values, int nvalues,
-				 EmogiParamPlaces *places)
+emogi_params_put(const char *text, const char *what, void (*explain) (void *), void *arg,
+				 const EmogiParamValue *values, int nvalues, EmogiParamPlaces *places)
 {
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain,
+									.arg = arg};
 	char	  **literals = palloc(Max(nvalues, 1) * sizeof(char *));
 	int			highest = 0;
 
+	error_context_stack = &context;
 	places->places = find_parameters(text, nvalues, &places->nplaces);
+	error_context_stack = context.previous;
 	for (int i = 0; i < places->nplaces; i++)
 		highest = Max(highest, places->places[i].number);
 	if (highest < nvalues)
@@ -303,22 +308,17 @@ emogi_params_put(const char *text, const char *what, const EmogiParamValue *valu
 char *
 emogi_params_substitute(char *query, const EmogiParamValue *values, int nvalues)
 {
-	ErrorContextCallback context =
-		{.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = query};
-	const EmogiGraphArgument graph = {.text = query};
 	EmogiParamPlaces places;
 	char	   *relation;
 	const char *condition;
 
-	if (!emogi_source_is_query(&graph) &&
+	if (!emogi_graph_grammar_is_query(query) &&
 		!emogi_graph_grammar_split_where(query, &relation, &condition))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is not a query", query),
 				 errhint("Pass a query and its values: emogi_query('SELECT src, dst FROM edges "
 						 "WHERE kind = $1', 'road'). A relation needs only its name.")));
-	error_context_stack = &context;
-	query = emogi_params_put(query, "the query", values, nvalues, &places);
-	error_context_stack = context.previous;
-	return query;
+	return emogi_params_put(query, "the query", emogi_query_explain_text, query, values, nvalues,
+							&places);
 }

@@ -423,8 +423,9 @@ typedef struct
 	bool		isnull;
 } EmogiParamValue;
 
-extern char *emogi_params_put(const char *text, const char *what, const EmogiParamValue *values,
-							  int nvalues, EmogiParamPlaces *places);
+extern char *emogi_params_put(const char *text, const char *what, void (*explain) (void *),
+							  void *arg, const EmogiParamValue *values, int nvalues,
+							  EmogiParamPlaces *places);
 extern char *emogi_params_substitute(char *query, const EmogiParamValue *values, int nvalues);
 
 /* ---- edge_filter.c ---- */

@@ -2,6 +2,7 @@
 -- overlay, and a later call adds them all. Every answer is compared with a recursive CTE.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
+SET emogi.engine = auto;
 SET emogi.incremental_min_size = 0;
 SET emogi.notice_missing_source = off;
 

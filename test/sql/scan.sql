@@ -791,7 +791,7 @@ DEALLOCATE kept;
 BEGIN;
 GRANT SELECT ON chain TO regress_emogi_scan;
 ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") STRICT;
-SELECT every_way($$ SELECT * FROM emogi_bfs('chain', 490) $$) ~ ', 0 rows', every_way($$ SELECT * FROM emogi_bfs('chain', 490, 3) WHERE level <= 2 $$) ~ ', 3 rows';
+SELECT every_way($$ SELECT * FROM emogi_bfs('chain', 490) $$) ~ ', 0 rows', every_way($$ SELECT * FROM emogi_bfs('chain', 490, 3, edge_filter => 'true', params => ROW()) WHERE level <= 2 $$) ~ ', 3 rows';
 ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") CALLED ON NULL INPUT SET search_path = pg_catalog;
 SELECT every_way($$ SELECT * FROM emogi_bfs('chain', 490) $$) ~ 'relation "chain" does not exist', every_way($$ SELECT * FROM emogi_bfs('test_scan.chain', 490) WHERE vertex = 491 $$) ~ ', 1 rows';
 ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") RESET ALL SECURITY DEFINER;

@@ -328,7 +328,7 @@ class Functions:
         return self._rows("cdlp", {"max_iterations": max_iterations, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
     def check(self, direction: Direction | None = None, weights: bool | None = False, backward: bool | None = False, with_overlay: bool | None = False, *, edge_filter: str | None = None, params: Any = None) -> dict[str, Any]:
-        """Compare the graph that a call would use with one newly built from its source.
+        """Compare the graph that a call would use with a graph newly built from the same source.
 
         Returns a dict: ok (boolean), differs (text), cache (text), vertices (bigint), edges (bigint), has_weights (boolean), has_backward (boolean).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
@@ -433,7 +433,7 @@ class Functions:
         return self._record("estimate", {"weights": weights, "direction": direction, "edge_filter": edge_filter, "params": params})
 
     def evict(self) -> int:
-        """Evict the cached graphs of a table, view or query, or all of the caller's in this database; returns the bytes freed.
+        """Evict the cached graphs of a table, view or query; without an argument, evict all graphs of the caller in this database; returns the bytes freed.
 
         SQL: ``emogi_evict``
         """
