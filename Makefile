@@ -161,10 +161,10 @@ build/fake_citus.so: test/fake_citus.c
 # module with which it makes graphs on a GPU, merge_bench.c, write_graph.c and packed.cu programs of their own.
 UNIT_PROGRAMS = $(patsubst test/unit/%.c,build/unit/%,$(wildcard test/unit/test_*.c))
 TOOL_CFLAGS   = -O2 -g -Wall -Wextra -Werror=switch -Wno-unused-parameter -std=gnu11 -I. -Iengine -Ibench -Itest/unit -pthread
-BENCH_LIB     = $(filter-out bench/emogi_bench.c bench/merge_bench.c bench/write_graph.c,$(wildcard bench/*.c))
+BENCH_LIB     = $(filter-out bench/emogi_bench.c bench/merge_bench.c bench/filter_bench.c bench/write_graph.c,$(wildcard bench/*.c))
 
 unit: $(UNIT_PROGRAMS)
-bench: build/emogi_bench build/merge_bench build/write_graph
+bench: build/emogi_bench build/merge_bench build/filter_bench build/write_graph
 ifneq ($(NVCC),)
 bench: build/emogi_bench_cuda.so build/packed
 endif
@@ -178,7 +178,7 @@ build/bench/%.o: bench/%.c
 build/unit/%: test/unit/%.c $(PROGRAM_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_CFLAGS) -MMD -MP -MT $@ -MF $@.d -o $@ $< $(PROGRAM_OBJS) -ldl -lm
-build/emogi_bench build/merge_bench build/write_graph: build/%: build/bench/%.o $(PROGRAM_OBJS)
+build/emogi_bench build/merge_bench build/filter_bench build/write_graph: build/%: build/bench/%.o $(PROGRAM_OBJS)
 	$(CC) $(TOOL_CFLAGS) -o $@ $^ -ldl -lm
 build/emogi_bench_cuda.so: bench/generate_gpu.cu
 	@mkdir -p $(@D)

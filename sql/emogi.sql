@@ -213,7 +213,8 @@ COMMENT ON COLUMN emogi_devices.pid IS 'process ID of the engine worker';
 
 CREATE FUNCTION emogi_graphs(OUT source text, OUT database text, OUT relation oid, OUT columns text,
 	OUT direction text, OUT backward boolean, OUT state text, OUT vertices bigint, OUT edges bigint,
-	OUT skipped_rows bigint, OUT bytes bigint, OUT key_bytes bigint, OUT tracker_bytes bigint, OUT on_device boolean, OUT hierarchy text, OUT pins int, OUT kept boolean, OUT hits bigint,
+	OUT skipped_rows bigint, OUT bytes bigint, OUT key_bytes bigint, OUT tracker_bytes bigint,
+	OUT property_columns text, OUT property_bytes bigint, OUT on_device boolean, OUT hierarchy text, OUT pins int, OUT kept boolean, OUT hits bigint,
 	OUT built_at timestamptz, OUT last_used timestamptz, OUT build_ms float8)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10;
@@ -234,6 +235,8 @@ COMMENT ON COLUMN emogi_graphs.skipped_rows IS 'number of rows skipped because a
 COMMENT ON COLUMN emogi_graphs.bytes IS 'bytes of shared memory, without those of the next two columns';
 COMMENT ON COLUMN emogi_graphs.key_bytes IS 'bytes of shared memory for vertex keys that are not integers; versions of a graph share them';
 COMMENT ON COLUMN emogi_graphs.tracker_bytes IS 'bytes of shared memory for incremental maintenance, shared by all graphs of the table and columns; 0: not maintained incrementally';
+COMMENT ON COLUMN emogi_graphs.property_columns IS 'property columns, for edge_filter; NULL: none, or in another database';
+COMMENT ON COLUMN emogi_graphs.property_bytes IS 'bytes of shared memory of the property columns, included in bytes';
 COMMENT ON COLUMN emogi_graphs.on_device IS 'whether a GPU may hold a copy';
 COMMENT ON COLUMN emogi_graphs.hierarchy IS 'contraction hierarchy: ready, or making while it is built; NULL: none';
 COMMENT ON COLUMN emogi_graphs.pins IS 'number of calls that use the graph now';

@@ -293,6 +293,9 @@ answer_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery 
 	CUDA_TRY(cudaSetDevice(state->device));
 	*state->stop = 0;
 	TRY(emogi_query_check(graph, query, error));
+	if (query->mask != nullptr)
+		return emogi_device_fail(error, EMOGI_UNSUPPORTED,
+								 "the cuda engine cannot use a part of the edges", "");
 	algorithm = algorithms[query->algorithm];
 	if (emogi_papers_are_wanted(query))
 		TRY(emogi_papers_choose(state->device, query, &algorithm, error));

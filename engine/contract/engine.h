@@ -29,7 +29,7 @@ extern "C" {
  * Changes with every struct below and with the number of algorithms; an emogi_cuda.so of another
  * build is rejected.
  */
-#define EMOGI_ENGINE_ABI (UINT32_C(8008) + EMOGI_NALGORITHMS)
+#define EMOGI_ENGINE_ABI (UINT32_C(8009) + EMOGI_NALGORITHMS)
 
 /* Qualifiers of a function in a header for both compilers, also usable on the device. */
 #ifdef __CUDACC__
@@ -225,6 +225,8 @@ typedef struct EmogiQuery
 	bool		is_weighted;	/* algorithms with EMOGI_WEIGHTED: use the weights, which are >= 0
 								 * and finite */
 	const EmogiSummary *summary;	/* NULL = the whole result is requested */
+	struct EmogiEdgeMask *mask; /* edges that may be used (edge_mask.h), of which the run evaluates
+								 * what it reads; NULL = all. Others than BFS return UNSUPPORTED */
 } EmogiQuery;
 
 /* A column of a result: [nvertices] or [emogi_query_length], of the type in the algorithm's row. */

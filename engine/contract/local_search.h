@@ -43,6 +43,9 @@ emogi_local_search_answers(const EmogiAlgorithmRow *row)
  * the reached ones are in the answer, and other vertices may be. SSNSP takes no targets, because
  * all paths to a vertex are counted when its level is made.
  *
+ * A mask of the query is used by BFS without targets and without an overlay; all others give up. A
+ * source that may have no passing edge gives up, too.
+ *
  * Runs in the calling thread without polling, so max_edges must be limited to milliseconds of work.
  * Memory use is proportional to it.
  */

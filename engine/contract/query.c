@@ -3,6 +3,7 @@
  */
 #include "query.h"
 
+#include "edge_mask.h"
 #include "parameters.h"
 
 #include <stdio.h>
@@ -97,6 +98,21 @@ check_pairs(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 						  "vertex of a pair", error);
 }
 
+/* Check the mask of a query, which is not NULL. */
+static EmogiStatus
+check_mask(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
+{
+	const EmogiProperties *reverse = query->mask->backward.properties;
+
+	if (query->mask->forward.properties->nedges != graph->forward.nedges ||
+		(reverse != NULL && reverse->nedges != graph->backward.nedges))
+		return refuse(error, "the mask is not one of the graph");
+	if (query->algorithm == EMOGI_BFS)
+		return EMOGI_OK;
+	refuse(error, "this algorithm cannot use a part of the edges");
+	return EMOGI_UNSUPPORTED;
+}
+
 EmogiStatus
 emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *error)
 {
@@ -110,7 +126,9 @@ emogi_query_check(const EmogiGraph *graph, const EmogiQuery *query, EmogiError *
 		return refuse(error, "too many vertices");
 	if ((unsigned int) graph->weight_type > EMOGI_WEIGHT_F64)
 		return refuse(error, "unknown type of weights");
-	status = check_ranges(row, query, error);
+	status = query->mask != NULL ? check_mask(graph, query, error) : EMOGI_OK;
+	if (status == EMOGI_OK)
+		status = check_ranges(row, query, error);
 	if (status != EMOGI_OK)
 		return status;
 	if (emogi_algorithm_takes(row, EMOGI_COMMUNITIES) >= 0 && query->values == NULL &&

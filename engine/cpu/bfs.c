@@ -15,6 +15,10 @@
  *   bottom-up  Each unvisited vertex searches its list for a neighbor in the frontier bitmap and
  *              stops at the first [1]. Needs graph->backward.
  *
+ * With a mask, only edges that pass are used. Top-down levels evaluate the words of its bitmap that
+ * they read, and all words above 1/EMOGI_BFS_MASK_SHARE of them. Before a bottom-up level, all
+ * words of the reverse lists are evaluated. A source without a passing edge is not reached.
+ *
  * Levels too small to be worth waking other threads are made by the caller alone. Levels, counts
  * and the chosen ways depend only on the graph and the query. No level is made after the one that
  * reaches the last target of the query.
@@ -40,6 +44,7 @@ typedef struct Search
 	EmogiBfs	bfs;
 	bool		bottom_up;
 	uint64_t	nedges;			/* forward edges of the frontier */
+	uint64_t	nmask_words;	/* words of a mask that top-down levels read, at most */
 	uint64_t	last_count;		/* vertices in the previous frontier */
 	uint64_t	unexplored;		/* forward edges of vertices that have not been in a frontier */
 	uint64_t	nfound;			/* the first nfound targets of the query are known to be reached */
@@ -96,6 +101,36 @@ make_queue(EmogiBfs *bfs)
 }
 
 /*
+ * Evaluate the whole bitmap of the lists that the next level reads, if that level is bottom-up, or
+ * top-down levels read many words; false if the job has stopped.
+ */
+static bool
+prepare_mask(Search *search)
+{
+	EmogiBfs   *bfs = &search->bfs;
+	EmogiCpuRun *run = &bfs->run;
+	EmogiMaskedLists *lists = NULL;
+	EmogiStatus status;
+
+	if (bfs->mask == NULL)
+		return true;
+	if (search->bottom_up)
+		lists = bfs->reverse;
+	else
+	{
+		search->nmask_words += bfs->count + search->nedges / 64;
+		if (search->nmask_words > emogi_bitmap_words(bfs->forward.nedges) / EMOGI_BFS_MASK_SHARE)
+			lists = &bfs->mask->forward;
+	}
+	if (lists == NULL)
+		return true;
+	status = emogi_edge_mask_complete(run->pool, lists, run->job.control);
+	if (status != EMOGI_OK)
+		emogi_job_fail(&run->job, status);
+	return status == EMOGI_OK;
+}
+
+/*
  * Choose the way to make the next level and convert the frontier to its form; false if the job has
  * stopped.
  */
@@ -113,6 +148,8 @@ choose_way(Search *search)
 		search->bottom_up = bfs->count >= search->last_count ||
 			bfs->count >= bfs->nvertices / EMOGI_BFS_BETA;
 	search->unexplored -= search->nedges;
+	if (!prepare_mask(search))
+		return false;
 
 	sparse = !search->bottom_up && search->nedges <= bfs->queue_room &&
 		bfs->count <= bfs->queue_room;
@@ -200,6 +237,31 @@ make_level(Search *search)
 	return true;
 }
 
+/*
+ * Set the sources without a passing edge in next_front, which is 0. If reverse lists cannot be
+ * read, all edges are searched for those from which none leads. False if the job has stopped.
+ */
+static bool
+find_absent_sources(EmogiBfs *bfs, const EmogiGraph *graph, const EmogiQuery *query)
+{
+	for (uint64_t i = 0; i < query->nsources; i++)
+	{
+		const uint32_t v = query->sources[i];
+		const uint64_t bit = UINT64_C(1) << (v % 64);
+		EmogiMaskedVertex state;
+
+		if ((i & 0xFFF) == 0 && emogi_job_stopped(&bfs->run.job))
+			return false;
+		if ((bfs->next_front[v / 64] & bit) != 0)
+			continue;
+		state = emogi_edge_mask_vertex(bfs->mask, graph, v);
+		if (state != EMOGI_MASKED_THERE)
+			bfs->next_front[v / 64] |= bit;
+		bfs->nunknown += state == EMOGI_MASKED_UNKNOWN;
+	}
+	return bfs->nunknown == 0 || run_step(bfs, emogi_bfs_find_targets, false);
+}
+
 /* Make level 0, as a queue or, if it is too large, as a bitmap; false if the job has stopped. */
 static bool
 enter_sources(Search *search, const EmogiQuery *query)
@@ -216,7 +278,7 @@ enter_sources(Search *search, const EmogiQuery *query)
 
 		if ((i & 0xFFFF) == 0 && emogi_job_stopped(&bfs->run.job))
 			return false;
-		if ((bfs->visited[v / 64] & bit) != 0)
+		if (((bfs->visited[v / 64] | bfs->next_front[v / 64]) & bit) != 0)
 			continue;
 		bfs->visited[v / 64] |= bit;
 		if (bfs->level != NULL)
@@ -228,6 +290,8 @@ enter_sources(Search *search, const EmogiQuery *query)
 			bfs->front[v / 64] |= bit;	/* zeroed by mmap */
 		bfs->count++;
 	}
+	if (bfs->mask != NULL)
+		memset(bfs->next_front, 0, bfs->nwords * sizeof(uint64_t));
 	count_level(search);
 	return true;
 }
@@ -303,9 +367,14 @@ search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, E
 	emogi_bfs_summary_begin(&search.summary, query);
 	bfs->forward = graph->forward;
 	bfs->backward = graph->backward;
+	bfs->mask = query->mask;
+	bfs->reverse = bfs->mask != NULL ? emogi_edge_mask_backward(bfs->mask) : NULL;
+	if (bfs->mask != NULL && bfs->reverse == NULL)
+		bfs->backward = (EmogiAdjacency) {0};
 	bfs->nvertices = graph->nvertices;
 	bfs->level = search.summary.wanted != NULL ? NULL : result->columns[0].int32;
-	if (open_search(bfs) && enter_sources(&search, query))
+	if (open_search(bfs) && (bfs->mask == NULL || find_absent_sources(bfs, graph, query)) &&
+		enter_sources(&search, query))
 	{
 		while (bfs->count > 0 && (query->max_depth < 0 || bfs->depth < query->max_depth) &&
 			   !search.summary.is_full && !has_enough(&search, query) && make_level(&search))

@@ -72,6 +72,29 @@ emogi_bfs_clear(void *arg, int thread, int nthreads)
 	}
 }
 
+/* Take those out of next_front to which a passing edge leads. */
+void
+emogi_bfs_find_targets(void *arg, int thread, int nthreads)
+{
+	EmogiBfs   *bfs = arg;
+	uint64_t	first,
+				end;
+
+	while (__atomic_load_n(&bfs->nunknown, __ATOMIC_RELAXED) > 0 &&
+		   emogi_cpu_run_take(&bfs->run, EMOGI_BFS_EDGE_CHUNK, bfs->forward.nedges, &first, &end))
+		for (uint64_t e = first; e < end; e++)
+		{
+			const uint32_t v = bfs->forward.targets[e];
+			const uint64_t bit = UINT64_C(1) << (v % 64);
+			uint64_t   *word = &bfs->next_front[v / 64];
+
+			if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) != 0 &&
+				emogi_edge_mask_any(&bfs->mask->forward, e, e + 1) &&
+				(__atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED) & bit) != 0)
+				__atomic_fetch_sub(&bfs->nunknown, 1, __ATOMIC_RELAXED);
+		}
+}
+
 /* Add the unvisited targets of a list to visited, level and the next queue. */
 static void
 enter_sparse(EmogiBfs *bfs, LocalQueue *local, List list, EmogiBfsTally *tally)
@@ -105,6 +128,42 @@ enter_dense(uint64_t *map, List list, EmogiBfsTally *tally)
 	tally->nscanned += list.count;
 }
 
+/* Process the passing edges of a list: in the thread's map, or, if map is NULL, the next queue. */
+static void
+enter_masked(EmogiBfs *bfs, LocalQueue *local, uint64_t *map, List list, EmogiBfsTally *tally)
+{
+	uint32_t	buffer[EMOGI_BFS_SELECTED + 64];
+	const uint32_t *targets = bfs->forward.targets;
+	const uint64_t nscanned = tally->nscanned + list.count;
+	uint64_t	first = (uint64_t) (list.targets - targets);
+	const uint64_t end = first + list.count;
+
+	while (first < end)
+	{
+		List		passing = {buffer};
+
+		passing.count = emogi_edge_mask_select(&bfs->mask->forward, targets, &first, end, buffer,
+											   EMOGI_BFS_SELECTED);
+		if (map != NULL)
+			enter_dense(map, passing, tally);
+		else
+			enter_sparse(bfs, local, passing, tally);
+	}
+	tally->nscanned = nscanned;
+}
+
+/* Process a list: in the thread's map, or, if map is NULL, the next queue. */
+static inline void
+enter_list(EmogiBfs *bfs, LocalQueue *local, uint64_t *map, List list, EmogiBfsTally *tally)
+{
+	if (bfs->mask != NULL)
+		enter_masked(bfs, local, map, list, tally);
+	else if (map != NULL)
+		enter_dense(map, list, tally);
+	else
+		enter_sparse(bfs, local, list, tally);
+}
+
 /* Make a level from the queue, except for the hubs. */
 void
 emogi_bfs_push_queue(void *arg, int thread, int nthreads)
@@ -134,7 +193,7 @@ emogi_bfs_push_queue(void *arg, int thread, int nthreads)
 			if (list.count > EMOGI_BFS_HUB_ENTRIES)
 				defer_hub(bfs, queue[i]);
 			else
-				enter_sparse(bfs, &local, list, &bfs->tally[thread]);
+				enter_list(bfs, &local, NULL, list, &bfs->tally[thread]);
 		}
 	}
 	flush_queue(bfs, &local);
@@ -185,7 +244,7 @@ emogi_bfs_push_bitmap(void *arg, int thread, int nthreads)
 			int			nnext = w + 1 < end ? gather_lists(bfs, w + 1, lists + nlists) : 0;
 
 			for (int i = 0; i < nlists; i++)
-				enter_dense(map, lists[i], tally);
+				enter_list(bfs, NULL, map, lists[i], tally);
 			memmove(lists, lists + nlists, (size_t) nnext * sizeof(List));
 			nlists = nnext;
 			if (tally->nscanned - polled > EMOGI_RUN_POLL)
@@ -220,10 +279,7 @@ emogi_bfs_push_hubs(void *arg, int thread, int nthreads)
 			List		piece = {targets + i,
 				degree - i < EMOGI_BFS_HUB_PIECE ? degree - i : EMOGI_BFS_HUB_PIECE};
 
-			if (bfs->in_queue)
-				enter_sparse(bfs, &local, piece, &bfs->tally[thread]);
-			else
-				enter_dense(map, piece, &bfs->tally[thread]);
+			enter_list(bfs, &local, bfs->in_queue ? NULL : map, piece, &bfs->tally[thread]);
 		}
 	}
 	flush_queue(bfs, &local);
@@ -340,6 +396,55 @@ pull_word(EmogiBfs *bfs, uint64_t w, EmogiBfsTally *tally)
 	enter_word(bfs, w, entered, tally);
 }
 
+/* Check whether a passing edge of [first, end) leads to the frontier; *is_dead: none passes. */
+static inline bool
+has_masked_parent(EmogiBfs *bfs, uint64_t first, uint64_t end, bool *is_dead, EmogiBfsTally *tally)
+{
+	uint64_t	any = 0;
+
+	for (uint64_t e = first; e < end; e = (e / 64 + 1) * 64)
+	{
+		const uint64_t w = e / 64;
+		const uint32_t *targets = bfs->backward.targets + w * 64;
+		uint64_t	bits = emogi_bitmap_part(w, emogi_edge_mask_word(bfs->reverse, w), first,
+											 end);
+
+		any |= bits;
+		for (; bits != 0; bits &= bits - 1)
+		{
+			const uint32_t u = targets[__builtin_ctzll(bits)];
+
+			tally->nscanned++;
+			if ((bfs->front[u / 64] >> (u % 64) & 1) != 0)
+				return true;
+		}
+	}
+	*is_dead = any == 0;
+	return false;
+}
+
+/* Make the level of the 64 vertices of a word from passing edges. */
+static void
+pull_masked_word(EmogiBfs *bfs, uint64_t w, EmogiBfsTally *tally)
+{
+	const uint64_t *offsets = bfs->backward.offsets + w * 64;
+	uint64_t	dead = 0,
+				entered = 0;
+
+	for (uint64_t bits = ~bfs->visited[w]; bits != 0; bits &= bits - 1)
+	{
+		const int	i = __builtin_ctzll(bits);
+		bool		is_dead = false;
+
+		entered |= (uint64_t) has_masked_parent(bfs, offsets[i], offsets[i + 1], &is_dead, tally)
+			<< i;
+		dead |= (uint64_t) is_dead << i;
+	}
+	bfs->next_front[w] = entered;
+	bfs->visited[w] |= entered | dead;
+	enter_word(bfs, w, entered, tally);
+}
+
 /* Make next_front, visited and level bottom-up. */
 void
 emogi_bfs_pull(void *arg, int thread, int nthreads)
@@ -358,7 +463,10 @@ emogi_bfs_pull(void *arg, int thread, int nthreads)
 		{
 			if (w + 1 < end)
 				prefetch_word(bfs, w + 1);
-			pull_word(bfs, w, &tally);
+			if (bfs->reverse != NULL)
+				pull_masked_word(bfs, w, &tally);
+			else
+				pull_word(bfs, w, &tally);
 			if (tally.nscanned - polled > EMOGI_RUN_POLL)
 			{
 				if (emogi_job_stopped(&bfs->run.job))

@@ -5,6 +5,7 @@
 #ifndef EMOGI_CPU_BFS_STEPS_H
 #define EMOGI_CPU_BFS_STEPS_H
 
+#include "contract/edge_mask.h"
 #include "cpu/cpu_run.h"
 
 /*
@@ -25,6 +26,9 @@
 #define EMOGI_BFS_QUEUE_CHUNK 64	/* vertices */
 #define EMOGI_BFS_WORD_CHUNK 32	/* words of a bitmap: 2048 vertices */
 #define EMOGI_BFS_LOCAL_QUEUE 512	/* vertices that a thread buffers before it appends them */
+#define EMOGI_BFS_SELECTED 512	/* targets of passing edges that are processed at a time */
+#define EMOGI_BFS_MASK_SHARE 8	/* above 1/8 of the words of a mask, all are evaluated */
+#define EMOGI_BFS_EDGE_CHUNK 65536	/* edges that a thread searches for sources at a time */
 
 /* A long adjacency list that all threads process together. */
 typedef struct EmogiBfsHub
@@ -51,6 +55,8 @@ typedef struct EmogiBfs
 	EmogiCpuRun run;
 	EmogiAdjacency forward;
 	EmogiAdjacency backward;	/* offsets NULL = no bottom-up */
+	EmogiEdgeMask *mask;		/* NULL = all edges */
+	EmogiMaskedLists *reverse;	/* of the mask; NULL = all edges */
 	uint64_t	nvertices;
 	uint64_t	nwords;			/* of a bitmap */
 	int32_t    *level;			/* [nvertices]; NULL = levels are counted, not written */
@@ -58,7 +64,8 @@ typedef struct EmogiBfs
 	uint64_t   *visited;		/* [nwords], all vertices that have a level or are dead, and the
 								 * bits beyond nvertices */
 	uint64_t   *front;			/* [nwords], the frontier if not in_queue */
-	uint64_t   *next_front;		/* [nwords] */
+	uint64_t   *next_front;		/* [nwords]; before level 0: sources without a passing edge */
+	uint64_t	nunknown;		/* atomic: sources among them that may have one */
 	uint64_t   *maps;			/* [nmaps][nwords], the vertices each thread has marked in a
 								 * dense level; zero between levels */
 	int			nmaps;
@@ -81,6 +88,7 @@ emogi_bfs_degree(const EmogiAdjacency *adjacency, uint64_t v)
 }
 
 /* Steps: tasks of a pool, or of one thread alone; arg is the EmogiBfs. */
+extern void emogi_bfs_find_targets(void *arg, int thread, int nthreads);
 extern void emogi_bfs_clear(void *arg, int thread, int nthreads);
 extern void emogi_bfs_push_queue(void *arg, int thread, int nthreads);
 extern void emogi_bfs_push_bitmap(void *arg, int thread, int nthreads);

@@ -143,11 +143,20 @@ emogi_cpu_engine_run_alone(const EmogiGraph *graph, const EmogiQuery *query, Emo
 	return status;
 }
 
+/* Refuse a search that reads all edges. */
+static EmogiStatus
+refuse_mask(EmogiError *error)
+{
+	return fail(EMOGI_UNSUPPORTED, error, "this search cannot use a part of the edges");
+}
+
 /* Run a multi-source BFS. */
 static EmogiStatus
 run_msbfs(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
 		  EmogiMsbfsResult *result, EmogiControl *control, EmogiError *error)
 {
+	if (query->mask != NULL)
+		return refuse_mask(error);
 	return emogi_msbfs_run(state->pool, graph, query->sources, (int) query->nsources,
 						   query->max_depth, result, control, error);
 }
@@ -158,6 +167,8 @@ search_path(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *
 			uint64_t max_edges, uint64_t max_vertices, EmogiPathAnswer *answer,
 			EmogiControl *control, EmogiError *error)
 {
+	if (query->mask != NULL)
+		return refuse_mask(error);
 	return emogi_path_search_within(graph, NULL, query->sources[0], query->targets[0], max_edges,
 									max_vertices, answer, control, error);
 }

@@ -9,17 +9,21 @@
  */
 #include "cpu/local_hops.h"
 
+#include "contract/edge_mask.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define FEW_BITS 9				/* of the table for which there is room on the stack */
 #define GROUP 16				/* vertices whose lists are prefetched together */
+#define SELECTED 256			/* targets of passing edges that are visited together */
 
 /* A search. */
 typedef struct Hops
 {
 	const EmogiGraph *graph;
 	EmogiListsView lists;
+	EmogiEdgeMask *mask;		/* NULL = all edges */
 	uint64_t	max_edges;
 	uint64_t	nscanned;
 	bool		failed;
@@ -115,6 +119,30 @@ visit(Hops *hops, uint32_t vertex, uint64_t level)
 		__builtin_prefetch(&hops->graph->ids[vertex]);
 }
 
+/* Visit the neighbors of a vertex to which passing edges lead; there is no overlay. */
+static void
+expand_masked(Hops *hops, uint32_t vertex, uint64_t level)
+{
+	const EmogiAdjacency *lists = hops->lists.lists;
+	uint32_t	targets[SELECTED + 64];
+	uint64_t	first = lists->offsets[vertex];
+	const uint64_t end = lists->offsets[vertex + 1];
+
+	if (end - first > hops->max_edges - hops->nscanned)
+		hops->failed = true;
+	hops->nscanned += end - first;
+	while (first < end && !hops->failed)
+	{
+		const uint64_t count = emogi_edge_mask_select(&hops->mask->forward, lists->targets, &first,
+													  end, targets, SELECTED);
+
+		if (!reserve(hops, count))
+			return;
+		for (uint64_t i = 0; i < count; i++)
+			visit(hops, targets[i], level);
+	}
+}
+
 /* Visit the neighbors of a vertex, which are on `level`. */
 static void
 expand(Hops *hops, uint32_t vertex, uint64_t level)
@@ -163,7 +191,27 @@ make_level(Hops *hops, uint64_t first, uint64_t level)
 	{
 		if ((i - first) % GROUP == 0)
 			prefetch_lists(hops, i + GROUP, end);
-		expand(hops, vertex_of(hops->queue[i]), level);
+		if (hops->mask != NULL)
+			expand_masked(hops, vertex_of(hops->queue[i]), level);
+		else
+			expand(hops, vertex_of(hops->queue[i]), level);
+	}
+}
+
+/* Find out whether a source exists: whether it has an edge, after changes and with the mask. */
+static EmogiOverlayPresence
+find_presence(const Hops *hops, const EmogiOverlay *overlay, uint32_t source)
+{
+	if (hops->mask == NULL)
+		return emogi_overlay_presence(hops->graph, overlay, source);
+	switch (emogi_edge_mask_vertex(hops->mask, hops->graph, source))
+	{
+		case EMOGI_MASKED_GONE:
+			return EMOGI_VERTEX_GONE;
+		case EMOGI_MASKED_THERE:
+			return EMOGI_VERTEX_THERE;
+		default:
+			return EMOGI_VERTEX_UNKNOWN;
 	}
 }
 
@@ -175,8 +223,7 @@ enter_sources(Hops *hops, const EmogiOverlay *overlay, const EmogiQuery *query)
 		return false;
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
-		const EmogiOverlayPresence presence = emogi_overlay_presence(hops->graph, overlay,
-																	 query->sources[i]);
+		const EmogiOverlayPresence presence = find_presence(hops, overlay, query->sources[i]);
 
 		if (presence == EMOGI_VERTEX_UNKNOWN)
 			return false;
@@ -237,6 +284,7 @@ emogi_local_hops(const EmogiGraph *graph, const EmogiOverlay *overlay, const Emo
 
 	hops.graph = graph;
 	hops.lists = emogi_lists_forward(graph, overlay);
+	hops.mask = query->mask;
 	hops.max_edges = max_edges;
 	hops.nscanned = hops.count = 0;
 	hops.failed = hops.is_allocated = false;

@@ -1,6 +1,7 @@
 """Handles of graphs: what their arguments make of the graph argument."""
 
 import networkx as nx
+import numpy as np
 import pandas
 import psycopg
 import pytest
@@ -149,3 +150,24 @@ def test_what_is_no_connection(db):
         db.fetch(5)
     with pytest.raises(TypeError):
         db.fetch("SELECT %s AS a", 5)
+
+
+def test_a_filter_of_edges(db):
+    db.execute("CREATE TABLE calls (src int, dst int, kind text, amount float8, tags int[])")
+    db.execute("INSERT INTO calls VALUES (1, 2, 'sms', 12, '{1}'), (2, 3, 'it''s', 30, '{2}'), (2, 4, 'call', 50, NULL), (3, 5, 'sms', 5, '{1,2}')")
+    g = emogi.Graph(db, "calls")
+    assert sorted(g.bfs(1, edge_filter="kind = $1 AND amount > $2", params=["sms", 10])["vertex"]) == [1, 2]
+    assert sorted(g.bfs(1, edge_filter="kind <> $1", params="call")["vertex"]) == [1, 2, 3, 5]
+    assert sorted(g.bfs(1, edge_filter="kind = ANY ($1)", params=[["sms", "it's"]])["vertex"]) == [1, 2, 3, 5]
+    assert sorted(g.bfs(1, edge_filter="amount > $1", params=np.array([10.5]))["vertex"]) == [1, 2, 3, 4]
+    assert sorted(g.bfs(1, edge_filter="kind = $1", params=(None,))["vertex"]) == []
+    assert sorted(g.bfs(1, edge_filter=sql.SQL("kind IN ({}, 'sms')").format("it's"))["vertex"]) == [1, 2, 3, 5]
+    assert g.triangle_count(edge_filter="amount > 100") == 0
+    assert g.estimate(edge_filter="amount > $1", params=3)["edges"] > 0
+    assert db.execute(sql.SQL("SELECT count(*) FROM {}").format(g.call("cc", edge_filter="amount < $1", params=20))).fetchone()[0] == 4
+    over = emogi.Graph(db, "SELECT * FROM calls WHERE amount > $1", parameters=[10])
+    assert sorted(over.bfs(1, edge_filter="kind = $1", params=["sms"])["vertex"]) == [1, 2]
+    with pytest.raises(TypeError, match="edge_filter of bfs must be a str"):
+        g.bfs(1, edge_filter=5)
+    with pytest.raises(psycopg.errors.UndefinedColumn, match="amoun"), db.transaction():
+        g.bfs(1, edge_filter="amoun > 3")

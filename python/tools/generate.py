@@ -92,6 +92,10 @@ def defaults(row: dict[str, Any]) -> dict[str, str]:
 QUERIES = {"start": "Query | Mapping[Any, float]", "communities": "Query | Mapping[Any, Any]", "pairs": "Query | Pairs"}
 
 
+# The last arguments of all functions with a graph, in Python by name alone.
+FILTER = {"edge_filter": "str | None", "params": "Any"}
+
+
 def annotation(type_: str, name: str = "") -> str:
     if name in QUERIES:
         return QUERIES[name]
@@ -107,12 +111,13 @@ def method(base: str, groups: list[list[dict[str, Any]]]) -> str:
     name = base.removeprefix("emogi_")
     order: list[str] = []
     for arguments, *_ in forms:
-        order += [one for one, _ in arguments if one not in order and one != "direction"]
+        order += [one for one, _ in arguments if one not in order and one != "direction" and one not in FILTER]
     if any(("direction" in dict(arguments)) for arguments, *_ in forms):
         # Where the function has it, so that arguments by position mean what they mean in SQL.
-        longest = max((arguments for arguments, *_ in forms), key=len)
+        longest = [one for one in max((arguments for arguments, *_ in forms), key=len) if one[0] not in FILTER]
         place = [one for one, _ in longest].index("direction")
         order.insert(place + len(order) - len([one for one, _ in longest if one != "direction"]), "direction")
+    filters = [one for one in FILTER if any(one in dict(arguments) for arguments, *_ in forms)]
     said = {}
     for group in groups:
         said.update(defaults(group[0]))
@@ -134,14 +139,18 @@ def method(base: str, groups: list[list[dict[str, Any]]]) -> str:
         if one == "direction":
             texts.append(f"``direction`` defaults to that of the graph handle, otherwise to {said.get('direction')}.")
     returns = forms[0][3]
+    parameters += ["*"] if filters or returns == "rows" else []
+    parameters += [f"{one}: {FILTER[one]} = None" for one in filters]
     if returns == "rows":
-        parameters += ["*", "select: str | Sequence[str] | None = None", "progress: ProgressArgument = None"]
+        parameters += ["select: str | Sequence[str] | None = None", "progress: ProgressArgument = None"]
     head = f"    def {name}({', '.join(parameters)}) -> "
-    passed = "{" + ", ".join(f'"{one}": {one}' for one in order) + "}"
+    passed = "{" + ", ".join(f'"{one}": {one}' for one in order + filters) + "}"
     columns = forms[0][1]
     listed = ", ".join(f"{column} ({'type of the vertices' if type_ == 'key' else type_})" for column, type_ in columns)
     comment = groups[0][0]["comment"]
     doc = [f"{comment[0].upper()}{comment[1:]}.", ""]
+    if filters:
+        texts.append("``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.")
     if returns == "rows":
         doc += [f"Columns: {listed}.", *texts, "``select`` lists the columns to return; None returns all."]
         head, body = head + "Result:", f'return self._rows("{name}", {passed}, select, progress)'
@@ -149,6 +158,7 @@ def method(base: str, groups: list[list[dict[str, Any]]]) -> str:
         doc += [f"Returns a dict: {listed}.", *texts]
         head, body = head + "dict[str, Any]:", f'return self._record("{name}", {passed})'
     else:
+        doc += texts
         head, body = head + f"{PYTHON[returns]}{' | None' if returns == 'double precision' else ''}:", f'return self._value("{name}", {passed})'
     doc += ["", f"SQL: ``emogi_{name}``"]
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(doc))

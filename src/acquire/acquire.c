@@ -16,7 +16,7 @@
 #include "storage/ipc.h"
 #include "utils/syscache.h"
 
-#include "acquire/cache_lookup.h"
+#include "acquire/masked_graph.h"
 #include "cache/change_tracker.h"
 #include "changes/own_changes.h"
 
@@ -383,6 +383,21 @@ search_indexes(Acquisition *acquisition, const EmogiCacheResult *result)
 	return true;
 }
 
+/*
+ * Get the graph of the whole table that a condition is about, with a mask; false if that is
+ * impossible, or columns must be loaded and loads is false.
+ */
+static bool
+get_masked(Acquisition *acquisition, bool loads)
+{
+	if (!emogi_masked_graph_get(acquisition->call, &acquisition->rows, acquisition->request, loads,
+								acquisition->view))
+		return false;
+	note_origin(acquisition->call, acquisition->view, EMOGI_GRAPH_FOUND, NULL);
+	finish_graph(acquisition);
+	return true;
+}
+
 /* Get the graph as the last call of the transaction has got it; false if that is impossible. */
 static bool
 get_own(Acquisition *acquisition)
@@ -458,11 +473,15 @@ acquire_from_rows(Acquisition *acquisition)
 	if (get_own(acquisition))
 		return;
 	result = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
+	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, false))
+		return;
 	if (result.has != EMOGI_CACHE_HAS_GRAPH && search_indexes(acquisition, &result))
 	{
 		note_origin(call, acquisition->view, EMOGI_GRAPH_INDEX, NULL);
 		return;
 	}
+	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, true))
+		return;
 	if (!suffices_pinned(acquisition))
 		emogi_call_take_slot(call);
 	if (result.has == EMOGI_CACHE_HAS_GRAPH && emogi_call_graph(call) < 0)
@@ -517,6 +536,7 @@ emogi_acquire_release(EmogiCall *call)
 {
 	int			graph = call->slot->graph;
 
+	emogi_cache_columns_release(call->slot);
 	call->slot->graph = -1;
 	pg_atomic_write_u64(&call->slot->nskipped, 0);
 	if (graph >= 0)

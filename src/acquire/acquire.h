@@ -16,6 +16,8 @@
  * index_or_build.c            chooses between an index search and a graph, by the costs of
  *                             index_search_cost.c
  * neighborhood_graph.c        makes a graph of collected edges
+ * masked_graph.c              uses the graph of a whole table with an edge mask, instead of that of a
+ *                             condition; columns.c loads its property columns
  * own_graph.c                 gets the graph of a transaction that has only inserted rows since its
  *                             last call
  * apply_delta.c               gets the graph from a change tracker: apply_delta_merge.c from an
@@ -60,6 +62,8 @@ typedef struct EmogiGraphRequest
 	EmogiGraphKey key;			/* adjacency lists and weights; the source is filled in */
 	bool		accepts_overlay;	/* an older graph with an overlay of the changes since */
 	bool		needs_labels;	/* ... if it has component labels and only edges were added */
+	/* the graph of a whole table with a mask instead of that of a condition; it needs a slot */
+	bool		accepts_mask;
 	/* the graph may be pinned for a call without a slot, if it is cached and has no dictionary */
 	bool		needs_no_slot;
 	EmogiIndexSearch *search;	/* may run on indexes instead if that is cheaper; NULL = none */
@@ -115,12 +119,19 @@ typedef struct EmogiGraphView
 	EmogiGraph	graph;			/* empty if origin = INDEX: the search has the answer */
 	EmogiOverlay *overlay;		/* changes since the graph, in memory of the current context; NULL
 								 * = none */
+	struct EmogiEdgeMask *mask; /* edges of the graph that the call may use; NULL = all */
+	void	   *mask_memory;	/* in the arena */
+	Size		mask_bytes;
 	EmogiVerification verification; /* if request.is_verified */
 } EmogiGraphView;
 
 extern void emogi_acquire(EmogiCall *call, EmogiSource *source, const EmogiGraphRequest *request,
 						  EmogiGraphView *view);
 extern void emogi_acquire_release(EmogiCall *call);
+
+/* ---- masked_graph.c ---- */
+
+extern void emogi_masked_graph_end(EmogiCall *call, EmogiGraphView *view);
 
 /* ---- explain_graph.c: for EXPLAIN ---- */
 

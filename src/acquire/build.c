@@ -28,7 +28,7 @@ emogi_build_check(EmogiSource *source)
 
 	if (source->is_query)
 	{
-		source->key = emogi_sink_check_query(source->query, source->wants_weight);
+		source->key = emogi_sink_check_query(source);
 		return;
 	}
 	rel = relation_open(source->relid, NoLock);

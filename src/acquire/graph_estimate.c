@@ -392,7 +392,8 @@ query_weight(const EmogiSource *source, EmogiKeyType *key)
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) emogi_query_describe_edges(&query, source->wants_weight, &desc, &columns);
+	(void) emogi_query_describe_edges(&query, emogi_source_written(source, query),
+									  source->wants_weight, &desc, &columns);
 	*key = columns.key;
 	type = columns.weight > 0 ? widest_weight(TupleDescAttr(desc, columns.weight - 1)->atttypid) :
 		EMOGI_WEIGHT_NONE;
@@ -515,11 +516,17 @@ add_dictionary(EmogiEstimate *estimate)
 EmogiEstimate
 emogi_graph_estimate(const EmogiSource *source, EmogiDirection direction)
 {
-	EmogiEstimate estimate = estimate_source(source);
-	uint64		nvertices = estimate.nvertices;
-	uint64		nedges = estimate.nedges;
-	bool		weighted = estimate.weight_type != EMOGI_WEIGHT_NONE;
+	EmogiEstimate estimate;
+	uint64		nvertices;
+	uint64		nedges;
+	bool		weighted;
 
+	if (source->has_edge_filter)
+		emogi_edge_condition_check(source);
+	estimate = estimate_source(source);
+	nvertices = estimate.nvertices;
+	nedges = estimate.nedges;
+	weighted = estimate.weight_type != EMOGI_WEIGHT_NONE;
 	if (nedges == 0)
 		return estimate;
 	estimate.graph_bytes =

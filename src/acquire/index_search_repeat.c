@@ -32,6 +32,7 @@ typedef struct EmogiIndexRepeat
 {
 	MemoryContext context;		/* of the next two; reset when they change */
 	EmogiGraphArgument graph;
+	const char *filter;			/* condition of the call's filter; NULL = none */
 	EmogiEnvironment environment;
 	EmogiSource source;			/* as resolved; `graph` and `name` are those of each call */
 	Snapshot	snapshot;		/* compared, not used */
@@ -60,6 +61,13 @@ are_equal(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/* Get the condition of a call's filter; NULL = none. */
+static const char *
+filter_of(const EmogiGraphArgument *graph)
+{
+	return graph->filter != NULL ? graph->filter->condition : NULL;
+}
+
 /* Is the result of an analysis, if any, the same for the same text in the same environment? */
 static bool
 is_repeatable(const EmogiSource *given, const EmogiQueryAnalysis *analysis)
@@ -80,6 +88,8 @@ note_argument(EmogiIndexRepeat *repeat, const EmogiGraphArgument *graph)
 	repeat->graph = *graph;
 	repeat->graph.text = copy_text(graph->text);
 	repeat->graph.columns = copy_text(graph->columns);
+	repeat->filter = graph->filter != NULL ? pstrdup(graph->filter->condition) : NULL;
+	repeat->graph.filter = NULL;
 	emogi_environment_get(&repeat->environment);
 	MemoryContextSwitchTo(old);
 }
@@ -109,6 +119,7 @@ emogi_index_search_repeat_note(const EmogiSource *indexed, const EmogiCacheLooku
 												ALLOCSET_SMALL_SIZES);
 	}
 	if (kept->repeat == NULL || !are_equal(repeat->graph.text, given->graph->text) ||
+		!are_equal(repeat->filter, filter_of(given->graph)) ||
 		!emogi_environment_is(&repeat->environment))
 		note_argument(repeat, given->graph);
 	repeat->source = *given;
@@ -143,6 +154,7 @@ emogi_index_search_repeat_may(const EmogiKeptIndexes *kept, const EmogiGraphArgu
 		graph->reads_names || graph->is_relation != repeat->graph.is_relation ||
 		graph->relid != repeat->graph.relid || !are_equal(graph->text, repeat->graph.text) ||
 		!are_equal(graph->columns, repeat->graph.columns) ||
+		!are_equal(filter_of(graph), repeat->filter) ||
 		kept->changes != emogi_analysis_count_changes() ||
 		!emogi_environment_is(&repeat->environment))
 		return false;

@@ -127,7 +127,7 @@ emogi_not_cacheable_report(const EmogiGraphSource *rows, const char *why)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the graph of \"%s\" cannot be cached", rows->source->graph->text),
+			 errmsg("the graph of \"%s\" cannot be cached", emogi_edge_condition_show(rows->source->graph)),
 			 errdetail("%s", reason.detail),
 			 errhint("%s", reason.hint)));
 }

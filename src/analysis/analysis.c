@@ -34,8 +34,8 @@ find_columns(EmogiAnalysisState *state, const EmogiSource *source)
 	if (source->is_query && state->analysis->columns.both_ways)
 		emogi_query_both_ways_columns(desc, state->analysis->text, &state->analysis->columns);
 	else if (source->is_query)
-		emogi_query_edge_columns(desc, state->analysis->text, source->wants_weight,
-								 &state->analysis->columns);
+		emogi_query_edge_columns(desc, emogi_source_written(source, state->analysis->text),
+								 source->wants_weight, &state->analysis->columns);
 	else
 	{
 		state->analysis->columns = emogi_source_columns(source);
@@ -107,6 +107,8 @@ make_analysis(const EmogiSource *source, const char *text)
 	initStringInfo(&state.analysis->versions);
 	initStringInfo(&state.bytes);
 	initStringInfo(&state.types.definition);
+	if (source->has_edge_filter)
+		emogi_edge_condition_check(source);
 	(void) analyze(&state, source);
 	state.analysis->named = state.named;
 	state.analysis->functions = state.functions;

@@ -6,6 +6,7 @@
  * emogi_analysis_open (analysis.c) turns the text of a source into an analyzed and rewritten query
  * tree, with views expanded and row security applied.
  *
+ * edge_filter_check.c      checks the condition on edges that a call has besides its graph
  * known_analyses.c         keeps analyses for later calls of the session, with literals.c and
  *                          environment.c
  * literal_values.c         puts other values of literals into them
@@ -77,6 +78,10 @@ extern void emogi_analysis_close(EmogiQueryAnalysis *analysis);
 extern bool emogi_analysis_filter_is_current(const EmogiSource *source);
 extern bool emogi_analysis_is_unchanged(const EmogiQueryAnalysis *analysis);
 extern uint64 emogi_analysis_count_changes(void);
+
+/* ---- edge_filter_check.c ---- */
+
+extern void emogi_edge_condition_check(const EmogiSource *source);
 
 /* ---- known_costs.c ---- */
 

@@ -58,6 +58,7 @@ typedef struct EmogiAnalysisState
 	int			depth;			/* nesting depth of SQL functions */
 	int			nrelations;		/* met so far */
 	EmogiAnalysisPurpose purpose;
+	bool		only_checks;	/* no expression is evaluated: folding gives NULL */
 	bool		has_settings;	/* a function depends on settings of dates and numbers */
 	EmogiEdgeColumns inner;		/* columns of the unexpanded rows, if the query was expanded to both
 								 * directions */

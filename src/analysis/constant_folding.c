@@ -19,6 +19,7 @@
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
@@ -162,6 +163,8 @@ evaluate_safely(Node *node, EmogiAnalysisState *state)
 	Evaluation	evaluation = {node};
 	ErrorData  *error;
 
+	if (state->only_checks)
+		return (Node *) makeNullConst(exprType(node), exprTypmod(node), exprCollation(node));
 	if (IsInParallelMode())
 		return NULL;			/* the unfolded expression is checked instead */
 	error = emogi_subtransaction_run(evaluate, &evaluation);

@@ -83,6 +83,7 @@ is_of_source(const EmogiKnownAnalysis *known, const EmogiSource *source)
 {
 	return known->wants_weight == source->wants_weight &&
 		known->source.is_query == source->is_query &&
+		known->source.has_edge_filter == source->has_edge_filter &&
 		(source->is_query ||
 		 (known->source.relid == source->relid && known->source.src == source->src &&
 		  known->source.dst == source->dst && known->source.weight == source->weight &&

@@ -91,6 +91,7 @@ typedef struct EmogiQuestion
 	double		graph_us;		/* cost of getting it, for those that read it */
 	double		request_us;		/* cost of a request to the worker */
 	bool		has_overlay;
+	bool		has_mask;		/* of edges that may be used */
 	bool		keeps_components;	/* it is cached with the components of an earlier run */
 	bool		may_contract;	/* it is cached, and may have or get a hierarchy */
 	bool		is_contracted;	/* it has one */

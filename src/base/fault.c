@@ -114,6 +114,7 @@ static const char *const request_names[EMOGI_REQUEST_KINDS + 1] = {
 	[EMOGI_REQUEST_PACK] = "pack",
 	[EMOGI_REQUEST_UNPACK] = "unpack",
 	[EMOGI_REQUEST_MERGE] = "merge",
+	[EMOGI_REQUEST_COLUMNS] = "columns",
 	[EMOGI_REQUEST_RUN] = "run",
 	[EMOGI_REQUEST_MSBFS] = "batch",
 	[EMOGI_REQUEST_PATH] = "path",

@@ -68,6 +68,8 @@ extern int	emogi_contraction_min_calls;	/* distant searches before a hierarchy i
 											 * = when
 										 * it pays off */
 extern bool emogi_enable_local_search;			/* run small searches in the backend */
+extern bool emogi_enable_property_columns;	/* answer calls with a condition on edges by the graph of
+											 * the whole table and its property columns */
 extern bool emogi_enable_index_search;	/* run small searches over table indexes if there is no
 										 * graph */
 extern int	emogi_index_search_min_size_kb;	/* minimum size of tables for index searches */

@@ -17,6 +17,7 @@
 #include "contract/msbfs.h"
 #include "contract/path_search.h"
 #include "contract/pool.h"
+#include "contract/property_load.h"
 #include "base/fault.h"
 #include "base/key_type.h"
 #include "base/settings.h"
@@ -87,6 +88,7 @@ typedef enum EmogiRequestKind
 	EMOGI_REQUEST_PACK,			/* a COO of the slot's edges: only as a step of BUILD */
 	EMOGI_REQUEST_UNPACK,		/* the edges of a COO, into the slot's chunks */
 	EMOGI_REQUEST_MERGE,		/* a graph from another graph and a delta of its edges */
+	EMOGI_REQUEST_COLUMNS,		/* property columns for a graph */
 	EMOGI_REQUEST_RUN,			/* from here on: a query on a graph */
 	EMOGI_REQUEST_MSBFS,		/* separate BFS from each of query.sources, on the CPU */
 	EMOGI_REQUEST_PATH,			/* one path between two vertices, on the CPU */
@@ -144,6 +146,9 @@ typedef struct EmogiRequest
 	EmogiMergeInput merge;	/* except its graph and the memory of its derivation */
 	uint64		derived_id;		/* ID of the new graph, so that the GPU can derive its copy from a
 								 * copy of the old graph; 0 = do not */
+
+	/* COLUMNS: for `graph` */
+	EmogiPropertyLoad columns;	/* its arrays are in the arena */
 
 	/* RUN */
 	EmogiEngineChoice engine;
@@ -223,6 +228,8 @@ typedef struct EmogiSlot
 	/* index of the graph it waits for while another call builds it; -1 = none */
 	int			awaited_graph;
 	EmogiLabelsRead labels_read;	/* of `graph`, as the result of the call */
+	struct EmogiColumns *columns;	/* of `graph`, that the call reads; NULL = none */
+	bool		loads_columns;	/* of `graph`: others wait for that */
 	bool		waits_for_room; /* waits until evicted graphs have freed their memory */
 
 	EmogiCaller caller;			/* pid: 0 = its backend has exited */

@@ -142,7 +142,7 @@ emogi_cache_add(const EmogiGraphKey *key, const EmogiTransactionSnapshot *xids, 
 	cached->id = emogi_cache_shared->next_id++ * EMOGI_MAX_GRAPHS +
 		(cached - emogi_cache_shared->graphs);
 	cached->key = *key;
-	cached->dictionary = -1;
+	cached->dictionary = cached->columns_loader = -1;
 	if (text != NULL)
 		strlcpy(cached->text, text, text_bytes);
 	cached->builder = GetUserId();
@@ -247,6 +247,7 @@ emogi_cache_free(int index)
 	emogi_cache_unlock();
 	emogi_cache_labels_free(index);
 	emogi_cache_contraction_free(index);
+	emogi_cache_columns_free(index);
 	emogi_dictionaries_release(dictionary);
 	if (cached->packed)
 		emogi_small_allocations_free((void *) cached->graph.memory, cached->graph.memory_bytes);
@@ -342,16 +343,16 @@ emogi_cache_unpin(int index)
 }
 
 /*
- * Get the size of a cached graph that the caller has pinned, without labels and contraction
- * hierarchy, which can be dropped while it is pinned.
+ * Get the size of a cached graph that the caller has pinned, without labels, contraction hierarchy
+ * and columns, which can be dropped while it is pinned.
  */
 static uint64
 graph_bytes(int index)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[index];
 
-	return cached->bytes - cached->labels_bytes - emogi_cache_contraction_bytes(cached) +
-		emogi_dictionaries_bytes(cached->dictionary);
+	return cached->bytes - cached->labels_bytes - emogi_cache_contraction_bytes(cached) -
+		emogi_cache_columns_bytes(cached) + emogi_dictionaries_bytes(cached->dictionary);
 }
 
 /*

@@ -10,7 +10,8 @@
  *   the graphs of a role are evicted before all others.
  * - ddl_invalidation.c: eviction of the graphs of dropped tables and databases.
  * - cache_labels.c: the component labels of a cached graph. cache_contraction.c: its contraction
- *   hierarchy. cache_gpus.c: the GPUs that may know its memory.
+ *   hierarchy. cache_columns.c: its property columns (columns.h). cache_gpus.c: the GPUs that may
+ *   know its memory.
  * - dictionaries.c: the dictionaries of graphs whose keys are not integers.
  * - change_tracker.c, change_tracker_pages.c, vacuums.c: the change trackers, and counters of
  *   VACUUMs (change_tracker.h).
@@ -269,6 +270,9 @@ typedef struct EmogiCached
 	bool		contraction_making;	/* the worker is making it, and holds a pin */
 	uint32		npaths;			/* long path searches that ran before it existed */
 	double		path_ms;		/* total time of those searches */
+	struct EmogiColumns *columns;	/* property columns, see columns.h; NULL = absent; included in
+									 * `bytes` */
+	int			columns_loader; /* index of the slot that loads columns; -1 = none */
 	uint64		nskipped;		/* rows with a NULL end */
 	uint64		hits;
 	TimestampTz built_at;
@@ -509,6 +513,11 @@ extern bool emogi_cache_labels_must_stop(void);
 extern void emogi_cache_labels_free(int graph);
 extern bool emogi_cache_labels_drop(void);
 
+/* ---- cache_columns.c: the property columns of graphs; columns.h has the rest ---- */
+
+extern uint64 emogi_cache_columns_bytes(const EmogiCached *cached);
+extern void emogi_cache_columns_free(int graph);
+
 /*
  * ---- cache_keep.c: graphs that are exempt from eviction ----
  *
@@ -527,6 +536,7 @@ extern uint64 emogi_cache_kept_bytes(void);
 
 extern void emogi_cache_add_to_totals(EmogiCached *cached);
 extern void emogi_cache_remove_from_totals(EmogiCached *cached);
+extern void emogi_cache_count_bytes(Oid role, int64 bytes);
 extern bool emogi_cache_is_beyond_share(Oid role, uint64 more_bytes);
 
 /* ---- index_cost.c: accumulated cost of index searches ---- */

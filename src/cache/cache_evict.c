@@ -10,6 +10,7 @@
 
 #include "cache/cache.h"
 #include "cache/change_tracker.h"
+#include "cache/columns.h"
 
 /*
  * Count the pins of a graph, except that of the worker that makes its contraction hierarchy, which
@@ -109,15 +110,17 @@ evict(EmogiCached *victim)
 }
 
 /*
- * Doom the least recently used graph to make room, or its change tracker before it; return false if
- * all are in use. Caller holds cache_lock, and calls emogi_change_tracker_free_doomed and
- * emogi_cache_free_doomed after releasing it.
+ * Detach the columns of the least recently used graph to make room, or doom its change tracker, or
+ * itself after these; return false if all are in use. Caller holds cache_lock, and frees *columns,
+ * and calls emogi_change_tracker_free_doomed and emogi_cache_free_doomed, after releasing it.
  */
 static bool
-doom_oldest(void)
+doom_oldest(EmogiColumns **columns)
 {
 	EmogiCached *victim = least_recently_used(InvalidOid);
 
+	if (victim != NULL && (*columns = emogi_cache_columns_detach(victim, InvalidOid)) != NULL)
+		return true;
 	if (emogi_change_tracker_doom(victim != NULL ? victim->tracker_id : 0))
 		return true;
 	if (victim == NULL)
@@ -127,16 +130,19 @@ doom_oldest(void)
 }
 
 /*
- * Do the same among the graphs that a role has built, if more_bytes would put it above its share;
- * return false if they would not, or all are in use.
+ * Do the same among the columns that a role has loaded and the graphs that it has built, if
+ * more_bytes would put it above its share; return false if they would not, or all are in use.
  */
 static bool
-doom_oldest_of(Oid role, uint64 more_bytes)
+doom_oldest_of(Oid role, uint64 more_bytes, EmogiColumns **columns)
 {
 	EmogiCached *victim;
 
 	if (!emogi_cache_is_beyond_share(role, more_bytes))
 		return false;
+	*columns = emogi_cache_columns_detach(NULL, role);
+	if (*columns != NULL)
+		return true;
 	victim = least_recently_used(role);
 	if (victim == NULL)
 		return emogi_change_tracker_doom_of(role);
@@ -177,19 +183,24 @@ emogi_cache_wait_for_room(void)
 }
 
 /*
- * Evict a graph or a change tracker, unless a graph is about to be freed, and wait until the memory
+ * Evict a graph, its columns or a change tracker, unless a graph is about to be freed, and wait until the memory
  * is free; return false if nothing is evicted. role: see doom_oldest_of; InvalidOid = all.
  */
 static bool
 evict_and_wait(Oid role, uint64 more_bytes)
 {
+	EmogiColumns *columns = NULL;
 	bool		leaving;
 	bool		doomed;
 
 	emogi_cache_lock();
 	leaving = any_being_freed();
-	doomed = !leaving && (OidIsValid(role) ? doom_oldest_of(role, more_bytes) : doom_oldest());
+	doomed = !leaving && (OidIsValid(role) ? doom_oldest_of(role, more_bytes, &columns) :
+						  doom_oldest(&columns));
 	emogi_cache_unlock();
+	emogi_cache_columns_free_detached(columns);
+	if (columns != NULL)
+		return true;
 	if (doomed)
 	{
 		emogi_change_tracker_free_doomed();
@@ -211,5 +222,5 @@ emogi_cache_make_room(uint64 bytes)
 	if (!superuser() && evict_and_wait(GetUserId(), bytes))
 		return true;
 	return emogi_cache_labels_drop() || evict_and_wait(InvalidOid, 0) ||
-		emogi_cache_contraction_drop();
+		emogi_cache_columns_drop() || emogi_cache_contraction_drop();
 }

@@ -13,14 +13,15 @@
 #include "base/arena.h"
 
 /*
- * Get what a graph counts for among kept graphs, without its labels, hierarchy, and room for later
- * keys, which can be evicted.
+ * Get what a graph counts for among kept graphs, without its labels, hierarchy, columns, and room
+ * for later keys, which can be evicted.
  */
 static EmogiKeptTotals
 measure(const EmogiCached *cached)
 {
 	return (EmogiKeptTotals) {.bytes = cached->bytes - cached->labels_bytes -
-						emogi_cache_contraction_bytes(cached) +
+						emogi_cache_contraction_bytes(cached) -
+						emogi_cache_columns_bytes(cached) +
 						emogi_dictionaries_built_bytes(cached->dictionary),.ngraphs = 1,
 						.nleaves = cached->nleaves};
 }

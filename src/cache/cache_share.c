@@ -55,9 +55,16 @@ emogi_cache_remove_from_totals(EmogiCached *cached)
 	cached->counted = (EmogiCacheTotals) {0};
 }
 
+/* Add bytes of columns that a role has loaded, or has no more, to its sum. */
+void
+emogi_cache_count_bytes(Oid role, int64 bytes)
+{
+	sum_of(role)->bytes += bytes;
+}
+
 /*
- * Would a role exceed its share of the arena with this many more bytes? The graphs and change
- * trackers that it has built count, and the memory of its calls. InvalidOid, and roles without a
+ * Would a role exceed its share of the arena with this many more bytes? The graphs, change
+ * trackers and columns that it has built count, and the memory of its calls. InvalidOid, and roles without a
  * limit, have no share.
  */
 bool

@@ -110,6 +110,11 @@ typedef struct EmogiCallRecord
 	uint64		nskipped_by_map;	/* pages skipped by the visibility map */
 	uint64		nskipped_by_lsn;	/* pages skipped by their LSN */
 	uint64		nchanges;		/* changed edges found */
+	bool		is_masked;		/* the graph is that of the whole table, with an edge mask */
+	int			ncolumns;		/* property columns of that graph, and */
+	uint64		columns_bytes;	/* bytes of these */
+	double		columns_ms;		/* time to load columns */
+	double		mask_share;		/* share of the edges on which the filter was evaluated */
 	double		age_ms;			/* of a stale graph: time since it was known to be exact */
 	/* texts, of which emogi_run_log_record copies only what is in use */
 	EmogiCaller caller;

@@ -97,8 +97,8 @@ emogi_call_describe_caller(EmogiCallRecord *run, const char *name, const EmogiSo
 	caller->userid = GetUserId();
 	caller->database = MyDatabaseId;
 	copy_text(caller->function, sizeof caller->function, name);
-	copy_text(caller->source, sizeof caller->source, source->graph->text);
-	text = source->graph->text;
+	text = emogi_edge_condition_show(source->graph);
+	copy_text(caller->source, sizeof caller->source, text);
 
 	run->relid = source->relid;
 	if (!OidIsValid(source->relid))

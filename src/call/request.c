@@ -198,7 +198,7 @@ report_settings(const EmogiQuery *query, const EmogiError *error)
 
 /* Raise the error of a status other than EMOGI_OK. */
 static void
-report_failure(const EmogiReply *reply)
+report_failure(EmogiRequestKind kind, const EmogiReply *reply)
 {
 	int			code = ERRCODE_INTERNAL_ERROR;
 	const char *hint = NULL;
@@ -225,7 +225,8 @@ report_failure(const EmogiReply *reply)
 				hint = "Multiply all weights by a number that brings their sums into range.";
 			else if (reply->result.refusal.kind != EMOGI_NOT_REFUSED)
 				return;			/* the caller reports it */
-			code = ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+			code = kind == EMOGI_REQUEST_COLUMNS ? ERRCODE_INTERNAL_ERROR :
+				ERRCODE_PROGRAM_LIMIT_EXCEEDED;
 			break;
 		case EMOGI_UNSUPPORTED:
 			code = ERRCODE_FEATURE_NOT_SUPPORTED;
@@ -265,7 +266,7 @@ emogi_call_check_answer(EmogiCall *call)
 		emogi_run_log_fill_record(&call->record, &slot->request, &slot->reply);
 	if (settings_were_refused(&slot->request.query, &slot->reply))
 		report_settings(&slot->request.query, &slot->reply.error);
-	report_failure(&slot->reply);
+	report_failure(slot->request.kind, &slot->reply);
 	return &slot->reply;
 }
 

@@ -11,6 +11,7 @@
 
 #include "cache/cache.h"
 #include "cache/change_tracker.h"
+#include "cache/columns.h"
 #include "call/call.h"
 #include "base/arena.h"
 
@@ -42,6 +43,8 @@ emogi_slot_take(EmogiCall *call)
 			slot->graph = slot->base_graph = slot->held_tracker = slot->awaited_tracker =
 				slot->awaited_graph = -1;
 			slot->labels_read = EMOGI_LABELS_UNREAD;
+			slot->columns = NULL;
+			slot->loads_columns = false;
 			slot->waits_for_room = false;
 			emogi_caller_copy(&slot->caller, caller);
 			pg_atomic_write_u64(&slot->nskipped, 0);
@@ -81,6 +84,7 @@ emogi_slot_free(EmogiSlot *slot)
 		emogi_change_tracker_release(slot);
 	if (slot->base_graph >= 0)
 		emogi_cache_unpin(slot->base_graph);
+	emogi_cache_columns_release(slot);
 	if (slot->labels_read != EMOGI_LABELS_UNREAD)
 		emogi_cache_labels_release(slot->graph, slot->labels_read);
 	if (slot->graph >= 0)

@@ -21,7 +21,7 @@ struct EmogiTupleLayout;
 
 /* ---- sink_query.c: queries to edges; sink.h declares the functions that fill a sink ---- */
 
-extern EmogiKeyType emogi_sink_check_query(const char *query, EmogiWantedWeight wants_weight);
+extern EmogiKeyType emogi_sink_check_query(const EmogiSource *source);
 extern void emogi_sink_query(EmogiCall *call, const EmogiSource *source, EmogiWeights weights,
 							 bool secure_hash);
 extern void emogi_sink_analyzed_query(EmogiCall *call, EmogiQueryAnalysis *analysis,

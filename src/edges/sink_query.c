@@ -24,15 +24,16 @@
  * does not run it.
  */
 EmogiKeyType
-emogi_sink_check_query(const char *query, EmogiWantedWeight wants_weight)
+emogi_sink_check_query(const EmogiSource *source)
 {
 	EmogiEdgeColumns columns;
 	TupleDesc	desc;
-	char	   *text = pstrdup(query);
+	char	   *text = pstrdup(source->query);
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	(void) emogi_query_describe_edges(&text, wants_weight, &desc, &columns);
+	(void) emogi_query_describe_edges(&text, emogi_source_written(source, text),
+									  source->wants_weight, &desc, &columns);
 	SPI_finish();
 	return columns.key;
 }
@@ -127,7 +128,8 @@ sinking_query(const EmogiCall *call, const EmogiSource *source, EmogiEdgeColumns
 	TupleDesc	desc;
 
 	if (source->is_query)
-		length = emogi_query_describe_edges(&query, source->wants_weight, &desc, columns);
+		length = emogi_query_describe_edges(&query, emogi_source_written(source, query),
+											source->wants_weight, &desc, columns);
 	else
 		*columns = emogi_source_columns(source);
 	*rows = pnstrdup(query, length);

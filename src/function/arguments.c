@@ -4,7 +4,7 @@
  *
  * NULL for an argument means its default, with two exceptions: the graph is required, and a NULL
  * source gives no rows. Functions are overloaded for a graph given as text or as a relation
- * (regclass, with a last argument for the columns), and for vertices that are bigint, text or uuid.
+ * (regclass, with an argument for the columns), and for vertices that are bigint, text or uuid.
  * All overloads have the same C entry, which looks at the declared types. Vertex arguments are kept
  * as given; vertices.c reads them once the type of the graph's keys is known.
  */
@@ -13,6 +13,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
@@ -21,6 +22,7 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "contract/parameters.h"
 #include "function/function.h"
@@ -59,14 +61,78 @@ relation_text(Oid relid, const char *columns)
 	return columns == NULL ? name : psprintf("%s(%s)", name, columns);
 }
 
+/* Get the fields of an anonymous row as values of parameters. */
+static EmogiParamValue *
+read_row(HeapTupleHeader row, int *nvalues)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
+											  HeapTupleHeaderGetTypMod(row));
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(row),.t_data = row};
+	Datum	   *fields = palloc(Max(desc->natts, 1) * sizeof(Datum));
+	bool	   *nulls = palloc(Max(desc->natts, 1) * sizeof(bool));
+	EmogiParamValue *values = palloc(Max(desc->natts, 1) * sizeof(EmogiParamValue));
+
+	ItemPointerSetInvalid(&tuple.t_self);
+	heap_deform_tuple(&tuple, desc, fields, nulls);
+	*nvalues = 0;
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			values[(*nvalues)++] = (EmogiParamValue) {
+				.value = fields[i],
+				.type = TupleDescAttr(desc, i)->atttypid,
+				.isnull = nulls[i]
+			};
+	ReleaseTupleDesc(desc);
+	return values;
+}
+
 /*
- * Get the graph argument, always the first; of a relation also the columns, the last argument.
- * Raises 22004 if NULL.
+ * Get the filter of a call from the values of its arguments edge_filter and params; NULL if there
+ * is none. A row is the values of several parameters, anything else that of one. NULL without a
+ * type, or without a filter, is no value.
+ */
+EmogiEdgeCondition *
+emogi_arguments_make_filter(char *text, Datum params, Oid type, bool isnull)
+{
+	EmogiParamValue *values;
+	int			nvalues = 1;
+
+	if (isnull && (text == NULL || type == UNKNOWNOID || type == RECORDOID))
+		return emogi_edge_condition_make(text, NULL, 0);
+	if (type == RECORDOID)
+		values = read_row(DatumGetHeapTupleHeader(params), &nvalues);
+	else
+	{
+		values = palloc(sizeof *values);
+		*values = (EmogiParamValue) {.value = params,.type = type,.isnull = isnull};
+	}
+	return emogi_edge_condition_make(text, values, nvalues);
+}
+
+/* Get the filter of a call, its last two arguments; NULL if there is none. */
+static EmogiEdgeCondition *
+filter_argument(FunctionCallInfo fcinfo)
+{
+	const int	params = fcinfo->nargs - 1;
+	const int	filter = params - 1;
+
+	if (PG_ARGISNULL(filter) && PG_ARGISNULL(params))
+		return NULL;
+	return emogi_arguments_make_filter(PG_ARGISNULL(filter) ? NULL :
+									   text_to_cstring(PG_GETARG_TEXT_PP(filter)),
+									   PG_GETARG_DATUM(params), argument_type(fcinfo, params),
+									   PG_ARGISNULL(params));
+}
+
+/*
+ * Get the graph argument, always the first, and the call's filter, the last arguments; of a
+ * relation also the columns, the argument before them. Raises 22004 if the graph is NULL, and the
+ * errors of a filter. A function of the graph alone has no other arguments.
  */
 void
 emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 {
-	int			last = fcinfo->nargs - 1;
+	const int	columns = fcinfo->nargs - EMOGI_FILTER_ARGUMENTS - 1;
 
 	memset(graph, 0, sizeof *graph);
 	if (PG_ARGISNULL(0))
@@ -74,6 +140,8 @@ emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the graph argument must not be NULL"),
 				 errhint(EMOGI_GRAPH_ARGUMENT_HINT)));
+	if (fcinfo->nargs > EMOGI_FILTER_ARGUMENTS)
+		graph->filter = filter_argument(fcinfo);
 	if (argument_type(fcinfo, 0) != REGCLASSOID)
 	{
 		graph->text = text_to_cstring(PG_GETARG_TEXT_PP(0));
@@ -81,8 +149,8 @@ emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph)
 	}
 	graph->is_relation = true;
 	graph->relid = PG_GETARG_OID(0);
-	if (last > 0 && !PG_ARGISNULL(last))
-		graph->columns = text_to_cstring(PG_GETARG_TEXT_PP(last));
+	if (columns > 0 && !PG_ARGISNULL(columns))
+		graph->columns = text_to_cstring(PG_GETARG_TEXT_PP(columns));
 	graph->text = relation_text(graph->relid, graph->columns);
 }
 

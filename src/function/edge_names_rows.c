@@ -150,7 +150,8 @@ describe_query(const EmogiSource *source, EmogiNamedRows *rows)
 	TupleDesc	desc;
 	int			length = emogi_query_describe(source->query, &desc);
 
-	emogi_query_edge_columns(desc, source->query, source->wants_weight, &columns);
+	emogi_query_edge_columns(desc, emogi_source_written(source, source->query),
+							 source->wants_weight, &columns);
 	initStringInfo(&from);
 	appendStringInfo(&from, "(%.*s\n) AS r", length, source->query);
 	for (int i = 1; i <= columns.ncolumns; i++)

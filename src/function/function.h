@@ -454,6 +454,11 @@ extern const EmogiStoredFunction *emogi_stored_function_named(const char *name);
  */
 #define EMOGI_NAMES_UNUSED (-2)
 
+/* The number of last arguments of every function with a graph: edge_filter and params. */
+#define EMOGI_FILTER_ARGUMENTS 2
+
+extern EmogiEdgeCondition *emogi_arguments_make_filter(char *text, Datum params, Oid type,
+													bool isnull);
 extern void emogi_arguments_graph(FunctionCallInfo fcinfo, EmogiGraphArgument *graph);
 extern bool emogi_arguments_direction_named(const char *text, EmogiDirection *direction);
 extern EmogiDirection emogi_arguments_direction(FunctionCallInfo fcinfo, int n,

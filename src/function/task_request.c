@@ -270,7 +270,8 @@ begin_request(EmogiCall *call, EmogiRequestKind kind, const EmogiTask *task,
 
 	memset(request, 0, sizeof *request);
 	request->kind = kind;
-	request->engine = emogi_engine;
+	/* no other engine can use a mask */
+	request->engine = task->query.mask != NULL ? EMOGI_ENGINE_CPU : emogi_engine;
 	request->graph = *graph;
 	request->query = task->query;
 	request->query.placement = emogi_placement;

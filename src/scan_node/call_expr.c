@@ -291,18 +291,55 @@ emogi_call_expr_of_stored(const RangeTblEntry *rte)
 
 /* ---- constant arguments ---- */
 
+/* Get one of the last arguments of a call, counted from the end. */
+static const Const *
+last_argument(const FuncExpr *call, int from_end)
+{
+	return list_nth(call->args, list_length(call->args) - from_end);
+}
+
+/* Has a call no filter? */
+bool
+emogi_call_expr_is_unfiltered(const FuncExpr *call)
+{
+	const Const *filter = last_argument(call, 2);
+	const Const *params = last_argument(call, 1);
+
+	return IsA(filter, Const) && filter->constisnull && IsA(params, Const) && params->constisnull;
+}
+
 /*
- * Read a call's graph argument, except its text for display; return false if it is not constant, or
- * NULL. Raises no errors.
+ * Read a call's filter; return false if it is not constant. Raises the errors of values, which the
+ * call would raise.
+ */
+static bool
+read_filter(const FuncExpr *call, EmogiGraphArgument *graph)
+{
+	const Const *filter = last_argument(call, 2);
+	const Const *params = last_argument(call, 1);
+
+	if (!IsA(filter, Const) || !IsA(params, Const))
+		return false;
+	graph->filter = emogi_arguments_make_filter(filter->constisnull ? NULL :
+												TextDatumGetCString(filter->constvalue),
+												params->constvalue, params->consttype,
+												params->constisnull);
+	return true;
+}
+
+/*
+ * Read a call's graph argument, except its text for display, and its filter; return false if they
+ * are not constant, or the graph is NULL. Raises errors only for a filter.
  */
 bool
 emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph)
 {
 	const Const *argument = linitial(call->args);
-	const Const *columns = llast(call->args);
+	const Const *columns = last_argument(call, EMOGI_FILTER_ARGUMENTS + 1);
 
 	memset(graph, 0, sizeof *graph);
-	if (!IsA(argument, Const) || argument->constisnull)
+	if (!IsA(argument, Const) || argument->constisnull ||
+		(!emogi_call_expr_is_unfiltered(call) && !read_filter(call, graph)))
 		return false;
 	if (argument->consttype != REGCLASSOID)
 	{

@@ -21,6 +21,7 @@ extern const EmogiAlgorithmRow *emogi_call_expr_stored(const FuncExpr *call,
 													   EmogiIndexSearchKind *collects);
 extern FuncExpr *emogi_call_expr_of(const RangeTblEntry *rte, const EmogiAlgorithmRow **function);
 extern FuncExpr *emogi_call_expr_of_stored(const RangeTblEntry *rte);
+extern bool emogi_call_expr_is_unfiltered(const FuncExpr *call);
 extern bool emogi_call_expr_graph(const FuncExpr *call, EmogiGraphArgument *graph);
 extern bool emogi_call_expr_source(const FuncExpr *call, EmogiAlgorithm algorithm,
 								   EmogiSource *source);

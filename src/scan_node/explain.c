@@ -38,6 +38,38 @@ is_repeated(const EmogiScan *scan, const CustomScan *plan, int condition)
 			   list_nth(plan->custom_exprs, condition + 2)));
 }
 
+/* Get a call for display: without the last arguments if it has no filter. */
+static Node *
+shown_call(const FuncExpr *call)
+{
+	FuncExpr   *shown = makeNode(FuncExpr);
+
+	*shown = *call;
+	if (emogi_call_expr_is_unfiltered(call))
+		shown->args = list_truncate(list_copy(call->args),
+									list_length(call->args) - EMOGI_FILTER_ARGUMENTS);
+	return (Node *) shown;
+}
+
+/* Show the call's filter, with its values if they are constant. */
+static void
+explain_filter(const FuncExpr *call, List *context, ExplainState *es)
+{
+	Node	   *given = list_nth(call->args, list_length(call->args) - EMOGI_FILTER_ARGUMENTS);
+	EmogiGraphArgument graph;
+
+	if (emogi_call_expr_is_unfiltered(call))
+		return;
+	if (emogi_call_expr_graph(call, &graph) && graph.filter != NULL)
+		ExplainPropertyText("Edge Filter", psprintf("(%s)", graph.filter->condition), es);
+	else if (IsA(given, Const) && !((const Const *) given)->constisnull)
+		ExplainPropertyText("Edge Filter",
+							psprintf("(%s)", TextDatumGetCString(((const Const *) given)->constvalue)),
+							es);
+	else if (!IsA(given, Const))
+		ExplainPropertyText("Edge Filter", deparse_expression(given, context, true, false), es);
+}
+
 /* Show the call and the conditions that the scan evaluates. */
 static void
 explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
@@ -57,7 +89,8 @@ explain_conditions(EmogiScan *scan, List *ancestors, ExplainState *es)
 	List	   *conditions = NIL;
 
 	ExplainPropertyText("Function Call",
-						deparse_expression((Node *) scan->call_expr, context, true, false), es);
+						deparse_expression(shown_call(scan->call_expr), context, true, false), es);
+	explain_filter(scan->call_expr, context, es);
 	for (int i = 0; i < scan->nconditions; i++)
 	{
 		char	   *column = strVal(list_nth(list_nth(plan->custom_private, EMOGI_PLAN_NAMES), i));
@@ -446,6 +479,18 @@ explain_refresh(const EmogiCallRecord *total, ExplainState *es)
 	explain_time("Merge Time", total->merge_ms, es);
 }
 
+/* Show how a filter was evaluated over property columns. */
+static void
+explain_mask(const EmogiCallRecord *total, ExplainState *es)
+{
+	ExplainPropertyText("Filter Evaluated", total->mask_share >= 1 ? "on all edges" :
+						psprintf("on %.2f %% of the edges", 100 * total->mask_share), es);
+	ExplainPropertyInteger("Property Columns", NULL, total->ncolumns, es);
+	ExplainPropertyUInteger("Property Bytes", NULL, total->columns_bytes, es);
+	if (es->timing && total->columns_ms > 0)
+		explain_time("Columns Time", total->columns_ms, es);
+}
+
 /* Show the work of reading foreign tables. */
 static void
 explain_servers(const EmogiCallRecord *total, ExplainState *es)
@@ -479,6 +524,8 @@ explain_origin(const EmogiScan *scan, ExplainState *es)
 		ExplainPropertyFloat("Graph Age", "ms", total->age_ms, 0, es);
 	if (total->nrescanned + total->nskipped_by_map + total->nskipped_by_lsn > 0)
 		explain_refresh(total, es);
+	if (total->is_masked)
+		explain_mask(total, es);
 	if (total->nservers > 0)
 		explain_servers(total, es);
 	if (!is_index_search || total->nvertices > 0)

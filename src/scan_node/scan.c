@@ -187,6 +187,8 @@ emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call)
 	sum.nskipped_by_map += total->nskipped_by_map;
 	sum.nskipped_by_lsn += total->nskipped_by_lsn;
 	sum.nchanges += total->nchanges;
+	sum.columns_ms += total->columns_ms;
+	sum.mask_share = Max(sum.mask_share, total->mask_share);
 	sum.age_ms = Max(sum.age_ms, total->age_ms);
 	sum.nlevels = Max(sum.nlevels, total->nlevels);
 	sum.nreached += total->nreached;

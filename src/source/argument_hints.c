@@ -29,6 +29,7 @@ static const char *const other_names[][2] = {
 	{"sink", "target"}, {"sinks", "target"}, {"destination", "target"}, {"end", "target"},
 	{"to", "target"}, {"from", "source"}, {"start", "source"}, {"root", "source"},
 	{"hops", "max_depth"}, {"cutoff", "max_distance"}, {"radius", "max_distance"},
+	{"filter", "edge_filter"}, {"where", "edge_filter"}, {"condition", "edge_filter"},
 	{"iterations", "max_iterations"}, {"personalization", "start"}, {"seeds", "start"}
 };
 

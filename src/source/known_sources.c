@@ -37,6 +37,7 @@ typedef struct KnownSource
 	uint64		id;				/* of the resolution */
 	char	   *text;			/* graph argument; NULL = given by its OID */
 	char	   *columns;		/* then named with it; NULL = none */
+	char	   *filter;			/* condition of the call's filter; NULL = none */
 	char	   *search_path;
 	Oid			userid;
 	uint64		nchanges;		/* of the catalogs */
@@ -47,8 +48,8 @@ typedef struct KnownSource
 	bool		seen_with_names;	/* edge names are visible, too */
 	/* of a condition whose literals may have other values: */
 	bool		has_literals;
-	EmogiTextLiterals literals; /* of the argument */
-	int			condition;		/* where the condition begins in the argument */
+	EmogiTextLiterals literals; /* of the filter or, without one, of the argument */
+	int			condition;		/* where the condition begins in that text */
 	int			head;			/* ... and in the query */
 	int			tail;			/* length of the query behind the condition */
 } KnownSource;
@@ -73,13 +74,42 @@ is_valid(const KnownSource *known, EmogiWantedWeight wants_weight, uint64 nchang
 		strcmp(known->search_path, namespace_search_path) == 0;
 }
 
-/* Is an entry that of an argument? */
+/* Get the condition of a call's filter; NULL = none. */
+static const char *
+filter_of(const EmogiGraphArgument *graph)
+{
+	return graph->filter != NULL ? graph->filter->condition : NULL;
+}
+
+/* Is an entry that of an argument, except for the call's filter? */
 static bool
 is_of_argument(const KnownSource *known, const EmogiGraphArgument *graph)
 {
 	return (known->text == NULL) == graph->is_relation &&
-		(graph->is_relation ? known->source.relid == graph->relid &&
+		(graph->is_relation ? known->locked == graph->relid &&
 		 are_equal(known->columns, graph->columns) : strcmp(known->text, graph->text) == 0);
+}
+
+/* Get the text of a call whose literals may differ. */
+static const char *
+varying_text(const EmogiGraphArgument *graph)
+{
+	return graph->filter != NULL ? graph->filter->condition : graph->text;
+}
+
+/*
+ * Is an entry that of an argument, but for literals? With a filter, they may differ only in the
+ * filter.
+ */
+static bool
+is_alike(const KnownSource *known, const EmogiGraphArgument *graph,
+		 const EmogiTextLiterals *literals)
+{
+	if (!known->has_literals || (known->filter == NULL) != (graph->filter == NULL) ||
+		(graph->filter != NULL && !is_of_argument(known, graph)))
+		return false;
+	return emogi_text_literals_are_alike(known->filter != NULL ? known->filter : known->text,
+										 &known->literals, varying_text(graph), literals);
 }
 
 /* Find an entry of an argument that differs in literals; NULL if there is none. */
@@ -88,17 +118,13 @@ find_alike(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight, uint
 {
 	EmogiTextLiterals literals;
 
-	if (graph->is_relation || !emogi_compat_standard_strings() ||
-		!emogi_text_literals_find(graph->text, &literals))
+	if ((graph->is_relation && graph->filter == NULL) || !emogi_compat_standard_strings() ||
+		!emogi_text_literals_find(varying_text(graph), &literals))
 		return NULL;
 	for (int i = 0; i < KNOWN_SOURCES; i++)
-	{
-		const KnownSource *known = &known_sources[i];
-
-		if (is_valid(known, wants_weight, nchanges) && known->has_literals &&
-			emogi_text_literals_are_alike(known->text, &known->literals, graph->text, &literals))
-			return known;
-	}
+		if (is_valid(&known_sources[i], wants_weight, nchanges) &&
+			is_alike(&known_sources[i], graph, &literals))
+			return &known_sources[i];
 	return NULL;
 }
 
@@ -111,7 +137,8 @@ find(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight, uint64 nch
 {
 	for (int i = 0; i < KNOWN_SOURCES; i++)
 		if (is_valid(&known_sources[i], wants_weight, nchanges) &&
-			is_of_argument(&known_sources[i], graph))
+			is_of_argument(&known_sources[i], graph) &&
+			are_equal(known_sources[i].filter, filter_of(graph)))
 			return &known_sources[i];
 	return find_alike(graph, wants_weight, nchanges);
 }
@@ -132,7 +159,7 @@ static char *
 write_query(const KnownSource *known, const EmogiGraphArgument *graph)
 {
 	const char *query = known->source.query;
-	const char *condition = graph->text + known->condition;
+	const char *condition = varying_text(graph) + known->condition;
 	int			length;
 	char	   *written;
 
@@ -206,28 +233,42 @@ may_keep(const EmogiSource *source, Oid relid)
 
 	return source->guess.column == NULL && source->key.definition == 0 &&
 		!has_subclass(relid) && (text == NULL || strlen(text) <= MAX_TEXT_BYTES) &&
+		(graph->filter == NULL || strlen(graph->filter->condition) <= MAX_TEXT_BYTES) &&
 		strlen(namespace_search_path) <= MAX_TEXT_BYTES;
+}
+
+/* Find the condition of an entry whose literals may have other values; NULL if there is none. */
+static const char *
+find_condition(const KnownSource *known)
+{
+	const char *condition = NULL;
+	char	   *relation;
+
+	if (known->filter != NULL)
+		return known->filter;
+	if (known->text == NULL ||
+		!emogi_graph_grammar_split_where(known->text, &relation, &condition))
+		return NULL;
+	return known->text + strlen(known->text) - strlen(condition);
 }
 
 /* Note where an entry has its condition, if literals in it may have other values. */
 static void
 note_literals(KnownSource *known)
 {
+	const char *text = known->filter != NULL ? known->filter : known->text;
 	const char *query = known->source.query;
-	const char *condition = NULL;
+	const char *condition = find_condition(known);
 	const char *found;
-	char	   *relation;
 	int			length;
 
-	if (known->text == NULL || query == NULL || !emogi_compat_standard_strings() ||
-		!emogi_graph_grammar_split_where(known->text, &relation, &condition) ||
-		!emogi_text_literals_find(known->text, &known->literals) || known->literals.count == 0)
+	if (condition == NULL || query == NULL || !emogi_compat_standard_strings() ||
+		!emogi_text_literals_find(text, &known->literals) || known->literals.count == 0)
 		return;
-	condition = known->text + strlen(known->text) - strlen(condition);
 	while (isspace((unsigned char) *condition))
 		condition++;
 	length = length_without_blanks(condition);
-	known->condition = (int) (condition - known->text);
+	known->condition = (int) (condition - text);
 	known->tail = (int) strlen(")");
 	known->head = (int) strlen(query) - known->tail - length;
 	found = query + Max(known->head, 0);
@@ -257,6 +298,7 @@ keep(EmogiSource *source, Oid relid, uint64 nchanges)
 	old = MemoryContextSwitchTo(context);
 	known->text = graph->is_relation ? NULL : pstrdup(graph->text);
 	known->columns = graph->columns != NULL ? pstrdup(graph->columns) : NULL;
+	known->filter = graph->filter != NULL ? pstrdup(graph->filter->condition) : NULL;
 	known->search_path = pstrdup(namespace_search_path);
 	known->userid = GetUserId();
 	known->nchanges = nchanges;

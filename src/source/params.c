@@ -44,14 +44,6 @@ static const struct
 	{"search_path", "pg_catalog"},
 };
 
-/* A parameter in the text: offset of its first byte, length, number. */
-typedef struct
-{
-	int			place;
-	int			length;
-	int			number;
-} Parameter;
-
 /*
  * Return true if values of this type become untyped literals, which take their type from the query.
  */
@@ -201,7 +193,7 @@ warn_of_comparison(int number, int other)
  * Find the parameters in a query; set their number. Raises 42P02 for one without a value, and 42601
  * for invalid SQL.
  */
-static Parameter *
+static EmogiParamPlace *
 find_parameters(const char *query, int nvalues, int *nparameters)
 {
 	core_yy_extra_type extra;
@@ -210,7 +202,7 @@ find_parameters(const char *query, int nvalues, int *nparameters)
 	core_YYSTYPE value;
 	YYLTYPE		place = 0;
 	int			size = 16;
-	Parameter  *parameters = palloc(size * sizeof(Parameter));
+	EmogiParamPlace *parameters = palloc(size * sizeof(EmogiParamPlace));
 	int			before[2] = {0, 0};	/* numbers of the last two tokens; 0 = no parameter */
 	bool		is_compared = false;
 
@@ -236,38 +228,76 @@ find_parameters(const char *query, int nvalues, int *nparameters)
 		if (number > nvalues)
 			report_missing(query + place, length, nvalues);
 		if (*nparameters == size)
-			parameters = repalloc_huge(parameters, (size_t) (size *= 2) * sizeof(Parameter));
+			parameters = repalloc_huge(parameters, (size_t) (size *= 2) * sizeof(EmogiParamPlace));
 		parameters[(*nparameters)++] =
-			(Parameter) {.place = place,.length = length,.number = number};
+			(EmogiParamPlace) {.place = place,.length = length,.number = number};
 	}
 	scanner_finish(scanner);
 	return parameters;
 }
 
 /*
- * Copy the query with literals in place of its parameters. Raises 54000 before allocating too much.
+ * Copy text with literals in place of its parameters, and note their lengths. Raises 54000 before
+ * allocating too much.
  */
 static char *
-copy_text(const char *query, const Parameter *parameters, int nparameters, char *const *literals)
+copy_text(const char *text, EmogiParamPlaces *places, char *const *literals)
 {
-	uint64		length = strlen(query);
+	uint64		length = strlen(text);
 	int			copied = 0;
-	StringInfoData text;
+	StringInfoData copy;
 
-	for (int i = 0; i < nparameters; i++)
-		length += strlen(literals[parameters[i].number - 1]) - parameters[i].length;
+	for (int i = 0; i < places->nplaces; i++)
+	{
+		EmogiParamPlace *place = &places->places[i];
+
+		place->written = (int) strlen(literals[place->number - 1]);
+		length += place->written - place->length;
+	}
 	if (length > EMOGI_MAX_QUERY_BYTES)
 		report_too_long();
-	initStringInfo(&text);
-	enlargeStringInfo(&text, (int) length);
-	for (int i = 0; i < nparameters; i++)
+	initStringInfo(&copy);
+	enlargeStringInfo(&copy, (int) length);
+	for (int i = 0; i < places->nplaces; i++)
 	{
-		appendBinaryStringInfo(&text, query + copied, parameters[i].place - copied);
-		appendStringInfoString(&text, literals[parameters[i].number - 1]);
-		copied = parameters[i].place + parameters[i].length;
+		const EmogiParamPlace *place = &places->places[i];
+
+		appendBinaryStringInfo(&copy, text + copied, place->place - copied);
+		appendStringInfoString(&copy, literals[place->number - 1]);
+		copied = place->place + place->length;
 	}
-	appendStringInfoString(&text, query + copied);
-	return text.data;
+	appendStringInfoString(&copy, text + copied);
+	return copy.data;
+}
+
+/*
+ * Get text with values in place of its parameters, and their places. what: the text, in errors.
+ * explain: error context callback for errors of the text, and its argument. Raises 42P02 for too
+ * few values, 08P01 for too many, 42601, 42804, 54000.
+ */
+char *
+emogi_params_put(const char *text, const char *what, void (*explain) (void *), void *arg,
+				 const EmogiParamValue *values, int nvalues, EmogiParamPlaces *places)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,.callback = explain,
+									.arg = arg};
+	char	  **literals = palloc(Max(nvalues, 1) * sizeof(char *));
+	int			highest = 0;
+
+	error_context_stack = &context;
+	places->places = find_parameters(text, nvalues, &places->nplaces);
+	error_context_stack = context.previous;
+	for (int i = 0; i < places->nplaces; i++)
+		highest = Max(highest, places->places[i].number);
+	if (highest < nvalues)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROTOCOL_VIOLATION),
+				 errmsg("wrong number of values for the parameters of %s: %d, not %d", what,
+						nvalues, highest),
+				 errhint("Pass one value for each of $1, $2 and so on in the text.")));
+	for (int i = 0; i < nvalues; i++)
+		literals[i] = make_literal(&values[i], i + 1);
+	return copy_text(text, places, literals);
 }
 
 /*
@@ -278,35 +308,17 @@ copy_text(const char *query, const Parameter *parameters, int nparameters, char 
 char *
 emogi_params_substitute(char *query, const EmogiParamValue *values, int nvalues)
 {
-	ErrorContextCallback context =
-		{.previous = error_context_stack,.callback = emogi_query_explain_text,.arg = query};
-	const EmogiGraphArgument graph = {.text = query};
-	char	  **literals = palloc(Max(nvalues, 1) * sizeof(char *));
+	EmogiParamPlaces places;
 	char	   *relation;
 	const char *condition;
-	Parameter  *parameters;
-	int			nparameters;
-	int			highest = 0;
 
-	if (!emogi_source_is_query(&graph) &&
+	if (!emogi_graph_grammar_is_query(query) &&
 		!emogi_graph_grammar_split_where(query, &relation, &condition))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is not a query", query),
 				 errhint("Pass a query and its values: emogi_query('SELECT src, dst FROM edges "
 						 "WHERE kind = $1', 'road'). A relation needs only its name.")));
-	error_context_stack = &context;
-	parameters = find_parameters(query, nvalues, &nparameters);
-	error_context_stack = context.previous;
-	for (int i = 0; i < nparameters; i++)
-		highest = Max(highest, parameters[i].number);
-	if (highest < nvalues)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROTOCOL_VIOLATION),
-				 errmsg("wrong number of values for the parameters of the query: %d, not %d",
-						nvalues, highest),
-				 errhint("Pass one value for each of $1, $2 and so on in the text.")));
-	for (int i = 0; i < nvalues; i++)
-		literals[i] = make_literal(&values[i], i + 1);
-	return copy_text(query, parameters, nparameters, literals);
+	return emogi_params_put(query, "the query", emogi_query_explain_text, query, values, nvalues,
+							&places);
 }

@@ -145,6 +145,29 @@ report_not_select(const char *what)
 }
 
 /*
+ * Get the length of query text that is one SELECT by its syntax, without a closing semicolon.
+ * `what` names the query in errors.
+ */
+int
+emogi_query_text_length(const char *query, const char *what)
+{
+	ErrorContextCallback context = {.previous = error_context_stack,
+									.callback = emogi_query_explain_text,
+									.arg = unconstify(char *, query)};
+	List	   *statements;
+	RawStmt    *raw;
+
+	error_context_stack = &context;
+	statements = pg_parse_query(query);
+	error_context_stack = context.previous;
+	raw = list_length(statements) == 1 ? linitial_node(RawStmt, statements) : NULL;
+	if (raw == NULL || !IsA(raw->stmt, SelectStmt) ||
+		((SelectStmt *) raw->stmt)->intoClause != NULL)
+		report_not_select(what);
+	return raw->stmt_len > 0 ? Max(raw->stmt_location, 0) + raw->stmt_len : (int) strlen(query);
+}
+
+/*
  * Prepare query text, inside SPI, and check that it is one SELECT. Get the description of its
  * result, including the columns of anonymous rows (anonymous_rows.c), and return the length of the
  * text without a closing semicolon. `what` names the query in errors.

@@ -506,15 +506,15 @@ emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *
 /*
  * Prepare a query of edges, inside SPI, like emogi_query_describe; find the columns of edges and
  * check their types. *query: replaced by a query with an edge for each direction if there is a
- * reverse weight.
+ * reverse weight. written: see emogi_source_written.
  */
 int
-emogi_query_describe_edges(char **query, EmogiWantedWeight wants_weight, TupleDesc *desc,
-						   EmogiEdgeColumns *columns)
+emogi_query_describe_edges(char **query, const char *written, EmogiWantedWeight wants_weight,
+						   TupleDesc *desc, EmogiEdgeColumns *columns)
 {
 	int			length = emogi_query_describe(*query, desc);
 
-	emogi_query_edge_columns(*desc, *query, wants_weight, columns);
+	emogi_query_edge_columns(*desc, written, wants_weight, columns);
 	if (columns->reverse > 0)
 	{
 		*query = emogi_query_both_ways(*query, length, columns);

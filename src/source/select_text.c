@@ -8,23 +8,10 @@
 
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
-#include "parser/parser.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "source/source.h"
-
-/* Return true if a statement that PL/pgSQL would take for an expression is one without clauses. */
-static bool
-is_expression(const SelectStmt *select)
-{
-	return list_length(select->targetList) == 1 &&
-		linitial_node(ResTarget, select->targetList)->name == NULL &&
-		select->distinctClause == NIL && select->fromClause == NIL && select->whereClause == NULL &&
-		select->groupClause == NIL && select->havingClause == NULL &&
-		select->windowClause == NIL && select->sortClause == NIL && select->limitOffset == NULL &&
-		select->limitCount == NULL && select->lockingClause == NIL && select->op == SETOP_NONE;
-}
 
 /* Error context callback: show the condition, and explain a semicolon at its end. */
 static void
@@ -54,33 +41,25 @@ check_condition(const char *condition)
 	ErrorContextCallback context = {.previous = error_context_stack,
 									.callback = explain_condition,
 									.arg = unconstify(char *, condition)};
-	List	   *statements;
+	const Node *expression;
 
 	error_context_stack = &context;
-	statements = raw_parser(condition, RAW_PARSE_PLPGSQL_EXPR);
+	expression = emogi_edge_condition_parse_condition(condition);
 	error_context_stack = context.previous;
-	if (list_length(statements) != 1 ||
-		!IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt) ||
-		!is_expression((SelectStmt *) linitial_node(RawStmt, statements)->stmt))
+	if (expression == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("the condition on a relation must be one expression: \"%s\"", condition),
 				 errhint("Pass a query instead: 'SELECT src, dst FROM edges WHERE ...'.")));
 }
 
-/* Write WHERE and a condition, which may end with a comment. Raises 42601. */
+/* Write WHERE with a condition and a filter, which may be NULL. Raises 42601. */
 static void
-write_condition(StringInfo query, const char *condition)
+write_conditions(StringInfo query, const char *condition, const EmogiEdgeCondition *filter)
 {
-	int			length = (int) strlen(condition);
-
-	check_condition(condition);
-	while (length > 0 && isspace((unsigned char) condition[length - 1]))
-		length--;
-	while (length > 0 && isspace((unsigned char) *condition))
-		condition++, length--;
-	appendStringInfo(query, " WHERE (%.*s%s)", length, condition,
-					 strstr(condition, "--") != NULL ? "\n" : "");
+	if (condition != NULL)
+		check_condition(condition);
+	emogi_edge_condition_write_where(query, condition, filter);
 }
 
 /* ---- endpoints of several columns ---- */
@@ -98,12 +77,13 @@ write_row(List *names, const char *as, StringInfo query)
 }
 
 /*
- * Get a query of rows for a relation with endpoints of several columns. condition: on its rows, or
- * NULL. Returns NULL if the relation no longer exists, which cannot happen if it is locked.
+ * Get a query of rows for a relation with endpoints of several columns. condition, filter: on its
+ * rows, or NULL. Returns NULL if the relation no longer exists, which cannot happen if it is
+ * locked.
  */
 char *
 emogi_select_text_rows(Oid relid, List *columns, const char *condition,
-					   EmogiWantedWeight wants_weight)
+					   const EmogiEdgeCondition *filter, EmogiWantedWeight wants_weight)
 {
 	char	   *relation = get_rel_name(relid);
 	char	   *schema = get_namespace_name(get_rel_namespace(relid));
@@ -125,8 +105,7 @@ emogi_select_text_rows(Oid relid, List *columns, const char *condition,
 	if (emogi_columns_edge(columns) != NULL)
 		appendStringInfo(&query, ", %s AS id", quote_identifier(emogi_columns_edge(columns)));
 	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
-	if (condition != NULL)
-		write_condition(&query, condition);
+	write_conditions(&query, condition, filter);
 	return query.data;
 }
 
@@ -166,8 +145,7 @@ emogi_select_text_both_weights(Oid relid, const char *condition)
 	appendStringInfo(&query, " FROM %s",
 					 quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 												get_rel_name(relid)));
-	if (condition != NULL)
-		write_condition(&query, condition);
+	write_conditions(&query, condition, NULL);
 	return query.data;
 }
 
@@ -191,13 +169,15 @@ write_column(StringInfo query, const EmogiSource *source, AttrNumber attnum, con
 }
 
 /*
- * Get a query of the edges of a relation for which a condition is true; NULL if the relation no
- * longer exists, which cannot happen if it is locked. source: its columns, including unused ones.
+ * Get a query of the edges of a relation for which a condition and a filter are true, either of
+ * which may be NULL; NULL if the relation no longer exists, which cannot happen if it is locked.
+ * source: its columns, including unused ones.
  * The query selects those that the caller may read even if the call does not use them, so that all
  * functions share one graph.
  */
 char *
-emogi_select_text_filtered(const EmogiSource *source, const char *condition)
+emogi_select_text_filtered(const EmogiSource *source, const char *condition,
+						   const EmogiEdgeCondition *filter)
 {
 	char	   *relation = get_rel_name(source->relid);
 	char	   *schema = get_namespace_name(get_rel_namespace(source->relid));
@@ -218,6 +198,6 @@ emogi_select_text_filtered(const EmogiSource *source, const char *condition)
 	else if (source->weight > 0 && (source->wants_weight || may_read(source, source->weight)))
 		write_column(&query, source, source->weight, "weight");
 	appendStringInfo(&query, " FROM %s", quote_qualified_identifier(schema, relation));
-	write_condition(&query, condition);
+	write_conditions(&query, condition, filter);
 	return query.data;
 }

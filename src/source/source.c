@@ -165,7 +165,8 @@ resolve_rows(Relation rel, List *columns, const char *condition, EmogiSource *so
 	source->is_query = true;
 	source->names_edge = emogi_columns_edge(columns) != NULL;
 	source->query = emogi_select_text_rows(RelationGetRelid(rel), columns, condition,
-										   source->wants_weight);
+										   source->graph->filter, source->wants_weight);
+	source->filtered = RelationGetRelid(rel);
 }
 
 /* ---- resolution ---- */
@@ -304,7 +305,7 @@ use_named_columns(Relation rel, List *columns, EmogiSource *source)
 
 /*
  * Turn the source of a relation with known columns into the query of its rows for which a condition
- * is true.
+ * and the call's filter are true, either of which may be NULL.
  */
 static void
 use_condition(Relation rel, const char *condition, bool by_default, EmogiSource *source)
@@ -315,8 +316,9 @@ use_condition(Relation rel, const char *condition, bool by_default, EmogiSource 
 		check_weight_type(rel, source->weight);
 	if (source->reverse > 0)
 		check_weight_type(rel, source->reverse);
-	source->query = emogi_select_text_filtered(source, condition);
+	source->query = emogi_select_text_filtered(source, condition, source->graph->filter);
 	source->is_query = true;
+	source->filtered = source->relid;
 	source->relid = InvalidOid;
 }
 
@@ -348,7 +350,7 @@ resolve_relation(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weight
 	else
 		use_named_columns(rel, columns, source);
 	find_keys(rel, source);
-	if (condition != NULL)
+	if (condition != NULL || graph->filter != NULL)
 	{
 		use_condition(rel, condition, columns == NIL, source);
 		relation_close(rel, NoLock);
@@ -386,10 +388,12 @@ emogi_source_resolve_anew(const EmogiGraphArgument *graph, EmogiWantedWeight wan
 	memset(source, 0, sizeof *source);
 	source->graph = graph;
 	source->wants_weight = wants_weight;
+	source->has_edge_filter = graph->filter != NULL;
 	if (emogi_source_is_query(graph))
 	{
 		source->is_query = true;
-		source->query = pstrdup(graph->text);
+		source->query = graph->filter != NULL ? emogi_edge_condition_select(graph) :
+			pstrdup(graph->text);
 		return InvalidOid;
 	}
 	return resolve_relation(graph, wants_weight, source);
@@ -410,6 +414,16 @@ emogi_source_relation(const EmogiGraphArgument *graph)
 		return InvalidOid;
 	lock_relation(graph, &source, &columns, &condition);
 	return condition != NULL || emogi_columns_have_rows(columns) ? InvalidOid : source.relid;
+}
+
+/*
+ * Get the text in which the caller has written the columns of a source's query. text: the query; a
+ * filter selects all columns of the query of the graph argument.
+ */
+const char *
+emogi_source_written(const EmogiSource *source, const char *text)
+{
+	return source->has_edge_filter && !OidIsValid(source->filtered) ? source->graph->text : text;
 }
 
 /* Write a column of a relation's SELECT; return false if it no longer exists. */

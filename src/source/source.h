@@ -15,6 +15,7 @@
  * graph_grammar.c        parses the forms of the text
  * columns.c              parses lists of columns
  * select_text.c          writes the query for a relation with a condition
+ * edge_filter.c          reads and writes the condition on edges that a call has besides
  * query_argument.c, query_edges.c, params.c, with_vertices.c   handle query text
  * endpoint_type.c        finds the key type of the endpoints
  * anonymous_rows.c       finds the columns of an anonymous row
@@ -43,6 +44,30 @@
 
 /* ---- source.c ---- */
 
+/* A parameter in a text: offset of its first byte, length, and the length of its value there. */
+typedef struct EmogiParamPlace
+{
+	int			place;
+	int			length;
+	int			number;			/* from 1 */
+	int			written;
+} EmogiParamPlace;
+
+/* The parameters of a text, ascending. */
+typedef struct EmogiParamPlaces
+{
+	int			nplaces;
+	EmogiParamPlace *places;	/* [nplaces] */
+} EmogiParamPlaces;
+
+/* The condition on edges that a call has besides its graph argument (edge_filter.c). */
+typedef struct EmogiEdgeCondition
+{
+	char	   *text;			/* as given */
+	char	   *condition;		/* with values in place of its parameters; NULL = not made */
+	EmogiParamPlaces values;	/* of the text */
+} EmogiEdgeCondition;
+
 /* The graph argument as given: text, or a relation (regclass) with a list of columns. */
 typedef struct EmogiGraphArgument
 {
@@ -51,6 +76,7 @@ typedef struct EmogiGraphArgument
 	bool		is_relation;
 	Oid			relid;			/* of a relation; may be any number, including 0 */
 	char	   *columns;		/* of a relation; NULL = not named */
+	EmogiEdgeCondition *filter;	/* NULL = none */
 	bool		reads_names;	/* the call may also read edge names, under the snapshot of the
 								 * graph */
 	const char *missing_hint;	/* for a name that resembles no relation's; NULL = a general one */
@@ -158,6 +184,9 @@ typedef struct EmogiSource
 								 * are edges; NULL = all */
 
 	char	   *query;			/* text of a query */
+	bool		has_edge_filter;	/* ... which has the condition of a filter */
+	Oid			filtered;		/* then: the relation of the graph argument; InvalidOid = it is a
+								 * query */
 } EmogiSource;
 
 /*
@@ -194,6 +223,7 @@ extern Oid	emogi_source_relation(const EmogiGraphArgument *graph);
 extern char *emogi_source_select_rows(const EmogiSource *source);
 extern EmogiEdgeColumns emogi_source_row_columns(const EmogiSource *source);
 extern char *emogi_source_select(const EmogiSource *source);
+extern const char *emogi_source_written(const EmogiSource *source, const char *text);
 extern EmogiEdgeColumns emogi_source_columns(const EmogiSource *source);
 
 #define EMOGI_GRAPH_ARGUMENT_HINT \
@@ -262,9 +292,11 @@ extern bool emogi_graph_grammar_split_relation(const char *graph, List **name, L
 /* ---- select_text.c: a relation that is read as a query ---- */
 
 extern char *emogi_select_text_rows(Oid relid, List *columns, const char *condition,
+									const EmogiEdgeCondition *filter,
 									EmogiWantedWeight wants_weight);
 extern char *emogi_select_text_both_weights(Oid relid, const char *condition);
-extern char *emogi_select_text_filtered(const EmogiSource *source, const char *condition);
+extern char *emogi_select_text_filtered(const EmogiSource *source, const char *condition,
+										const EmogiEdgeCondition *filter);
 
 /* ---- endpoint_type.c ---- */
 
@@ -356,6 +388,7 @@ extern void emogi_query_hints_check(const char *query, const char *what);
 extern void emogi_query_explain_text(void *text);
 extern Query *emogi_query_analyze(const char *query);
 extern Query *emogi_query_analyze_with(const char *query, const Oid *types, int ntypes);
+extern int	emogi_query_text_length(const char *query, const char *what);
 extern int	emogi_query_describe_any(const char *query, const char *what, TupleDesc *desc);
 extern int	emogi_query_describe(const char *query, TupleDesc *desc);
 extern int	emogi_query_describe_two(const char *query, const char *what, const char *example,
@@ -374,8 +407,9 @@ extern const char *emogi_query_cost_name(const EmogiSource *source,
 										 const EmogiEdgeColumns *columns, bool back);
 extern void emogi_query_write_weight(StringInfo sql, const char *schema, const EmogiSource *source,
 									 const EmogiEdgeColumns *columns);
-extern int	emogi_query_describe_edges(char **query, EmogiWantedWeight wants_weight,
-									   TupleDesc *desc, EmogiEdgeColumns *columns);
+extern int	emogi_query_describe_edges(char **query, const char *written,
+									   EmogiWantedWeight wants_weight, TupleDesc *desc,
+									   EmogiEdgeColumns *columns);
 extern void emogi_query_edge_columns(TupleDesc desc, const char *query,
 									 EmogiWantedWeight wants_weight, EmogiEdgeColumns *columns);
 
@@ -389,7 +423,24 @@ typedef struct
 	bool		isnull;
 } EmogiParamValue;
 
+extern char *emogi_params_put(const char *text, const char *what, void (*explain) (void *),
+							  void *arg, const EmogiParamValue *values, int nvalues,
+							  EmogiParamPlaces *places);
 extern char *emogi_params_substitute(char *query, const EmogiParamValue *values, int nvalues);
+
+/* ---- edge_filter.c ---- */
+
+#define EMOGI_FILTERED_QUERY "q"	/* name of a graph argument's query for its filter */
+
+extern void emogi_edge_condition_explain(void *arg);
+extern EmogiEdgeCondition *emogi_edge_condition_make(char *text, const EmogiParamValue *values,
+											   int nvalues);
+extern Node *emogi_edge_condition_parse_condition(const char *condition);
+extern Node *emogi_edge_condition_parse(const EmogiEdgeCondition *filter);
+extern void emogi_edge_condition_write_where(StringInfo query, const char *condition,
+										  const EmogiEdgeCondition *filter);
+extern char *emogi_edge_condition_select(const EmogiGraphArgument *graph);
+extern char *emogi_edge_condition_show(const EmogiGraphArgument *graph);
 
 /* ---- parser_hints.c ---- */
 

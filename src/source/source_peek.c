@@ -117,7 +117,7 @@ emogi_source_peek(const EmogiGraphArgument *graph, EmogiWantedWeight wants_weigh
 		return !source->is_query && emogi_access_peek(source);
 	memset(source, 0, sizeof *source);
 	if (!find_relation(graph, &source->relid, &columns, &condition) || condition != NULL ||
-		get_rel_relkind(source->relid) == '\0')
+		graph->filter != NULL || get_rel_relkind(source->relid) == '\0')
 		return false;
 	if (emogi_columns_have_rows(columns) || !peek_columns(columns, wants_weight, source))
 		return false;
@@ -140,21 +140,29 @@ emogi_source_peek_query(const EmogiGraphArgument *graph, EmogiWantedWeight wants
 	EmogiSource relation = {.wants_weight = wants_weight};
 
 	*source = (EmogiSource) {.is_query = true,.graph = graph,.query = graph->text,
-							 .wants_weight = wants_weight};
+							 .wants_weight = wants_weight,.has_edge_filter = graph->filter != NULL};
 	if (emogi_known_sources_peek(graph, wants_weight, &relation))
 	{
 		source->query = relation.query;
+		source->filtered = relation.filtered;
 		return relation.is_query;
 	}
 	if (emogi_source_is_query(graph))
+	{
+		if (graph->filter != NULL)
+			source->query = emogi_edge_condition_select(graph);
 		return true;
+	}
 	if (!find_relation(graph, &relation.relid, &columns, &condition) ||
 		get_rel_relkind(relation.relid) == '\0')
 		return false;
+	source->filtered = relation.relid;
 	if (emogi_columns_have_rows(columns))
-		source->query = emogi_select_text_rows(relation.relid, columns, condition, wants_weight);
-	else if (condition != NULL && peek_columns(columns, wants_weight, &relation))
-		source->query = emogi_select_text_filtered(&relation, condition);
+		source->query = emogi_select_text_rows(relation.relid, columns, condition, graph->filter,
+											   wants_weight);
+	else if ((condition != NULL || graph->filter != NULL) &&
+			 peek_columns(columns, wants_weight, &relation))
+		source->query = emogi_select_text_filtered(&relation, condition, graph->filter);
 	else
 		return false;
 	return source->query != NULL;

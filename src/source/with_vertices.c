@@ -185,8 +185,8 @@ describe_query(GraphQuery *graph)
 	emogi_query_edge_columns(graph->desc, graph->text, EMOGI_WANTS_WEIGHT, &graph->columns);
 	graph->has_capacities = has_capacities(graph->desc);
 	if (!graph->has_capacities)
-		length = emogi_query_describe_edges(&graph->text, EMOGI_WANTS_WEIGHT, &graph->desc,
-											&graph->columns);
+		length = emogi_query_describe_edges(&graph->text, graph->text, EMOGI_WANTS_WEIGHT,
+											&graph->desc, &graph->columns);
 	graph->text = pnstrdup(graph->text, length);
 }
 

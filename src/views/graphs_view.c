@@ -22,6 +22,7 @@
 #include "utils/syscache.h"
 
 #include "cache/change_tracker.h"
+#include "cache/columns.h"
 #include "function/function.h"
 #include "base/compat.h"
 #include "base/fault.h"
@@ -55,6 +56,9 @@ typedef struct Cached
 	uint64		bytes;
 	uint64		key_bytes;		/* of the dictionary */
 	uint64		tracker_bytes;		/* of the change tracker */
+	int			ncolumns;		/* property columns that are stored */
+	AttrNumber	columns[EMOGI_FILTER_MAX_COLUMNS];	/* [ncolumns] */
+	uint64		columns_bytes;	/* of these */
 	uint64		nskipped;
 	uint64		hits;
 	TimestampTz built_at;
@@ -74,6 +78,19 @@ typedef struct CopiedGraphs
 	int			count;
 	Cached		graphs[PORTION];	/* [count] */
 } CopiedGraphs;
+
+/* Copy the numbers of the property columns of an entry that are stored. Caller holds cache_lock. */
+static void
+copy_columns(const EmogiCached *cached, Cached *graph)
+{
+	const EmogiColumns *columns = cached->columns;
+
+	graph->columns_bytes = emogi_cache_columns_bytes(cached);
+	graph->ncolumns = 0;
+	for (uint32 i = 0; columns != NULL && i < columns->forward.ncolumns; i++)
+		if (columns->columns[i].kind != EMOGI_COLUMN_ABSENT)
+			graph->columns[graph->ncolumns++] = (AttrNumber) columns->columns[i].identity.attnum;
+}
 
 /* Copy an entry. Caller holds cache_lock. */
 static void
@@ -96,6 +113,7 @@ copy_graph(const EmogiCached *cached, Cached *graph)
 	graph->key_bytes = emogi_dictionaries_bytes(cached->dictionary);
 	graph->tracker_bytes = cached->tracker_id != 0 ?
 		emogi_change_tracker_bytes(cached->tracker_id) : 0;
+	copy_columns(cached, graph);
 	graph->nskipped = cached->nskipped;
 	graph->hits = cached->hits;
 	graph->built_at = cached->built_at;
@@ -155,6 +173,23 @@ column_list(const EmogiGraphKey *key)
 		return "";
 	return psprintf("%s, %s%s%s%s%s", src, dst, key->weight > 0 ? ", " : "", weight,
 					key->reverse > 0 ? ", " : "", reverse);
+}
+
+/* Get the names of the property columns of a graph; empty if there are none. */
+static char *
+property_list(const Cached *graph)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 0; i < graph->ncolumns; i++)
+	{
+		const char *name = column_name(graph->key.relid, graph->columns[i]);
+
+		if (name != NULL)
+			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", name);
+	}
+	return list.data;
 }
 
 /* Check whether the current user may select a column. */
@@ -256,6 +291,8 @@ put_graph(FunctionCallInfo fcinfo, const Cached *graph)
 	emogi_views_add(&row, Int64GetDatum(graph->bytes));
 	emogi_views_add(&row, Int64GetDatum(graph->key_bytes));
 	emogi_views_add(&row, Int64GetDatum(graph->tracker_bytes));
+	emogi_views_add_text(&row, graph->key.database == MyDatabaseId ? property_list(graph) : "");
+	emogi_views_add(&row, Int64GetDatum(graph->columns_bytes));
 	emogi_views_add(&row, BoolGetDatum(graph->on_device));
 	emogi_views_add_text(&row, graph->hierarchy);
 	emogi_views_add(&row, Int32GetDatum(graph->pins));

@@ -34,6 +34,7 @@ describe(const Activity *work, StringInfo text)
 		[EMOGI_REQUEST_PACK] = "pack",
 		[EMOGI_REQUEST_UNPACK] = "edges",
 		[EMOGI_REQUEST_MERGE] = "merge",
+		[EMOGI_REQUEST_COLUMNS] = "columns",
 		[EMOGI_REQUEST_RUN] = "run",
 		[EMOGI_REQUEST_MSBFS] = "run",
 		[EMOGI_REQUEST_PATH] = "run"

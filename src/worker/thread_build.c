@@ -1,5 +1,6 @@
 /*
- * thread_build.c: requests that build, merge, pack or expand a graph, in a compute thread.
+ * thread_build.c: requests that build, merge, pack or expand a graph, or load its columns, in a
+ * compute thread.
  */
 #include "postgres.h"
 
@@ -123,6 +124,9 @@ emogi_thread_build(EmogiWork *work, EmogiEngineState *cpu)
 								   &work->edges, control, &reply->error);
 		case EMOGI_REQUEST_MERGE:
 			return merge_graph(work, pool);
+		case EMOGI_REQUEST_COLUMNS:
+			return emogi_property_load(pool, &request->graph, &request->columns, control,
+									   &reply->error);
 		case EMOGI_REQUEST_RUN:
 		case EMOGI_REQUEST_MSBFS:
 		case EMOGI_REQUEST_PATH:

@@ -426,12 +426,12 @@ SELECT * FROM guarded WHERE leak(concat_ws(' ', id, vertex, level)) ORDER BY id,
 SELECT g.id, b.vertex FROM guarded_few g, LATERAL emogi_bfs('edges', g.x, 1) b WHERE leak(concat_ws(' ', g.id, b.vertex)) AND vertex = g.y;
 SELECT g.id, b.vertex FROM guarded_few g, LATERAL emogi_bfs('edges', g.x, 1) b WHERE leak('level ' || b.level);
 RESET ROLE;
-REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text, text, "any") FROM PUBLIC;
 SET ROLE regress_emogi_lateral;
 SELECT count(*) FROM o, LATERAL emogi_bfs('edges', o.x) b;
 SELECT count(*) FROM none, LATERAL emogi_bfs('edges', none.x) b;
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text, text, "any") TO PUBLIC;
 ALTER TABLE o DISABLE ROW LEVEL SECURITY;
 ALTER TABLE edges ENABLE ROW LEVEL SECURITY;
 CREATE POLICY low ON edges TO regress_emogi_lateral USING (src < 100);

@@ -314,7 +314,7 @@ SELECT count(*) FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 1) b WHERE b.ver
 SELECT count(*) FROM o WHERE EXISTS (SELECT FROM emogi_bfs('none', 1) b WHERE b.vertex = o.x);
 RESET ROLE;
 BEGIN;
-REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text, text, "any") FROM PUBLIC;
 SET LOCAL ROLE regress_emogi_member;
 SELECT count(*) FROM empty WHERE EXISTS (SELECT FROM emogi_bfs('e', 1) b WHERE b.vertex = empty.x);
 ROLLBACK;

@@ -46,7 +46,7 @@ SELECT relname, (SELECT string_agg(vertex::text, ' ') FROM emogi_cc(oid)) FROM p
 
 -- What is stored is a dependency: a rename is followed, a drop refused.
 CREATE VIEW ranks AS SELECT vertex FROM emogi_pagerank('edges'::regclass);
-CREATE VIEW others AS SELECT vertex FROM emogi_cc('edges', '"Von", "zu, Ort"');
+CREATE VIEW others AS SELECT vertex FROM emogi_cc('edges', columns => '"Von", "zu, Ort"');
 CREATE MATERIALIZED VIEW reached AS SELECT vertex FROM emogi_bfs('edges'::regclass, 1);
 CREATE FUNCTION hops() RETURNS SETOF text STABLE BEGIN ATOMIC SELECT vertex FROM emogi_bfs('edges'::regclass, '2'); END;
 CREATE VIEW by_name AS SELECT vertex FROM emogi_cc('edges');

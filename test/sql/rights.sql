@@ -273,7 +273,7 @@ RESET ROLE;
 
 -- The functions themselves may be taken away.
 BEGIN;
-REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text, text, "any") FROM PUBLIC;
 SET LOCAL ROLE regress_emogi_bob;
 SELECT answer('edges');
 ROLLBACK;

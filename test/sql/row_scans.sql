@@ -281,12 +281,12 @@ SELECT count(*) FROM emogi_louvain('e') WHERE parent IS NULL;
 SELECT count(*) FROM emogi_shortest_path('e', -1, -9);
 RESET ROLE;
 GRANT SELECT ON e TO regress_emogi_rows;
-REVOKE EXECUTE ON FUNCTION emogi_bridges(text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION emogi_bridges(text, text, "any") FROM PUBLIC;
 SET ROLE regress_emogi_rows;
 SELECT count(*) > 0 FROM emogi_louvain('e') WHERE parent IS NULL;
 SELECT count(*) FROM emogi_bridges('e');
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION emogi_bridges(text) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION emogi_bridges(text, text, "any") TO PUBLIC;
 
 SET client_min_messages = warning;
 DROP SCHEMA test_rows CASCADE;

@@ -771,7 +771,7 @@ SELECT as_other($$ SELECT * FROM emogi_bfs('dense', 1) $$), as_other($$ SELECT *
 GRANT SELECT (src, dst) ON dense TO regress_emogi_scan;
 SELECT as_other($$ SELECT * FROM emogi_bfs('dense', 1) $$), as_other($$ SELECT * FROM emogi_sssp('dense', 1) $$), as_other($$ SELECT * FROM emogi_sssp('dense', 1) WHERE vertex IN (1, 2) $$);
 BEGIN;
-REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text, text, "any") FROM PUBLIC;
 SELECT as_other($$ SELECT * FROM emogi_bfs('dense', 1) $$), as_other($$ SELECT * FROM emogi_bfs('dense', 1) WHERE vertex = 4 $$), as_other($$ SELECT * FROM emogi_bfs('dense', 1) LIMIT 0 $$), as_other($$ SELECT * FROM emogi_bfs('dense', 1) WHERE false $$),
   as_other($$ SELECT * FROM emogi_bfs('dense', ARRAY[1]) $$), as_other($$ SELECT * FROM probe p LEFT JOIN emogi_bfs('dense', p.v) f ON f.vertex = p.i $$);
 -- A view's owner has no part in it, a function that is SECURITY DEFINER has.
@@ -790,14 +790,14 @@ DEALLOCATE kept;
 -- What ALTER FUNCTION has set holds for the scan as for any call: it is done, or the FunctionScan does it.
 BEGIN;
 GRANT SELECT ON chain TO regress_emogi_scan;
-ALTER FUNCTION emogi_bfs(text, bigint, int, text) STRICT;
-SELECT every_way($$ SELECT * FROM emogi_bfs('chain', 490) $$) ~ ', 0 rows', every_way($$ SELECT * FROM emogi_bfs('chain', 490, 3) WHERE level <= 2 $$) ~ ', 3 rows';
-ALTER FUNCTION emogi_bfs(text, bigint, int, text) CALLED ON NULL INPUT SET search_path = pg_catalog;
+ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") STRICT;
+SELECT every_way($$ SELECT * FROM emogi_bfs('chain', 490) $$) ~ ', 0 rows', every_way($$ SELECT * FROM emogi_bfs('chain', 490, 3, edge_filter => 'true', params => ROW()) WHERE level <= 2 $$) ~ ', 3 rows';
+ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") CALLED ON NULL INPUT SET search_path = pg_catalog;
 SELECT every_way($$ SELECT * FROM emogi_bfs('chain', 490) $$) ~ 'relation "chain" does not exist', every_way($$ SELECT * FROM emogi_bfs('test_scan.chain', 490) WHERE vertex = 491 $$) ~ ', 1 rows';
-ALTER FUNCTION emogi_bfs(text, bigint, int, text) RESET ALL SECURITY DEFINER;
+ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") RESET ALL SECURITY DEFINER;
 SELECT as_other($$ SELECT * FROM emogi_bfs('huge', 3) $$) ~ ', 2 rows';
-ALTER FUNCTION emogi_bfs(text, bigint, int, text) SECURITY INVOKER;
-ALTER FUNCTION emogi_bfs(text, bigint, int, text) RENAME TO another;
+ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") SECURITY INVOKER;
+ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") RENAME TO another;
 SELECT every_way($$ SELECT * FROM another('chain', 490) WHERE level <= 2 $$);
 ROLLBACK;
 -- A function of that name that is not emogi's.

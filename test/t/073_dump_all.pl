@@ -36,8 +36,8 @@ $node->safe_psql('shop', q{
 	GRANT USAGE ON SCHEMA graph TO app, moni;
 	GRANT SELECT ON edges, reached, short TO app;
 	GRANT EXECUTE ON FUNCTION graph.emogi_stat_reset() TO moni;
-	REVOKE EXECUTE ON FUNCTION graph.emogi_bfs(text, bigint, integer, text) FROM PUBLIC;
-	GRANT EXECUTE ON FUNCTION graph.emogi_bfs(text, bigint, integer, text) TO app;
+	REVOKE EXECUTE ON FUNCTION graph.emogi_bfs(text, bigint, integer, text, text, "any") FROM PUBLIC;
+	GRANT EXECUTE ON FUNCTION graph.emogi_bfs(text, bigint, integer, text, text, "any") TO app;
 	REVOKE SELECT ON graph.emogi_progress FROM PUBLIC});
 
 # What is stored, as text that must be the same everywhere.
@@ -52,7 +52,7 @@ sub stored
 		SELECT near(1);
 		SELECT coalesce(r.rolname, '-'), coalesce(d.datname, '-'), s.setconfig FROM pg_db_role_setting s LEFT JOIN pg_roles r ON r.oid = s.setrole LEFT JOIN pg_database d ON d.oid = s.setdatabase ORDER BY 1, 2;
 		SELECT has_function_privilege('moni', 'graph.emogi_stat_reset()', 'EXECUTE'), has_function_privilege('moni', 'graph.emogi_reset()', 'EXECUTE'),
-			has_function_privilege('moni', 'graph.emogi_bfs(text, bigint, integer, text)', 'EXECUTE'), has_function_privilege('app', 'graph.emogi_bfs(text, bigint, integer, text)', 'EXECUTE'),
+			has_function_privilege('moni', 'graph.emogi_bfs(text, bigint, integer, text, text, "any")', 'EXECUTE'), has_function_privilege('app', 'graph.emogi_bfs(text, bigint, integer, text, text, "any")', 'EXECUTE'),
 			has_table_privilege('app', 'graph.emogi_progress', 'SELECT'), has_table_privilege('app', 'graph.emogi_runs', 'SELECT');
 		SELECT extname, extversion, nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'emogi'});
 }

@@ -15,149 +15,149 @@ if TYPE_CHECKING:
 # part of the function's name; what it returns. "key" is the type of the vertices.
 FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "all_shortest_paths": (
-        ((("source", "key!"), ("target", "key!"), ("max_paths", "integer"), ("direction", "text")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("max_paths", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "articulation_points": (
-        ((), (("vertex", "key"), ("components", "bigint")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("components", "bigint")), True, "rows"),
     ),
     "betweenness": (
-        ((("samples", "integer"), ("seed", "bigint"), ("normalized", "boolean"), ("direction", "text")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
+        ((("samples", "integer"), ("seed", "bigint"), ("normalized", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
     ),
     "bfs": (
-        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text")), (("vertex", "key"), ("level", "integer")), False, "rows"),
+        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer")), False, "rows"),
     ),
     "bfs_tree": (
-        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text")), (("vertex", "key"), ("level", "integer"), ("predecessor", "key"), ("edge", "key"), ("source", "key")), False, "rows"),
+        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("predecessor", "key"), ("edge", "key"), ("source", "key")), False, "rows"),
     ),
     "biconnected": (
-        ((), (("component", "bigint"), ("vertex", "key")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("component", "bigint"), ("vertex", "key")), True, "rows"),
     ),
     "bridges": (
-        ((), (("src", "key"), ("dst", "key")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("src", "key"), ("dst", "key")), True, "rows"),
     ),
     "cc": (
-        ((), (("vertex", "key"), ("component", "key")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("component", "key")), True, "rows"),
     ),
     "cdlp": (
-        ((("max_iterations", "integer"), ("direction", "text")), (("vertex", "key"), ("label", "key")), True, "rows"),
+        ((("max_iterations", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("label", "key")), True, "rows"),
     ),
     "check": (
-        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("with_overlay", "boolean")), (("ok", "boolean"), ("differs", "text"), ("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("has_weights", "boolean"), ("has_backward", "boolean")), False, "record"),
+        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("with_overlay", "boolean"), ("edge_filter", "text"), ("params", "any")), (("ok", "boolean"), ("differs", "text"), ("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("has_weights", "boolean"), ("has_backward", "boolean")), False, "record"),
     ),
     "circuit": (
-        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
+        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
     ),
     "closeness": (
-        ((("samples", "integer"), ("seed", "bigint"), ("direction", "text")), (("vertex", "key"), ("reached", "bigint"), ("farness", "double precision"), ("closeness", "double precision"), ("harmonic", "double precision")), True, "rows"),
+        ((("samples", "integer"), ("seed", "bigint"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("reached", "bigint"), ("farness", "double precision"), ("closeness", "double precision"), ("harmonic", "double precision")), True, "rows"),
     ),
     "core": (
-        ((), (("vertex", "key"), ("core", "integer")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("core", "integer")), True, "rows"),
     ),
     "cycles": (
-        ((("source", "key!"), ("max_length", "integer"), ("max_cycles", "integer"), ("direction", "text")), (("cycle_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("max_length", "integer"), ("max_cycles", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("cycle_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "degree": (
-        ((("direction", "text"),), (("vertex", "key"), ("degree", "bigint"), ("strength", "double precision")), True, "rows"),
+        ((("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("degree", "bigint"), ("strength", "double precision")), True, "rows"),
     ),
     "distance_matrix": (
-        ((("sources", "key[]!"), ("targets", "key[]!"), ("direction", "text")), (("source", "key"), ("target", "key"), ("distance", "double precision")), False, "rows"),
+        ((("sources", "key[]!"), ("targets", "key[]!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("source", "key"), ("target", "key"), ("distance", "double precision")), False, "rows"),
     ),
     "eigenvector": (
-        ((("max_iterations", "integer"), ("tolerance", "double precision"), ("weights", "boolean"), ("direction", "text")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
+        ((("max_iterations", "integer"), ("tolerance", "double precision"), ("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
     ),
     "estimate": (
-        ((("weights", "boolean"), ("direction", "text")), (("edges", "bigint"), ("vertices", "bigint"), ("graph_bytes", "bigint"), ("peak_bytes", "bigint"), ("allowed_bytes", "bigint"), ("fits", "boolean")), False, "record"),
+        ((("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("edges", "bigint"), ("vertices", "bigint"), ("graph_bytes", "bigint"), ("peak_bytes", "bigint"), ("allowed_bytes", "bigint"), ("fits", "boolean")), False, "record"),
     ),
     "evict": (
         ((), (), False, "bigint"),
     ),
     "heat": (
-        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
+        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
     ),
     "hits": (
-        ((("max_iterations", "integer"), ("tolerance", "double precision"), ("weights", "boolean"), ("direction", "text")), (("vertex", "key"), ("hub", "double precision"), ("authority", "double precision")), True, "rows"),
+        ((("max_iterations", "integer"), ("tolerance", "double precision"), ("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("hub", "double precision"), ("authority", "double precision")), True, "rows"),
     ),
     "k_shortest_paths": (
-        ((("source", "key!"), ("target", "key!"), ("k", "integer"), ("direction", "text")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("k", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "katz": (
-        ((("alpha", "double precision"), ("beta", "double precision"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("normalized", "boolean"), ("weights", "boolean"), ("direction", "text")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
+        ((("alpha", "double precision"), ("beta", "double precision"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("normalized", "boolean"), ("weights", "boolean"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("centrality", "double precision")), True, "rows"),
     ),
     "lcc": (
-        ((("direction", "text"),), (("vertex", "key"), ("coefficient", "double precision")), True, "rows"),
+        ((("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("coefficient", "double precision")), True, "rows"),
     ),
     "leiden": (
-        ((("resolution", "double precision"), ("theta", "double precision"), ("max_cluster_size", "integer"), ("max_levels", "integer"), ("seed", "bigint")), (("vertex", "key"), ("level", "integer"), ("community", "key"), ("parent", "key")), True, "rows"),
+        ((("resolution", "double precision"), ("theta", "double precision"), ("max_cluster_size", "integer"), ("max_levels", "integer"), ("seed", "bigint"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("community", "key"), ("parent", "key")), True, "rows"),
     ),
     "longest_path": (
-        ((), (("vertex", "key"), ("distance", "double precision")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("distance", "double precision")), True, "rows"),
     ),
     "louvain": (
-        ((("resolution", "double precision"), ("max_levels", "integer"), ("tolerance", "double precision"), ("seed", "bigint")), (("vertex", "key"), ("level", "integer"), ("community", "key"), ("parent", "key")), True, "rows"),
+        ((("resolution", "double precision"), ("max_levels", "integer"), ("tolerance", "double precision"), ("seed", "bigint"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("community", "key"), ("parent", "key")), True, "rows"),
     ),
     "max_flow": (
-        ((("source", "key!"), ("target", "key!"), ("direction", "text")), (), False, "double precision"),
+        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (), False, "double precision"),
     ),
     "max_flow_edges": (
-        ((("source", "key!"), ("target", "key!"), ("direction", "text")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("flow", "double precision"), ("residual", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("flow", "double precision"), ("residual", "double precision")), False, "rows"),
     ),
     "min_cut": (
-        ((("source", "key!"), ("target", "key!"), ("direction", "text")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("capacity", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("src", "key"), ("dst", "key"), ("edge", "key"), ("capacity", "double precision")), False, "rows"),
     ),
     "modularity": (
-        ((("communities", "text!"), ("resolution", "double precision")), (), False, "double precision"),
+        ((("communities", "text!"), ("resolution", "double precision"), ("edge_filter", "text"), ("params", "any")), (), False, "double precision"),
     ),
     "neural": (
-        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
+        ((("start", "text!"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("value", "double precision")), True, "rows"),
     ),
     "pagerank": (
-        ((("damping", "double precision"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("start", "text"), ("direction", "text"), ("weights", "boolean")), (("vertex", "key"), ("rank", "double precision")), True, "rows"),
+        ((("damping", "double precision"), ("max_iterations", "integer"), ("tolerance", "double precision"), ("start", "text"), ("direction", "text"), ("weights", "boolean"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("rank", "double precision")), True, "rows"),
     ),
     "prewarm": (
-        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("keep", "boolean")), (("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("bytes", "bigint"), ("kept", "boolean")), False, "record"),
+        ((("direction", "text"), ("weights", "boolean"), ("backward", "boolean"), ("keep", "boolean"), ("edge_filter", "text"), ("params", "any")), (("cache", "text"), ("vertices", "bigint"), ("edges", "bigint"), ("bytes", "bigint"), ("kept", "boolean")), False, "record"),
     ),
     "random_walk": (
-        ((("source", "key!"), ("length", "integer"), ("walks", "integer"), ("p", "double precision"), ("q", "double precision"), ("seed", "bigint"), ("direction", "text"), ("weights", "boolean")), (("walk", "bigint"), ("step", "integer"), ("vertex", "key")), False, "rows"),
+        ((("source", "key!"), ("length", "integer"), ("walks", "integer"), ("p", "double precision"), ("q", "double precision"), ("seed", "bigint"), ("direction", "text"), ("weights", "boolean"), ("edge_filter", "text"), ("params", "any")), (("walk", "bigint"), ("step", "integer"), ("vertex", "key")), False, "rows"),
     ),
     "reachable": (
-        ((("pairs", "text!"), ("direction", "text")), (("source", "key"), ("target", "key"), ("reachable", "boolean")), True, "rows"),
+        ((("pairs", "text!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("source", "key"), ("target", "key"), ("reachable", "boolean")), True, "rows"),
     ),
     "scc": (
-        ((), (("vertex", "key"), ("component", "key")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("component", "key")), True, "rows"),
     ),
     "shortest_path": (
-        ((("source", "key!"), ("target", "key!"), ("direction", "text")), (("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("target", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "shortest_path_tree": (
-        ((("source", "key!"), ("max_distance", "double precision"), ("direction", "text")), (("vertex", "key"), ("distance", "double precision"), ("predecessor", "key"), ("edge", "key"), ("source", "key")), False, "rows"),
+        ((("source", "key!"), ("max_distance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("distance", "double precision"), ("predecessor", "key"), ("edge", "key"), ("source", "key")), False, "rows"),
     ),
     "shortest_paths": (
-        ((("sources", "key[]!"), ("targets", "key[]!"), ("direction", "text")), (("source", "key"), ("target", "key"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
-        ((("pairs", "text!"), ("direction", "text")), (("source", "key"), ("target", "key"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), True, "rows"),
+        ((("sources", "key[]!"), ("targets", "key[]!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("source", "key"), ("target", "key"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
+        ((("pairs", "text!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("source", "key"), ("target", "key"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), True, "rows"),
     ),
     "similarity": (
-        ((("measure", "text"), ("top_k", "integer"), ("cutoff", "double precision"), ("pairs", "text"), ("direction", "text")), (("vertex1", "key"), ("vertex2", "key"), ("similarity", "double precision")), True, "rows"),
+        ((("measure", "text"), ("top_k", "integer"), ("cutoff", "double precision"), ("pairs", "text"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex1", "key"), ("vertex2", "key"), ("similarity", "double precision")), True, "rows"),
     ),
     "spanning_forest": (
-        ((("maximum", "boolean"),), (("src", "key"), ("dst", "key"), ("weight", "double precision")), True, "rows"),
+        ((("maximum", "boolean"), ("edge_filter", "text"), ("params", "any")), (("src", "key"), ("dst", "key"), ("weight", "double precision")), True, "rows"),
     ),
     "ssnsp": (
-        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text")), (("vertex", "key"), ("level", "integer"), ("paths", "double precision")), False, "rows"),
+        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("paths", "double precision")), False, "rows"),
     ),
     "sssp": (
-        ((("source", "key!"), ("max_distance", "double precision"), ("direction", "text")), (("vertex", "key"), ("distance", "double precision")), False, "rows"),
+        ((("source", "key!"), ("max_distance", "double precision"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("distance", "double precision")), False, "rows"),
     ),
     "sswp": (
-        ((("source", "key!"), ("direction", "text")), (("vertex", "key"), ("width", "double precision")), False, "rows"),
+        ((("source", "key!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("width", "double precision")), False, "rows"),
     ),
     "topological_order": (
-        ((), (("vertex", "key"), ("level", "integer"), ("position", "bigint")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("position", "bigint")), True, "rows"),
     ),
     "triangle_count": (
-        ((), (), False, "bigint"),
+        ((("edge_filter", "text"), ("params", "any")), (), False, "bigint"),
     ),
     "triangles": (
-        ((), (("vertex", "key"), ("triangles", "bigint")), True, "rows"),
+        ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("triangles", "bigint")), True, "rows"),
     ),
 }
 
@@ -223,196 +223,214 @@ class Functions:
     def _value(self, function: str, arguments: Mapping[str, Any]) -> Any:
         raise NotImplementedError
 
-    def all_shortest_paths(self, source: Key | None, target: Key | None, max_paths: int | None = 1000, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def all_shortest_paths(self, source: Key | None, target: Key | None, max_paths: int | None = 1000, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of all shortest paths, from source to target.
 
         Columns: path_id (integer), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_all_shortest_paths``
         """
-        return self._rows("all_shortest_paths", {"source": source, "target": target, "max_paths": max_paths, "direction": direction}, select, progress)
+        return self._rows("all_shortest_paths", {"source": source, "target": target, "max_paths": max_paths, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def articulation_points(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def articulation_points(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices whose removal leaves more connected components.
 
         Columns: vertex (type of the vertices), components (bigint).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_articulation_points``
         """
-        return self._rows("articulation_points", {}, select, progress)
+        return self._rows("articulation_points", {"edge_filter": edge_filter, "params": params}, select, progress)
 
-    def betweenness(self, samples: int | None = None, seed: int | None = 0, normalized: bool | None = True, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def betweenness(self, samples: int | None = None, seed: int | None = 0, normalized: bool | None = True, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Betweenness centrality: the share of shortest paths that pass through each vertex.
 
         Columns: vertex (type of the vertices), centrality (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_betweenness``
         """
-        return self._rows("betweenness", {"samples": samples, "seed": seed, "normalized": normalized, "direction": direction}, select, progress)
+        return self._rows("betweenness", {"samples": samples, "seed": seed, "normalized": normalized, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def bfs(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def bfs(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the fewest hops to each.
 
         Columns: vertex (type of the vertices), level (integer).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_bfs``
         """
-        return self._rows("bfs", {"source": source, "max_depth": max_depth, "direction": direction}, select, progress)
+        return self._rows("bfs", {"source": source, "max_depth": max_depth, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def bfs_tree(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def bfs_tree(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, each with its level (fewest hops) and its predecessor.
 
         Columns: vertex (type of the vertices), level (integer), predecessor (type of the vertices), edge (type of the vertices), source (type of the vertices).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_bfs_tree``
         """
-        return self._rows("bfs_tree", {"source": source, "max_depth": max_depth, "direction": direction}, select, progress)
+        return self._rows("bfs_tree", {"source": source, "max_depth": max_depth, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def biconnected(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def biconnected(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Biconnected components with their vertices.
 
         Columns: component (bigint), vertex (type of the vertices).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_biconnected``
         """
-        return self._rows("biconnected", {}, select, progress)
+        return self._rows("biconnected", {"edge_filter": edge_filter, "params": params}, select, progress)
 
-    def bridges(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def bridges(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Edges whose removal leaves more connected components.
 
         Columns: src (type of the vertices), dst (type of the vertices).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_bridges``
         """
-        return self._rows("bridges", {}, select, progress)
+        return self._rows("bridges", {"edge_filter": edge_filter, "params": params}, select, progress)
 
-    def cc(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def cc(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Weakly connected components, each named by its smallest vertex.
 
         Columns: vertex (type of the vertices), component (type of the vertices).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_cc``
         """
-        return self._rows("cc", {}, select, progress)
+        return self._rows("cc", {"edge_filter": edge_filter, "params": params}, select, progress)
 
-    def cdlp(self, max_iterations: int | None = 10, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def cdlp(self, max_iterations: int | None = 10, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Communities by label propagation, each named by one of its vertices.
 
         Columns: vertex (type of the vertices), label (type of the vertices).
         ``direction`` defaults to that of the graph handle, otherwise to 'both'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_cdlp``
         """
-        return self._rows("cdlp", {"max_iterations": max_iterations, "direction": direction}, select, progress)
+        return self._rows("cdlp", {"max_iterations": max_iterations, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def check(self, direction: Direction | None = None, weights: bool | None = False, backward: bool | None = False, with_overlay: bool | None = False) -> dict[str, Any]:
+    def check(self, direction: Direction | None = None, weights: bool | None = False, backward: bool | None = False, with_overlay: bool | None = False, *, edge_filter: str | None = None, params: Any = None) -> dict[str, Any]:
         """Compare the graph that a call would use with a graph newly built from the same source.
 
         Returns a dict: ok (boolean), differs (text), cache (text), vertices (bigint), edges (bigint), has_weights (boolean), has_backward (boolean).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
 
         SQL: ``emogi_check``
         """
-        return self._record("check", {"direction": direction, "weights": weights, "backward": backward, "with_overlay": with_overlay})
+        return self._record("check", {"direction": direction, "weights": weights, "backward": backward, "with_overlay": with_overlay, "edge_filter": edge_filter, "params": params})
 
-    def circuit(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def circuit(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Voltages in a network of conductances with fixed poles.
 
         Columns: vertex (type of the vertices), value (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'both'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_circuit``
         """
-        return self._rows("circuit", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
+        return self._rows("circuit", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def closeness(self, samples: int | None = None, seed: int | None = 0, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def closeness(self, samples: int | None = None, seed: int | None = 0, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Closeness centrality: how near each vertex is to those that it reaches.
 
         Columns: vertex (type of the vertices), reached (bigint), farness (double precision), closeness (double precision), harmonic (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_closeness``
         """
-        return self._rows("closeness", {"samples": samples, "seed": seed, "direction": direction}, select, progress)
+        return self._rows("closeness", {"samples": samples, "seed": seed, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def core(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def core(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Core numbers of the simple undirected graph.
 
         Columns: vertex (type of the vertices), core (integer).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_core``
         """
-        return self._rows("core", {}, select, progress)
+        return self._rows("core", {"edge_filter": edge_filter, "params": params}, select, progress)
 
-    def cycles(self, source: Key | None, max_length: int | None = 6, max_cycles: int | None = 1000, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def cycles(self, source: Key | None, max_length: int | None = 6, max_cycles: int | None = 1000, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of the simple cycles through a vertex, the shortest first.
 
         Columns: cycle_id (integer), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_cycles``
         """
-        return self._rows("cycles", {"source": source, "max_length": max_length, "max_cycles": max_cycles, "direction": direction}, select, progress)
+        return self._rows("cycles", {"source": source, "max_length": max_length, "max_cycles": max_cycles, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def degree(self, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def degree(self, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Number of edges of each vertex, and the sum of their weights.
 
         Columns: vertex (type of the vertices), degree (bigint), strength (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_degree``
         """
-        return self._rows("degree", {"direction": direction}, select, progress)
+        return self._rows("degree", {"direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def distance_matrix(self, sources: Keys, targets: Keys, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def distance_matrix(self, sources: Keys, targets: Keys, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Length of the shortest path from each source to each target.
 
         Columns: source (type of the vertices), target (type of the vertices), distance (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_distance_matrix``
         """
-        return self._rows("distance_matrix", {"sources": sources, "targets": targets, "direction": direction}, select, progress)
+        return self._rows("distance_matrix", {"sources": sources, "targets": targets, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def eigenvector(self, max_iterations: int | None = 100, tolerance: float | None = 1e-6, weights: bool | None = False, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def eigenvector(self, max_iterations: int | None = 100, tolerance: float | None = 1e-6, weights: bool | None = False, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Eigenvector centrality: proportional to the sum of the centralities of the in-neighbors.
 
         Columns: vertex (type of the vertices), centrality (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_eigenvector``
         """
-        return self._rows("eigenvector", {"max_iterations": max_iterations, "tolerance": tolerance, "weights": weights, "direction": direction}, select, progress)
+        return self._rows("eigenvector", {"max_iterations": max_iterations, "tolerance": tolerance, "weights": weights, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def estimate(self, weights: bool | None = False, direction: Direction | None = None) -> dict[str, Any]:
+    def estimate(self, weights: bool | None = False, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None) -> dict[str, Any]:
         """Estimated size of a graph in shared memory (bytes), after its build and at the peak of the build.
 
         Returns a dict: edges (bigint), vertices (bigint), graph_bytes (bigint), peak_bytes (bigint), allowed_bytes (bigint), fits (boolean).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
 
         SQL: ``emogi_estimate``
         """
-        return self._record("estimate", {"weights": weights, "direction": direction})
+        return self._record("estimate", {"weights": weights, "direction": direction, "edge_filter": edge_filter, "params": params})
 
     def evict(self) -> int:
         """Evict the cached graphs of a table, view or query; without an argument, evict all graphs of the caller in this database; returns the bytes freed.
@@ -421,301 +439,334 @@ class Functions:
         """
         return self._value("evict", {})
 
-    def heat(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def heat(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Temperatures after heat has flowed along the edges.
 
         Columns: vertex (type of the vertices), value (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'both'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_heat``
         """
-        return self._rows("heat", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
+        return self._rows("heat", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def hits(self, max_iterations: int | None = 100, tolerance: float | None = 1e-8, weights: bool | None = False, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def hits(self, max_iterations: int | None = 100, tolerance: float | None = 1e-8, weights: bool | None = False, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Hub and authority scores (HITS); each kind sums to 1.
 
         Columns: vertex (type of the vertices), hub (double precision), authority (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_hits``
         """
-        return self._rows("hits", {"max_iterations": max_iterations, "tolerance": tolerance, "weights": weights, "direction": direction}, select, progress)
+        return self._rows("hits", {"max_iterations": max_iterations, "tolerance": tolerance, "weights": weights, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def k_shortest_paths(self, source: Key | None, target: Key | None, k: int | None = 3, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def k_shortest_paths(self, source: Key | None, target: Key | None, k: int | None = 3, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of the k shortest paths without a repeated vertex, from source to target.
 
         Columns: path_id (integer), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_k_shortest_paths``
         """
-        return self._rows("k_shortest_paths", {"source": source, "target": target, "k": k, "direction": direction}, select, progress)
+        return self._rows("k_shortest_paths", {"source": source, "target": target, "k": k, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def katz(self, alpha: float | None = 0.1, beta: float | None = 1, max_iterations: int | None = 1000, tolerance: float | None = 1e-6, normalized: bool | None = True, weights: bool | None = False, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def katz(self, alpha: float | None = 0.1, beta: float | None = 1, max_iterations: int | None = 1000, tolerance: float | None = 1e-6, normalized: bool | None = True, weights: bool | None = False, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Katz centrality: the number of walks that end at each vertex, damped by length.
 
         Columns: vertex (type of the vertices), centrality (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_katz``
         """
-        return self._rows("katz", {"alpha": alpha, "beta": beta, "max_iterations": max_iterations, "tolerance": tolerance, "normalized": normalized, "weights": weights, "direction": direction}, select, progress)
+        return self._rows("katz", {"alpha": alpha, "beta": beta, "max_iterations": max_iterations, "tolerance": tolerance, "normalized": normalized, "weights": weights, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def lcc(self, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def lcc(self, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Local clustering coefficients.
 
         Columns: vertex (type of the vertices), coefficient (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'both'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_lcc``
         """
-        return self._rows("lcc", {"direction": direction}, select, progress)
+        return self._rows("lcc", {"direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def leiden(self, resolution: float | None = 1, theta: float | None = 0.01, max_cluster_size: int | None = None, max_levels: int | None = None, seed: int | None = 0, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def leiden(self, resolution: float | None = 1, theta: float | None = 0.01, max_cluster_size: int | None = None, max_levels: int | None = None, seed: int | None = 0, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Connected communities by modularity (Leiden), one row for each vertex and level.
 
         Columns: vertex (type of the vertices), level (integer), community (type of the vertices), parent (type of the vertices).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_leiden``
         """
-        return self._rows("leiden", {"resolution": resolution, "theta": theta, "max_cluster_size": max_cluster_size, "max_levels": max_levels, "seed": seed}, select, progress)
+        return self._rows("leiden", {"resolution": resolution, "theta": theta, "max_cluster_size": max_cluster_size, "max_levels": max_levels, "seed": seed, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def longest_path(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def longest_path(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Length of the longest path (by weight) to each vertex of an acyclic graph.
 
         Columns: vertex (type of the vertices), distance (double precision).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_longest_path``
         """
-        return self._rows("longest_path", {}, select, progress)
+        return self._rows("longest_path", {"edge_filter": edge_filter, "params": params}, select, progress)
 
-    def louvain(self, resolution: float | None = 1, max_levels: int | None = None, tolerance: float | None = 1e-7, seed: int | None = 0, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def louvain(self, resolution: float | None = 1, max_levels: int | None = None, tolerance: float | None = 1e-7, seed: int | None = 0, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Communities by modularity (Louvain), one row for each vertex and level.
 
         Columns: vertex (type of the vertices), level (integer), community (type of the vertices), parent (type of the vertices).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_louvain``
         """
-        return self._rows("louvain", {"resolution": resolution, "max_levels": max_levels, "tolerance": tolerance, "seed": seed}, select, progress)
+        return self._rows("louvain", {"resolution": resolution, "max_levels": max_levels, "tolerance": tolerance, "seed": seed, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def max_flow(self, source: Key | Keys | None, target: Key | Keys | None, direction: Direction | None = None) -> float | None:
+    def max_flow(self, source: Key | Keys | None, target: Key | Keys | None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None) -> float | None:
         """Value of the maximum flow from the sources to the targets; weights are capacities.
+
+        ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
 
         SQL: ``emogi_max_flow``
         """
-        return self._value("max_flow", {"source": source, "target": target, "direction": direction})
+        return self._value("max_flow", {"source": source, "target": target, "direction": direction, "edge_filter": edge_filter, "params": params})
 
-    def max_flow_edges(self, source: Key | Keys | None, target: Key | Keys | None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def max_flow_edges(self, source: Key | Keys | None, target: Key | Keys | None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Edges of a maximum flow, with flow and residual capacity.
 
         Columns: src (type of the vertices), dst (type of the vertices), edge (type of the vertices), flow (double precision), residual (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_max_flow_edges``
         """
-        return self._rows("max_flow_edges", {"source": source, "target": target, "direction": direction}, select, progress)
+        return self._rows("max_flow_edges", {"source": source, "target": target, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def min_cut(self, source: Key | Keys | None, target: Key | Keys | None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def min_cut(self, source: Key | Keys | None, target: Key | Keys | None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Edges of the minimum cut between the sources and the targets.
 
         Columns: src (type of the vertices), dst (type of the vertices), edge (type of the vertices), capacity (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_min_cut``
         """
-        return self._rows("min_cut", {"source": source, "target": target, "direction": direction}, select, progress)
+        return self._rows("min_cut", {"source": source, "target": target, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def modularity(self, communities: Query | Mapping[Any, Any], resolution: float | None = 1) -> float | None:
+    def modularity(self, communities: Query | Mapping[Any, Any], resolution: float | None = 1, *, edge_filter: str | None = None, params: Any = None) -> float | None:
         """Modularity of the communities that a query returns.
+
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
 
         SQL: ``emogi_modularity``
         """
-        return self._value("modularity", {"communities": communities, "resolution": resolution})
+        return self._value("modularity", {"communities": communities, "resolution": resolution, "edge_filter": edge_filter, "params": params})
 
-    def neural(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def neural(self, start: Query | Mapping[Any, float], max_iterations: int | None = 1000, tolerance: float | None = 1e-6, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Activations of a recurrent network of tanh neurons.
 
         Columns: vertex (type of the vertices), value (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_neural``
         """
-        return self._rows("neural", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction}, select, progress)
+        return self._rows("neural", {"start": start, "max_iterations": max_iterations, "tolerance": tolerance, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def pagerank(self, damping: float | None = 0.85, max_iterations: int | None = 100, tolerance: float | None = 1e-6, start: Query | Mapping[Any, float] | None = None, direction: Direction | None = None, weights: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def pagerank(self, damping: float | None = 0.85, max_iterations: int | None = 100, tolerance: float | None = 1e-6, start: Query | Mapping[Any, float] | None = None, direction: Direction | None = None, weights: bool | None = False, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """PageRank; the ranks sum to 1.
 
         Columns: vertex (type of the vertices), rank (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_pagerank``
         """
-        return self._rows("pagerank", {"damping": damping, "max_iterations": max_iterations, "tolerance": tolerance, "start": start, "direction": direction, "weights": weights}, select, progress)
+        return self._rows("pagerank", {"damping": damping, "max_iterations": max_iterations, "tolerance": tolerance, "start": start, "direction": direction, "weights": weights, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def prewarm(self, direction: Direction | None = None, weights: bool | None = False, backward: bool | None = False, keep: bool | None = None) -> dict[str, Any]:
+    def prewarm(self, direction: Direction | None = None, weights: bool | None = False, backward: bool | None = False, keep: bool | None = None, *, edge_filter: str | None = None, params: Any = None) -> dict[str, Any]:
         """Load a graph into the cache for all sessions; with keep, exempt it from eviction.
 
         Returns a dict: cache (text), vertices (bigint), edges (bigint), bytes (bigint), kept (boolean).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
 
         SQL: ``emogi_prewarm``
         """
-        return self._record("prewarm", {"direction": direction, "weights": weights, "backward": backward, "keep": keep})
+        return self._record("prewarm", {"direction": direction, "weights": weights, "backward": backward, "keep": keep, "edge_filter": edge_filter, "params": params})
 
-    def random_walk(self, source: Key | Keys | None, length: int | None = 80, walks: int | None = 1, p: float | None = 1, q: float | None = 1, seed: int | None = 0, direction: Direction | None = None, weights: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def random_walk(self, source: Key | Keys | None, length: int | None = 80, walks: int | None = 1, p: float | None = 1, q: float | None = 1, seed: int | None = 0, direction: Direction | None = None, weights: bool | None = False, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Random walks from each source, as in node2vec with p and q.
 
         Columns: walk (bigint), step (integer), vertex (type of the vertices).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_random_walk``
         """
-        return self._rows("random_walk", {"source": source, "length": length, "walks": walks, "p": p, "q": q, "seed": seed, "direction": direction, "weights": weights}, select, progress)
+        return self._rows("random_walk", {"source": source, "length": length, "walks": walks, "p": p, "q": q, "seed": seed, "direction": direction, "weights": weights, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def reachable(self, pairs: Query | Pairs, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def reachable(self, pairs: Query | Pairs, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Whether a path leads from source to target, for each pair of a query.
 
         Columns: source (type of the vertices), target (type of the vertices), reachable (boolean).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_reachable``
         """
-        return self._rows("reachable", {"pairs": pairs, "direction": direction}, select, progress)
+        return self._rows("reachable", {"pairs": pairs, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def scc(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def scc(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Strongly connected components, each named by its smallest vertex.
 
         Columns: vertex (type of the vertices), component (type of the vertices).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_scc``
         """
-        return self._rows("scc", {}, select, progress)
+        return self._rows("scc", {"edge_filter": edge_filter, "params": params}, select, progress)
 
-    def shortest_path(self, source: Key | None, target: Key | None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def shortest_path(self, source: Key | None, target: Key | None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of one shortest path, from source to target.
 
         Columns: seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_shortest_path``
         """
-        return self._rows("shortest_path", {"source": source, "target": target, "direction": direction}, select, progress)
+        return self._rows("shortest_path", {"source": source, "target": target, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def shortest_path_tree(self, source: Key | Keys | None, max_distance: float | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def shortest_path_tree(self, source: Key | Keys | None, max_distance: float | None = None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, each with its distance (by weight) and its predecessor.
 
         Columns: vertex (type of the vertices), distance (double precision), predecessor (type of the vertices), edge (type of the vertices), source (type of the vertices).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_shortest_path_tree``
         """
-        return self._rows("shortest_path_tree", {"source": source, "max_distance": max_distance, "direction": direction}, select, progress)
+        return self._rows("shortest_path_tree", {"source": source, "max_distance": max_distance, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def shortest_paths(self, sources: Keys | None = None, targets: Keys | None = None, pairs: Query | Pairs | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def shortest_paths(self, sources: Keys | None = None, targets: Keys | None = None, pairs: Query | Pairs | None = None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of one shortest path from each source to each target.
 
         Columns: source (type of the vertices), target (type of the vertices), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_shortest_paths``
         """
-        return self._rows("shortest_paths", {"sources": sources, "targets": targets, "pairs": pairs, "direction": direction}, select, progress)
+        return self._rows("shortest_paths", {"sources": sources, "targets": targets, "pairs": pairs, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def similarity(self, measure: str | None = "jaccard", top_k: int | None = 10, cutoff: float | None = 0, pairs: Query | Pairs | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def similarity(self, measure: str | None = "jaccard", top_k: int | None = 10, cutoff: float | None = 0, pairs: Query | Pairs | None = None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Similarity of vertices by their neighbors, for the most similar pairs or for given pairs.
 
         Columns: vertex1 (type of the vertices), vertex2 (type of the vertices), similarity (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_similarity``
         """
-        return self._rows("similarity", {"measure": measure, "top_k": top_k, "cutoff": cutoff, "pairs": pairs, "direction": direction}, select, progress)
+        return self._rows("similarity", {"measure": measure, "top_k": top_k, "cutoff": cutoff, "pairs": pairs, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def spanning_forest(self, maximum: bool | None = False, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def spanning_forest(self, maximum: bool | None = False, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Minimum or maximum spanning forest, one row for each edge.
 
         Columns: src (type of the vertices), dst (type of the vertices), weight (double precision).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_spanning_forest``
         """
-        return self._rows("spanning_forest", {"maximum": maximum}, select, progress)
+        return self._rows("spanning_forest", {"maximum": maximum, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def ssnsp(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def ssnsp(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the number of shortest paths (by hops) to each.
 
         Columns: vertex (type of the vertices), level (integer), paths (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_ssnsp``
         """
-        return self._rows("ssnsp", {"source": source, "max_depth": max_depth, "direction": direction}, select, progress)
+        return self._rows("ssnsp", {"source": source, "max_depth": max_depth, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def sssp(self, source: Key | Keys | None, max_distance: float | None = None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def sssp(self, source: Key | Keys | None, max_distance: float | None = None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the length of the shortest path (by weight) to each.
 
         Columns: vertex (type of the vertices), distance (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_sssp``
         """
-        return self._rows("sssp", {"source": source, "max_distance": max_distance, "direction": direction}, select, progress)
+        return self._rows("sssp", {"source": source, "max_distance": max_distance, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def sswp(self, source: Key | Keys | None, direction: Direction | None = None, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def sswp(self, source: Key | Keys | None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices reached, with the width of the widest path to each.
 
         Columns: vertex (type of the vertices), width (double precision).
         ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_sswp``
         """
-        return self._rows("sswp", {"source": source, "direction": direction}, select, progress)
+        return self._rows("sswp", {"source": source, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def topological_order(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def topological_order(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of an acyclic graph, in an order in which all edges lead forward.
 
         Columns: vertex (type of the vertices), level (integer), position (bigint).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_topological_order``
         """
-        return self._rows("topological_order", {}, select, progress)
+        return self._rows("topological_order", {"edge_filter": edge_filter, "params": params}, select, progress)
 
-    def triangle_count(self) -> int:
+    def triangle_count(self, *, edge_filter: str | None = None, params: Any = None) -> int:
         """Number of triangles of the simple undirected graph.
+
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
 
         SQL: ``emogi_triangle_count``
         """
-        return self._value("triangle_count", {})
+        return self._value("triangle_count", {"edge_filter": edge_filter, "params": params})
 
-    def triangles(self, *, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def triangles(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Number of triangles of each vertex, in the simple undirected graph.
 
         Columns: vertex (type of the vertices), triangles (bigint).
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
         ``select`` lists the columns to return; None returns all.
 
         SQL: ``emogi_triangles``
         """
-        return self._rows("triangles", {}, select, progress)
+        return self._rows("triangles", {"edge_filter": edge_filter, "params": params}, select, progress)

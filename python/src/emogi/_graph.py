@@ -371,6 +371,8 @@ class Graph(Functions):
             return _key(value)
         if value is None:
             return value
+        if name == "params":
+            return list(value) if isinstance(value, (list, tuple)) else [value]
         if (query := _two_columns(name, value)) is not None:
             return query
         said, taken = _TAKEN[type_]
@@ -388,6 +390,9 @@ class Graph(Functions):
             if type_ == "key[]":
                 return self._typed([value], type_, kind)
             return sql.SQL("({})::{}").format(_key_literal(value), sql.SQL(kind))
+        if type_ == "any":
+            # params: a list is the values of several parameters
+            return sql.SQL("ROW({})").format(sql.SQL(", ").join(sql.Literal(_plain(part)) for part in value))
         if isinstance(value, sql.Composable):
             value = value.as_string(self.connection)
         return sql.SQL("({})::{}").format(sql.Literal(value), sql.SQL(type_))

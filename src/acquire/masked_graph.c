@@ -1,0 +1,253 @@
+/*
+ * masked_graph.c: use the cached graph of a whole table with an edge mask, instead of a graph of
+ * the rows for which a condition is true.
+ *
+ * This is possible if the graph is exact for the call's snapshot, and the condition is a program
+ * over property columns. The mask is in the memory of the call's slot.
+ */
+#include "postgres.h"
+
+#include "contract/edge_mask.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "acquire/masked_graph.h"
+#include "analysis/filter_program.h"
+#include "base/arena.h"
+#include "edges/property_scan.h"
+#include "edges/row_filter.h"
+
+/* The condition of a call, and where its graph is. */
+typedef struct Condition
+{
+	EmogiSource table;			/* without the condition */
+	List	   *quals;
+	EmogiFilterColumns columns;
+	EmogiCacheLookup *lookup;	/* of the table's graph */
+	bool		may_share;
+} Condition;
+
+/* What the memory of a mask begins with. */
+typedef struct MaskHeader
+{
+	EmogiEdgeMask mask;
+	EmogiEdgeFilter filter;
+	EmogiProperties forward;
+	EmogiProperties backward;
+} MaskHeader;
+
+/* ---- the condition ---- */
+
+/* List the columns of a condition; false if one has a type that is not stored. */
+static bool
+list_columns(const EmogiSource *filtered, EmogiFilterColumns *columns)
+{
+	const EmogiFilter *filter = filtered->filter;
+
+	columns->count = filter->ncolumns;
+	for (int i = 0; i < filter->ncolumns; i++)
+		if (!emogi_property_scan_identify(filtered->relid, filter->columns[i],
+										  &columns->columns[i], &columns->kinds[i]))
+			return false;
+	return true;
+}
+
+/* Can a mask stand for the condition of a filtered table? */
+static bool
+find_condition(const EmogiSource *filtered, Condition *condition)
+{
+	if (filtered->filter == NULL || filtered->reverse > 0 || filtered->weight > 0 ||
+		filtered->key.nparts > 0 || filtered->key.class == EMOGI_KEY_COMPARED ||
+		!list_columns(filtered, &condition->columns))
+		return false;
+	condition->table = *filtered;
+	condition->table.filter = NULL;
+	condition->quals = emogi_row_filter_plan(filtered).quals;
+	return emogi_filter_program_is_possible(condition->quals, &condition->columns);
+}
+
+/* Describe the graph of the table. */
+static void
+describe_graph(Condition *condition, const EmogiGraphSource *rows,
+			   const EmogiGraphRequest *request)
+{
+	EmogiGraphSource whole = emogi_graph_source_of_heaps(&condition->table, rows->tables);
+	const char *why;
+
+	condition->lookup = emogi_cache_lookup_make(&condition->table, NULL, &request->key);
+	condition->may_share = emogi_cache_lookup_may_share(condition->lookup, &whole, &why);
+}
+
+/* Check whether the cache has the graph of the table; call: to pin it for, NULL = do not. */
+static bool
+has_graph(EmogiCall *call, const Condition *condition)
+{
+	return condition->may_share &&
+		emogi_cache_lookup_find_or_wait(call, condition->lookup, true).has ==
+		EMOGI_CACHE_HAS_GRAPH;
+}
+
+/* ---- the mask ---- */
+
+/* Get the bytes of the header, with the program. */
+static Size
+header_bytes(const EmogiFilterProgram *program)
+{
+	return TYPEALIGN(EMOGI_LINE_BYTES, MAXALIGN(sizeof(MaskHeader)) +
+					 emogi_filter_program_bytes(program));
+}
+
+/* Begin the bitmap of one orientation; returns the memory behind it. */
+static char *
+begin_lists(const EmogiEdgeFilter *filter, const EmogiProperties *properties, char *memory,
+			EmogiMaskedLists *lists)
+{
+	EmogiError	error;
+
+	if (emogi_edge_mask_begin(filter, properties, memory, lists, &error) != EMOGI_OK)
+		elog(ERROR, "%s: %s", error.message, error.detail);
+	return memory + emogi_edge_mask_bytes(properties->nedges);
+}
+
+/*
+ * Make a mask for the columns that the call reads. is_reversed: the call's forward lists are the
+ * reverse lists of the graph.
+ */
+static void
+make_mask(EmogiCall *call, const EmogiFilterProgram *program, bool is_reversed,
+		  EmogiGraphView *view)
+{
+	const EmogiColumns *columns = call->slot->columns;
+	const bool	has_reverse = columns->backward.ncolumns > 0;
+	const Size	start = header_bytes(program);
+	MaskHeader *header;
+	char	   *memory;
+
+	view->mask_bytes = start + emogi_edge_mask_bytes(columns->forward.nedges) +
+		(has_reverse ? emogi_edge_mask_bytes(columns->backward.nedges) : 0);
+	memory = emogi_call_alloc_any(call, view->mask_bytes);
+	view->mask_memory = memory;
+	emogi_property_scan_populate(memory, view->mask_bytes);
+	header = (MaskHeader *) memory;
+	*header = (MaskHeader) {.forward = is_reversed ? columns->backward : columns->forward,
+							.backward = is_reversed ? columns->forward : columns->backward};
+	emogi_filter_program_copy(program, memory + MAXALIGN(sizeof *header), &header->filter);
+	memory = begin_lists(&header->filter, &header->forward, memory + start,
+						 &header->mask.forward);
+	if (has_reverse)
+		(void) begin_lists(&header->filter, &header->backward, memory, &header->mask.backward);
+	header->mask.in_offsets = columns->in_offsets;
+	header->mask.in_entries = columns->in_entries;
+	header->mask.is_symmetric = view->graph.backward.offsets != NULL && !has_reverse;
+	view->mask = &header->mask;
+}
+
+/* Set the view to the graph that the call has pinned, with a mask; false if that is impossible. */
+static bool
+show(EmogiCall *call, const Condition *condition, EmogiGraphView *view)
+{
+	const EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
+	EmogiFilterProgram program;
+
+	if (!emogi_filter_program_make(condition->quals, &condition->columns, call->slot->columns,
+								   &program))
+		return false;
+	call->record.is_masked = true;
+	call->record.ncolumns = (int) call->slot->columns->forward.ncolumns;
+	call->record.columns_bytes = call->slot->columns->bytes;
+	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, &condition->lookup->key,
+								&view->graph);
+	make_mask(call, &program, view->graph.forward.targets != cached->graph.forward.targets, view);
+	return true;
+}
+
+/* Get the columns of a condition. */
+static EmogiNeededColumns
+needed_columns(const Condition *condition)
+{
+	EmogiNeededColumns needed = {.count = condition->columns.count};
+
+	memcpy(needed.columns, condition->columns.columns, sizeof needed.columns);
+	return needed;
+}
+
+/* Release the graph that a call has pinned, and its columns. */
+static void
+release(EmogiSlot *slot)
+{
+	const int	graph = slot->graph;
+
+	emogi_cache_columns_release(slot);
+	slot->graph = -1;
+	pg_atomic_write_u64(&slot->nskipped, 0);
+	emogi_cache_unpin(graph);
+}
+
+/* Get the graph of the table with a mask; the call has no graph yet. */
+static bool
+get(EmogiCall *call, const Condition *condition, const EmogiGraphSource *rows, bool loads,
+	EmogiGraphView *view)
+{
+	const EmogiNeededColumns needed = needed_columns(condition);
+
+	if (!has_graph(NULL, condition))
+		return false;
+	emogi_call_take_slot(call);
+	if (!has_graph(call, condition))
+		return false;
+	if (emogi_cache_shared->graphs[call->slot->graph].graph.forward.nedges > 0 &&
+		emogi_columns_get(call, &condition->table, rows->tables, condition->lookup, &needed,
+						  loads) &&
+		show(call, condition, view))
+		return true;
+	release(call->slot);
+	return false;
+}
+
+/*
+ * Get the cached graph of the table that a condition is about, with a mask of the edges for which
+ * the condition is true; return false, with nothing pinned, if that is impossible. rows: of the
+ * filtered table, open, whose rights have been checked; loads: columns may be loaded. The call has
+ * a slot afterwards if the graph exists. Raises 53200, XX000, and errors of the folded expressions
+ * and the comparison of values.
+ */
+bool
+emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
+					   const EmogiGraphRequest *request, bool loads, EmogiGraphView *view)
+{
+	Condition	condition;
+	bool		found;
+
+	if (!rows->source->has_edge_filter || !emogi_enable_property_columns ||
+		!request->accepts_mask || request->is_verified || request->key.shared_only || rows->analysis == NULL || rows->analysis->filtered == NULL ||
+		rows->analysis->query->hasRowSecurity || rows->elsewhere != NIL || !find_condition(rows->analysis->filtered, &condition))
+		return false;
+	describe_graph(&condition, rows, request);
+	found = get(call, &condition, rows, loads, view);
+	emogi_cache_lookup_free(condition.lookup);
+	return found;
+}
+
+/* Get the share of the words of a bitmap that are known. */
+static double
+known_share(const EmogiMaskedLists *lists)
+{
+	const uint64 nwords = emogi_bitmap_words(lists->properties->nedges);
+
+	if (lists->known == NULL)
+		return 1;
+	return (double) pg_popcount((const char *) lists->known,
+								(int) (emogi_bitmap_words(nwords) * sizeof(uint64))) / nwords;
+}
+
+/* Free the mask of a view, and stop reading its columns. */
+void
+emogi_masked_graph_end(EmogiCall *call, EmogiGraphView *view)
+{
+	if (view->mask == NULL)
+		return;
+	call->record.mask_share = known_share(&view->mask->forward);
+	emogi_arena_free(view->mask_memory, view->mask_bytes);
+	view->mask = NULL;
+	emogi_cache_columns_release(call->slot);
+}

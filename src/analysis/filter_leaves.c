@@ -1,0 +1,734 @@
+/*
+ * filter_leaves.c: translate comparisons of property columns into steps of a filter program
+ *
+ * An operator is translated if it belongs to the btree operator family of the type, so that its
+ * meaning is known. Comparisons with a dictionary become ranges of codes, or sets of them. Others
+ * are evaluated for each value of the dictionary, if they cannot raise an error.
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "analysis/filter_program.h"
+
+/* How a column is compared. */
+typedef enum Conversion
+{
+	AS_IT_IS,
+	TO_FLOAT,					/* an integer, as a double */
+	TO_NUMERIC					/* an integer, as a numeric */
+} Conversion;
+
+/* A column in an expression. */
+typedef struct Operand
+{
+	int			number;			/* in translation->columns */
+	uint32		column;			/* in the stored columns */
+	EmogiColumnKind kind;
+	Oid			type;			/* as which it is compared */
+	Conversion	conversion;
+} Operand;
+
+/* An operator of a btree operator family. */
+typedef struct Comparison
+{
+	int			strategy;		/* BTLessStrategyNumber ... */
+	bool		is_negated;		/* of equality: <> */
+} Comparison;
+
+/*
+ * The place of a constant among ascending values: the first that is not less, and the first that is
+ * greater; `no_...` = there is none.
+ */
+typedef struct Bounds
+{
+	int64		first;
+	int64		after;
+	bool		no_first;
+	bool		no_after;
+} Bounds;
+
+/* ---- columns ---- */
+
+static bool
+is_integer_type(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool
+is_float_type(Oid type)
+{
+	return type == FLOAT4OID || type == FLOAT8OID;
+}
+
+/* Find the stored column of a number in translation->columns; false if it is not stored. */
+static bool
+find_stored(const EmogiFilterTranslation *translation, int number, uint32 *column)
+{
+	const EmogiColumns *stored = translation->stored;
+
+	*column = number;
+	if (stored == NULL)
+		return true;
+	for (uint32 i = 0; i < stored->forward.ncolumns; i++)
+		if (memcmp(&stored->columns[i].identity, &translation->columns->columns[number],
+				   sizeof(EmogiColumnIdentity)) == 0)
+		{
+			*column = i;
+			return stored->columns[i].kind != EMOGI_COLUMN_ABSENT;
+		}
+	return false;
+}
+
+/* Find the column that a variable is. */
+static bool
+match_variable(const EmogiFilterTranslation *translation, const Var *var, Operand *operand)
+{
+	const EmogiFilterColumns *columns = translation->columns;
+
+	for (int i = 0; i < columns->count; i++)
+		if (columns->columns[i].attnum == var->varattno)
+		{
+			*operand = (Operand) {.number = i,.kind = columns->kinds[i],
+				.type = columns->columns[i].type};
+			return find_stored(translation, i, &operand->column);
+		}
+	return false;
+}
+
+/* Apply a cast function to a column; false if its values are not known then. */
+static bool
+convert(Operand *operand, Oid function, Oid to)
+{
+	const Oid	from = operand->type;
+	Oid			cast;
+
+	if (operand->conversion != AS_IT_IS || function >= FirstNormalObjectId ||
+		find_coercion_pathway(to, from, COERCION_EXPLICIT, &cast) != COERCION_PATH_FUNC ||
+		cast != function)
+		return false;
+	operand->type = to;
+	if (is_integer_type(from) && is_integer_type(to))
+		return get_typlen(from) < get_typlen(to);
+	if (from == FLOAT4OID && to == FLOAT8OID)
+		return true;
+	operand->conversion = to == FLOAT8OID ? TO_FLOAT : TO_NUMERIC;
+	return is_integer_type(from) && (to == FLOAT8OID || to == NUMERICOID);
+}
+
+/* Find the column that an expression is, perhaps converted. */
+static bool
+match_operand(const EmogiFilterTranslation *translation, Node *node, Operand *operand)
+{
+	if (IsA(node, Var))
+		return match_variable(translation, castNode(Var, node), operand);
+	if (IsA(node, RelabelType))
+	{
+		const RelabelType *relabeled = castNode(RelabelType, node);
+		const Oid	type = getBaseType(relabeled->resulttype);
+
+		if (!match_operand(translation, (Node *) relabeled->arg, operand))
+			return false;
+		if (operand->type == VARCHAROID && type == TEXTOID)
+			operand->type = TEXTOID;
+		return operand->type == type;
+	}
+	if (IsA(node, FuncExpr))
+	{
+		const FuncExpr *call = castNode(FuncExpr, node);
+
+		return list_length(call->args) == 1 &&
+			match_operand(translation, linitial(call->args), operand) &&
+			convert(operand, call->funcid, call->funcresulttype);
+	}
+	return false;
+}
+
+/* Check whether an expression is a column as it is, and get its number among the stored ones. */
+bool
+emogi_filter_leaves_column(EmogiFilterTranslation *translation, Node *node, uint32 *column)
+{
+	Operand		operand;
+
+	if (!match_operand(translation, node, &operand) || operand.conversion != AS_IT_IS)
+		return false;
+	*column = operand.column;
+	return true;
+}
+
+/* ---- operators ---- */
+
+/* Find the meaning of an operator for a type; false if it is unknown. */
+static bool
+find_comparison(Oid operator, Oid type, Comparison *comparison)
+{
+	const Oid	family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	Oid			negator;
+
+	if (!OidIsValid(family) || family >= FirstNormalObjectId)
+		return false;
+	*comparison = (Comparison) {get_op_opfamily_strategy(operator, family)};
+	if (comparison->strategy != 0)
+		return true;
+	negator = get_negator(operator);
+	if (!OidIsValid(negator) ||
+		get_op_opfamily_strategy(negator, family) != BTEqualStrategyNumber)
+		return false;
+	*comparison = (Comparison) {BTEqualStrategyNumber, true};
+	return true;
+}
+
+/* Exchange the operands of a comparison. */
+static void
+commute(Comparison *comparison)
+{
+	comparison->strategy = BTGreaterStrategyNumber + BTLessStrategyNumber - comparison->strategy;
+}
+
+/* Set a step to the values for which a comparison with a constant is true. */
+static void
+set_range(EmogiFilterStep *step, int strategy, const Bounds *bounds)
+{
+	const bool	is_below = strategy == BTLessStrategyNumber ||
+		strategy == BTLessEqualStrategyNumber;
+	const bool	to_first = strategy == BTLessStrategyNumber;
+	const bool	from_after = strategy == BTGreaterStrategyNumber;
+	const bool	no_end = to_first ? bounds->no_first : bounds->no_after;
+	const int64 end = to_first ? bounds->first : bounds->after;
+	bool		is_empty = false;
+
+	step->low = PG_INT64_MIN;
+	step->high = PG_INT64_MAX;
+	if (!is_below)
+	{
+		is_empty = from_after ? bounds->no_after : bounds->no_first;
+		step->low = from_after ? bounds->after : bounds->first;
+	}
+	if ((is_below || strategy == BTEqualStrategyNumber) && !no_end)
+	{
+		is_empty |= end == PG_INT64_MIN;
+		step->high = is_empty ? 0 : end - 1;
+	}
+	if (is_empty || step->low > step->high)
+	{
+		step->low = 1;
+		step->high = 0;
+	}
+}
+
+/* ---- the place of a constant among integers ---- */
+
+/* Get the bounds of an integer. */
+static Bounds
+bounds_of_integer(int64 value)
+{
+	return (Bounds) {.first = value,.after = value < PG_INT64_MAX ? value + 1 : 0,
+		.no_after = value == PG_INT64_MAX};
+}
+
+/* Is an integer, as a double, before a double, or equal to it? */
+static bool
+is_before(int64 value, double constant, bool or_equal)
+{
+	return or_equal ? float8_le((double) value, constant) : float8_lt((double) value, constant);
+}
+
+/* Find the first integer that is not before a double; false if there is none. */
+static bool
+find_first(double constant, bool or_equal, int64 *first)
+{
+	int64		low = PG_INT64_MIN;
+	int64		high = PG_INT64_MAX;
+
+	if (is_before(high, constant, or_equal))
+		return false;
+	while (low < high)
+	{
+		const int64 middle = low + (int64) (((uint64) high - (uint64) low) / 2);
+
+		if (is_before(middle, constant, or_equal))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*first = low;
+	return true;
+}
+
+/* Get the bounds of a double among integers, whose conversion is monotone. */
+static Bounds
+bounds_of_float(double constant)
+{
+	Bounds		bounds = {0};
+
+	bounds.no_first = !find_first(constant, false, &bounds.first);
+	bounds.no_after = !find_first(constant, true, &bounds.after);
+	return bounds;
+}
+
+/* Compare a numeric with an integer. */
+static int
+compare_numeric(Datum numeric, int64 integer)
+{
+	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, numeric,
+											 DirectFunctionCall1(int8_numeric,
+																 Int64GetDatum(integer))));
+}
+
+/* Get the bounds of a numeric among integers. */
+static Bounds
+bounds_of_numeric(Datum constant)
+{
+	int64		floor;
+	Bounds		bounds;
+
+	if (compare_numeric(constant, PG_INT64_MAX) > 0)
+		return (Bounds) {.no_first = true,.no_after = true};
+	if (compare_numeric(constant, PG_INT64_MIN) < 0)
+		return (Bounds) {PG_INT64_MIN, PG_INT64_MIN};
+	floor = DatumGetInt64(DirectFunctionCall1(numeric_int8,
+											  DirectFunctionCall1(numeric_floor, constant)));
+	bounds = bounds_of_integer(floor);
+	if (compare_numeric(constant, floor) != 0)
+	{
+		bounds.first = bounds.after;
+		bounds.no_first = bounds.no_after;
+	}
+	return bounds;
+}
+
+/* Get the integer of a constant of a type that is stored as one. */
+static int64
+integer_of(Datum value, Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+			return DatumGetBool(value);
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+		case DATEOID:
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+static double
+float_of(Datum value, Oid type)
+{
+	return type == FLOAT4OID ? (double) DatumGetFloat4(value) : DatumGetFloat8(value);
+}
+
+/* ---- dictionaries ---- */
+
+/* Check whether a comparison of codes under this collation is one of values. */
+static bool
+has_order(const EmogiFilterTranslation *translation, const Operand *operand, Oid collation,
+		  bool is_equality)
+{
+	const Oid	stored = translation->columns->columns[operand->number].collation;
+
+	return collation == stored ||
+		(is_equality && OidIsValid(collation) && OidIsValid(stored) &&
+		 get_collation_isdeterministic(collation) && get_collation_isdeterministic(stored));
+}
+
+/* Find the first code whose value is not before a constant. */
+static uint32
+find_code(const EmogiColumn *column, Datum constant, bool or_equal)
+{
+	TypeCacheEntry *type = lookup_type_cache(column->identity.type, TYPECACHE_CMP_PROC_FINFO);
+	uint32		low = 0;
+	uint32		high = column->nvalues;
+
+	while (low < high)
+	{
+		const uint32 middle = low + (high - low) / 2;
+		const int	order = DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo,
+															column->identity.collation,
+															emogi_column_value(column, middle,
+																			   type->typbyval),
+															constant));
+
+		if (order < 0 || (or_equal && order == 0))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Get the bounds of a constant among codes. */
+static Bounds
+bounds_of_value(const EmogiColumn *column, Datum constant)
+{
+	return (Bounds) {.first = find_code(column, constant, false),
+					 .after = find_code(column, constant, true)};
+}
+
+/* Make an empty set of the codes of a dictionary, which is not empty. */
+static uint64 *
+make_set(EmogiFilterStep *step, const EmogiColumn *column)
+{
+	uint64	   *members = palloc0(emogi_bitmap_words(column->nvalues) * sizeof *members);
+
+	step->kind = EMOGI_FILTER_IN_SET;
+	step->low = 0;
+	step->high = (int64) column->nvalues - 1;
+	step->values = members;
+	return members;
+}
+
+/* Push that a column with a dictionary has one of the codes for which a function is true. */
+static bool
+push_evaluated(EmogiFilterTranslation *translation, const Operand *operand, Oid function,
+			   Oid collation, Datum constant, bool is_commuted)
+{
+	const EmogiColumn *column = translation->stored != NULL ?
+		&translation->stored->columns[operand->column] : NULL;
+	EmogiFilterStep step = {.kind = EMOGI_FILTER_RANGE,.column = operand->column,.low = 1,
+		.high = 0};
+	uint64	   *members;
+	FmgrInfo	call;
+	bool		by_value;
+
+	if (column == NULL || column->nvalues == 0)
+		return emogi_filter_program_push(translation, &step);
+	members = make_set(&step, column);
+	by_value = get_typbyval(column->identity.type);
+	fmgr_info(function, &call);
+	for (uint32 code = 0; code < column->nvalues; code++)
+	{
+		const Datum value = emogi_column_value(column, code, by_value);
+
+		CHECK_FOR_INTERRUPTS();
+		if (DatumGetBool(FunctionCall2Coll(&call, collation, is_commuted ? constant : value,
+										   is_commuted ? value : constant)))
+			members[code / 64] |= UINT64CONST(1) << (code % 64);
+	}
+	return emogi_filter_program_push(translation, &step);
+}
+
+/* Does a pattern end with an escape character, which may be an error? */
+static bool
+ends_with_escape(Datum pattern)
+{
+	const char *bytes = VARDATA_ANY(DatumGetPointer(pattern));
+	int			length = VARSIZE_ANY_EXHDR(DatumGetPointer(pattern));
+	bool		is_escaped = false;
+
+	while (length > 0 && bytes[--length] == '\\')
+		is_escaped = !is_escaped;
+	return is_escaped;
+}
+
+/* Check whether LIKE under this collation with this constant cannot raise an error. */
+static bool
+is_safe_pattern(const Const *constant, Oid collation)
+{
+	return constant->consttype == TEXTOID && OidIsValid(collation) &&
+		get_collation_isdeterministic(collation) &&
+		!ends_with_escape(PointerGetDatum(PG_DETOAST_DATUM_PACKED(constant->constvalue)));
+}
+
+/* Translate LIKE and ILIKE. */
+static bool
+translate_pattern(EmogiFilterTranslation *translation, const Operand *operand, Oid function,
+				  Oid collation, const Const *constant)
+{
+	const bool	of_text = function == F_TEXTLIKE || function == F_TEXTNLIKE ||
+		function == F_TEXTICLIKE || function == F_TEXTICNLIKE;
+	const bool	of_bpchar = function == F_BPCHARLIKE || function == F_BPCHARNLIKE ||
+		function == F_BPCHARICLIKE || function == F_BPCHARICNLIKE;
+
+	if (!(of_text && operand->type == TEXTOID) && !(of_bpchar && operand->type == BPCHAROID))
+		return false;
+	return is_safe_pattern(constant, collation) &&
+		push_evaluated(translation, operand, function, collation, constant->constvalue, false);
+}
+
+/* ---- comparisons ---- */
+
+/* Check whether a constant of a type can be compared with a column. */
+static bool
+is_comparable(const Operand *operand, Oid type)
+{
+	if (operand->conversion == TO_NUMERIC)
+		return type == NUMERICOID;
+	if (operand->conversion == TO_FLOAT || operand->kind == EMOGI_COLUMN_FLOAT)
+		return is_float_type(type);
+	if (is_integer_type(operand->type))
+		return is_integer_type(type);
+	return type == operand->type;
+}
+
+/* Replace the topmost truth by its opposite if a comparison is negated. */
+static bool
+negate(EmogiFilterTranslation *translation, bool is_negated)
+{
+	if (is_negated)
+		emogi_filter_program_add(translation, EMOGI_FILTER_NOT);
+	return true;
+}
+
+/* Get the bounds of a constant among the stored values of a column. */
+static Bounds
+find_bounds(const EmogiFilterTranslation *translation, const Operand *operand,
+			const Const *constant, Oid type)
+{
+	if (operand->conversion == TO_NUMERIC)
+		return bounds_of_numeric(constant->constvalue);
+	if (operand->conversion == TO_FLOAT)
+		return bounds_of_float(float_of(constant->constvalue, type));
+	if (operand->kind == EMOGI_COLUMN_INTEGER)
+		return bounds_of_integer(integer_of(constant->constvalue, type));
+	if (translation->stored == NULL)
+		return (Bounds) {0};
+	return bounds_of_value(&translation->stored->columns[operand->column],
+						   constant->constvalue);
+}
+
+/* Translate a comparison of a float column. */
+static bool
+compare_float(EmogiFilterTranslation *translation, const Operand *operand, int strategy,
+			  double constant)
+{
+	const EmogiFilterStep step = {.kind = EMOGI_FILTER_COMPARE,
+		.comparison = (EmogiComparison) (EMOGI_LESS + strategy - BTLessStrategyNumber),
+		.column = operand->column,.number = constant};
+
+	return emogi_filter_program_push(translation, &step);
+}
+
+/* Translate an operator on a column and a constant; is_commuted: in the other order. */
+static bool
+compare_constant(EmogiFilterTranslation *translation, const Operand *operand, Oid operator,
+				 Oid collation, const Const *constant, bool is_commuted)
+{
+	const Oid	type = getBaseType(constant->consttype);
+	const EmogiFilterStep unknown = {.kind = EMOGI_FILTER_CONSTANT,.constant = EMOGI_UNKNOWN};
+	EmogiFilterStep step = {.kind = EMOGI_FILTER_RANGE,.column = operand->column};
+	Comparison	comparison;
+	Bounds		bounds;
+
+	if (!find_comparison(operator, operand->type, &comparison))
+		return !constant->constisnull && !is_commuted && operand->kind == EMOGI_COLUMN_CODES &&
+			translate_pattern(translation, operand, get_opcode(operator), collation, constant);
+	if (constant->constisnull)
+		return emogi_filter_program_push(translation, &unknown);
+	if (!is_comparable(operand, type))
+		return false;
+	if (operand->kind == EMOGI_COLUMN_CODES &&
+		!has_order(translation, operand, collation,
+				   comparison.strategy == BTEqualStrategyNumber))
+		return push_evaluated(translation, operand, get_opcode(operator), collation,
+							  constant->constvalue, is_commuted);
+	if (is_commuted)
+		commute(&comparison);
+	if (operand->kind == EMOGI_COLUMN_FLOAT)
+	{
+		if (!compare_float(translation, operand, comparison.strategy,
+						   float_of(constant->constvalue, type)))
+			return false;
+	}
+	else
+	{
+		bounds = find_bounds(translation, operand, constant, type);
+		set_range(&step, comparison.strategy, &bounds);
+		if (!emogi_filter_program_push(translation, &step))
+			return false;
+	}
+	return negate(translation, comparison.is_negated);
+}
+
+/* Check whether two columns are compared as they are stored, or both as doubles. */
+static bool
+are_comparable(const Operand *left, const Operand *right)
+{
+	if (left->kind == EMOGI_COLUMN_CODES || right->kind == EMOGI_COLUMN_CODES ||
+		left->conversion == TO_NUMERIC || right->conversion == TO_NUMERIC)
+		return false;
+	if (left->kind == EMOGI_COLUMN_FLOAT || right->kind == EMOGI_COLUMN_FLOAT)
+		return is_float_type(left->type) && is_float_type(right->type);
+	return left->conversion == AS_IT_IS && right->conversion == AS_IT_IS &&
+		(left->type == right->type ||
+		 (is_integer_type(left->type) && is_integer_type(right->type)));
+}
+
+/* Translate an operator on two columns. */
+static bool
+compare_columns(EmogiFilterTranslation *translation, const Operand *left, const Operand *right,
+				Oid operator)
+{
+	EmogiFilterStep step = {.kind = EMOGI_FILTER_COMPARE_COLUMNS,.column = left->column,
+		.other = right->column};
+	Comparison	comparison;
+
+	if (!are_comparable(left, right) || !find_comparison(operator, left->type, &comparison))
+		return false;
+	step.comparison = comparison.is_negated ? EMOGI_NOT_EQUAL :
+		(EmogiComparison) (EMOGI_LESS + comparison.strategy - BTLessStrategyNumber);
+	return emogi_filter_program_push(translation, &step);
+}
+
+/* Translate a binary operator; false if that is impossible. */
+bool
+emogi_filter_leaves_operator(EmogiFilterTranslation *translation, Oid operator, Oid collation,
+							 List *args)
+{
+	Node	   *left = linitial(args);
+	Node	   *right = list_length(args) == 2 ? lsecond(args) : NULL;
+	Operand		operand;
+	Operand		other;
+
+	if (right == NULL)
+		return false;
+	if (IsA(right, Const))
+		return match_operand(translation, left, &operand) &&
+			compare_constant(translation, &operand, operator, collation, castNode(Const, right),
+							 false);
+	if (IsA(left, Const))
+		return match_operand(translation, right, &operand) &&
+			compare_constant(translation, &operand, operator, collation, castNode(Const, left),
+							 true);
+	return match_operand(translation, left, &operand) &&
+		match_operand(translation, right, &other) &&
+		compare_columns(translation, &operand, &other, operator);
+}
+
+/* ---- arrays ---- */
+
+static int
+compare_floats(const void *a, const void *b)
+{
+	return float8_cmp_internal(*(const double *) a, *(const double *) b);
+}
+
+static int
+compare_integers(const void *a, const void *b)
+{
+	const int64 x = *(const int64 *) a;
+	const int64 y = *(const int64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Set a step to the elements of an array that are not NULL, for a column stored as numbers. */
+static void
+set_numbers(EmogiFilterStep *step, const Operand *operand, Oid type, const Datum *elements,
+			const bool *nulls, int nelements)
+{
+	const bool	is_float = operand->kind == EMOGI_COLUMN_FLOAT;
+	int64	   *integers = palloc(nelements * sizeof *integers);
+	double	   *floats = (double *) integers;
+	uint64		count = 0;
+
+	for (int i = 0; i < nelements; i++)
+	{
+		if (nulls[i])
+			continue;
+		if (is_float)
+			floats[count++] = float_of(elements[i], type);
+		else
+			integers[count++] = integer_of(elements[i], type);
+	}
+	qsort(integers, count, sizeof *integers, is_float ? compare_floats : compare_integers);
+	step->kind = EMOGI_FILTER_AMONG;
+	step->nvalues = count;
+	step->values = integers;
+}
+
+/* Set a step to the codes of the elements of an array that are not NULL. */
+static void
+set_codes(EmogiFilterStep *step, const EmogiColumn *column, const Datum *elements,
+		  const bool *nulls, int nelements)
+{
+	uint64	   *members = make_set(step, column);
+
+	for (int i = 0; i < nelements; i++)
+	{
+		const Bounds bounds = nulls[i] ? (Bounds) {0} : bounds_of_value(column, elements[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 code = bounds.first; code < bounds.after; code++)
+			members[code / 64] |= UINT64CONST(1) << (code % 64);
+	}
+}
+
+/* Push that a column is equal to an element of an array, which is not empty. */
+static bool
+push_among(EmogiFilterTranslation *translation, const Operand *operand, const Const *array,
+		   Oid type)
+{
+	EmogiFilterStep step = {.kind = EMOGI_FILTER_RANGE,.column = operand->column,.low = 1,
+		.high = 0};
+	const EmogiColumn *column;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			nelements;
+	int16		length;
+	bool		by_value;
+	char		alignment;
+
+	get_typlenbyvalalign(type, &length, &by_value, &alignment);
+	deconstruct_array(DatumGetArrayTypeP(array->constvalue), type, length, by_value, alignment,
+					  &elements, &nulls, &nelements);
+	for (int i = 0; i < nelements; i++)
+		step.has_null |= nulls[i];
+	if (operand->kind != EMOGI_COLUMN_CODES)
+		set_numbers(&step, operand, type, elements, nulls, nelements);
+	else if (translation->stored != NULL)
+	{
+		column = &translation->stored->columns[operand->column];
+		if (column->nvalues > 0)
+			set_codes(&step, column, elements, nulls, nelements);
+	}
+	return emogi_filter_program_push(translation, &step);
+}
+
+/* Translate = ANY (array) and <> ALL (array), that is, IN and NOT IN; false if impossible. */
+bool
+emogi_filter_leaves_array(EmogiFilterTranslation *translation, const ScalarArrayOpExpr *expr)
+{
+	EmogiFilterStep constant = {.kind = EMOGI_FILTER_CONSTANT,.constant = EMOGI_UNKNOWN};
+	const Const *array = lsecond(expr->args);
+	Operand		operand;
+	Comparison	comparison;
+	Oid			type;
+
+	if (!IsA(array, Const) || !match_operand(translation, linitial(expr->args), &operand) ||
+		operand.conversion != AS_IT_IS ||
+		!find_comparison(expr->opno, operand.type, &comparison) ||
+		comparison.strategy != BTEqualStrategyNumber || comparison.is_negated == expr->useOr)
+		return false;
+	if (array->constisnull)
+		return emogi_filter_program_push(translation, &constant);
+	type = getBaseType(ARR_ELEMTYPE(DatumGetArrayTypeP(array->constvalue)));
+	if (!is_comparable(&operand, type) ||
+		(operand.kind == EMOGI_COLUMN_CODES &&
+		 !has_order(translation, &operand, expr->inputcollid, true)))
+		return false;
+	if (ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(array->constvalue)),
+					   ARR_DIMS(DatumGetArrayTypeP(array->constvalue))) == 0)
+	{
+		constant.constant = expr->useOr ? EMOGI_FALSE : EMOGI_TRUE;
+		return emogi_filter_program_push(translation, &constant);
+	}
+	return push_among(translation, &operand, array, type) &&
+		negate(translation, !expr->useOr);
+}
