@@ -7,11 +7,14 @@
  * expression, the share of edges that pass, the best of several runs, millions of edges a second and thread, and the bandwidth of
  * reading its columns. The first rows read an array of as many doubles, with one thread and with all.
  *
- * Then searches from NSOURCES vertices with all threads: over all edges, and over the edges of a filter on the days, with a mask of
+ * Then searches from NSOURCES vertices of many edges with all threads: over all edges, and over the edges of a filter on the days, with a mask of
  * which no word is known, and again with the mask that this has left. Medians of milliseconds; the searches run in turn.
+ *
+ * Then the Graph of the edges that pass, with both bitmaps evaluated anew: the best of several runs.
  */
 #include "build.h"
 #include "generate.h"
+#include "contract/compact.h"
 #include "contract/edge_mask.h"
 #include "contract/local_search.h"
 #include "threads/pool.h"
@@ -23,6 +26,7 @@
 #define NRUNS 9
 #define NCOLUMNS 4
 #define NSOURCES 15
+#define NCANDIDATES 1000
 #define LOCAL_EDGES 4000000
 
 enum
@@ -324,6 +328,26 @@ median(double *times)
 	return times[NSOURCES / 2];
 }
 
+/* Pick sources: of NCANDIDATES random vertices with edges, those with most. */
+static void
+pick_sources(const Bench *bench, uint32_t *sources)
+{
+	const uint64_t *offsets = bench->built.graph.forward.offsets;
+	uint32_t	candidates[NCANDIDATES];
+
+	emogi_pick_sources(&bench->built.graph, 5, candidates, NCANDIDATES);
+	for (int i = 0; i < NSOURCES; i++)
+	{
+		int			best = i;
+
+		for (int j = i + 1; j < NCANDIDATES; j++)
+			if (offsets[candidates[j] + 1] - offsets[candidates[j]] > offsets[candidates[best] + 1] - offsets[candidates[best]])
+				best = j;
+		sources[i] = candidates[best];
+		candidates[best] = candidates[i];
+	}
+}
+
 /* Search over all edges, and over those of so many of a million days. */
 static void
 measure_search(const Bench *bench, int kind, int64_t ndays, int32_t *level, void *memory, void *reverse_memory)
@@ -342,7 +366,7 @@ measure_search(const Bench *bench, int kind, int64_t ndays, int32_t *level, void
 				median_known;
 	uint64_t	nreached[3] = {0};
 
-	emogi_pick_sources(&bench->built.graph, 5, sources, NSOURCES);
+	pick_sources(bench, sources);
 	for (int i = 0; i < NSOURCES; i++)
 	{
 		EmogiEdgeMask mask = {0};
@@ -364,6 +388,51 @@ measure_search(const Bench *bench, int kind, int64_t ndays, int32_t *level, void
 	printf("%-22s all: %8.3f ms; %5.1f %%: %8.3f ms, %5.2f x; mask known %8.3f ms, %5.2f x; last reached %llu of %llu\n",
 		   searches[kind], median_all, (double) ndays / 1e4, median_fresh, median_fresh / median_all, median_known,
 		   median_known / median_all, (unsigned long long) nreached[1], (unsigned long long) nreached[0]);
+}
+
+/* ---- the Graph of the edges that pass ---- */
+
+/* Compact the Graph to the edges of so many of a million days, without weights: best of several runs. */
+static void
+measure_compaction(const Bench *bench, int64_t ndays, uint64_t *reverse_passing)
+{
+	const EmogiFilterStep step = RANGE_OF(DAY, 0, ndays - 1);
+	const EmogiFilterStep reverse_step = RANGE_OF(0, 0, ndays - 1);
+	const EmogiEdgeFilter filter = {1, &step};
+	const EmogiEdgeFilter reverse_filter = {1, &reverse_step};
+	const EmogiProperties reverse = {bench->properties.nedges, 1, &bench->reverse};
+	EmogiGraph	graph = bench->built.graph;
+	EmogiCompactInput input = {.graph = &graph, .direction = EMOGI_OUT, .with_backward = true, .forward = bench->passing,
+		.backward = reverse_passing};
+	const size_t scratch_bytes = emogi_compact_scratch_bytes(&graph);
+	EmogiCompactSize size = {0};
+	double		best = 1e30;
+
+	graph.weight_type = EMOGI_WEIGHT_NONE;
+	for (int i = 0; i < NRUNS; i++)
+	{
+		EmogiControl control = {0};
+		EmogiError	error;
+		EmogiGraph	compacted;
+		void	   *memory;
+		double		start = emogi_pool_now_ms();
+
+		input.scratch = take(scratch_bytes);
+		if (emogi_edge_filter_run(bench->pool, &filter, &bench->properties, bench->passing, &control, &error) != EMOGI_OK ||
+			emogi_edge_filter_run(bench->pool, &reverse_filter, &reverse, reverse_passing, &control, &error) != EMOGI_OK ||
+			emogi_compact_count(bench->pool, &input, &size, &control, &error) != EMOGI_OK)
+			give_up(error.message);
+		memory = take(size.bytes);
+		if (emogi_compact_build(bench->pool, &input, &size, memory, &compacted, &control, &error) != EMOGI_OK)
+			give_up(error.message);
+		if (emogi_pool_now_ms() - start < best)
+			best = emogi_pool_now_ms() - start;
+		emogi_unmap_memory(memory, size.bytes);
+		emogi_unmap_memory(input.scratch, scratch_bytes);
+	}
+	printf("compact, %5.1f %% pass   %8.2f ms, %.0f M edges of the old graph a second; %llu edges, %llu vertices\n",
+		   (double) ndays / 1e4, best, (double) graph.forward.nedges / best / 1e3, (unsigned long long) size.nedges,
+		   (unsigned long long) size.nvertices);
 }
 
 /* Days of the searches' filters, of a million: with all, a search reaches what one without a filter does. */
@@ -405,5 +474,8 @@ main(int argc, char **argv)
 	for (int kind = 0; kind < NSEARCHES; kind++)
 		for (size_t i = 0; i < sizeof days / sizeof *days; i++)
 			measure_search(&bench, kind, days[i], level, memory, reverse_memory);
+	printf("built in %.0f ms, of which numbers of keys %.0f ms\n", bench.built.keys_ms + bench.built.csr_ms, bench.built.keys_ms);
+	for (size_t i = 0; i < sizeof days / sizeof *days; i++)
+		measure_compaction(&bench, days[i], reverse_memory);
 	return 0;
 }

@@ -17,7 +17,9 @@
  *
  * With a mask, only edges that pass are used. Top-down levels evaluate the words of its bitmap that
  * they read, and all words above 1/EMOGI_BFS_MASK_SHARE of them. Before a bottom-up level, all
- * words of the reverse lists are evaluated. A source without a passing edge is not reached.
+ * words of the reverse lists are evaluated. A source without a passing edge is not reached. The way
+ * is chosen by an estimate of the costs, because bottom-up levels read the bitmap of every
+ * unvisited vertex's list, and top-down ones only passing edges.
  *
  * Levels too small to be worth waking other threads are made by the caller alone. Levels, counts
  * and the chosen ways depend only on the graph and the query. No level is made after the one that
@@ -44,7 +46,11 @@ typedef struct Search
 	EmogiBfs	bfs;
 	bool		bottom_up;
 	uint64_t	nedges;			/* forward edges of the frontier */
-	uint64_t	nmask_words;	/* words of a mask that top-down levels read, at most */
+	uint64_t	nmask_words;	/* words of a mask that top-down levels have read, at most */
+	uint64_t	nread;			/* 1 + edges that these have examined */
+	uint64_t	npassed;		/* 1 + those of them that pass */
+	uint64_t	ndead;			/* vertices to which no passing edge leads, as bottom-up levels have
+								 * found */
 	uint64_t	last_count;		/* vertices in the previous frontier */
 	uint64_t	unexplored;		/* forward edges of vertices that have not been in a frontier */
 	uint64_t	nfound;			/* the first nfound targets of the query are known to be reached */
@@ -100,6 +106,44 @@ make_queue(EmogiBfs *bfs)
 	return true;
 }
 
+/* Get an upper bound of the words of a mask that top-down levels read, with the next one. */
+static uint64_t
+count_mask_words(const Search *search)
+{
+	return search->nmask_words + search->bfs.count + search->nedges / 64;
+}
+
+/* Check whether so many words are worth evaluating all words. */
+static bool
+are_many_words(const EmogiBfs *bfs, uint64_t nwords)
+{
+	return nwords > emogi_bitmap_words(bfs->forward.nedges) / EMOGI_BFS_MASK_SHARE;
+}
+
+/* Check whether the next level with a mask costs less bottom-up, by estimates in ns. */
+static bool
+is_masked_pull_cheaper(const Search *search)
+{
+	const EmogiBfs *bfs = &search->bfs;
+	const double all_words = (double) emogi_bitmap_words(bfs->forward.nedges);
+	const double words = (double) (bfs->count + search->nedges / 64);
+	const double passing = (double) search->npassed / (double) search->nread;
+	const double unvisited = (double) (bfs->nvertices - bfs->run.result->nreached - search->ndead);
+	const double pulled = unvisited * (double) bfs->forward.nedges / (double) (search->nedges + 1);
+	const double unexplored = passing * (double) search->unexplored;
+	double		push = words * EMOGI_BFS_WORD_READ +
+		passing * (double) search->nedges * EMOGI_BFS_EDGE_PUSHED;
+	double		pull = unvisited * EMOGI_BFS_VERTEX_PULLED +
+		(pulled < unexplored ? pulled : unexplored) * EMOGI_BFS_EDGE_PULLED;
+
+	if (bfs->mask->forward.known != NULL)
+		push += are_many_words(bfs, count_mask_words(search)) ? all_words * EMOGI_BFS_WORD_OF_ALL
+			: words * EMOGI_BFS_WORD_ALONE;
+	if (bfs->reverse->known != NULL)
+		pull += all_words * EMOGI_BFS_WORD_OF_ALL;
+	return pull < push;
+}
+
 /*
  * Evaluate the whole bitmap of the lists that the next level reads, if that level is bottom-up, or
  * top-down levels read many words; false if the job has stopped.
@@ -112,14 +156,13 @@ prepare_mask(Search *search)
 	EmogiMaskedLists *lists = NULL;
 	EmogiStatus status;
 
-	if (bfs->mask == NULL)
-		return true;
+	bfs->many_pass = search->npassed >= search->nread / EMOGI_BFS_MANY_PASS;
 	if (search->bottom_up)
 		lists = bfs->reverse;
 	else
 	{
-		search->nmask_words += bfs->count + search->nedges / 64;
-		if (search->nmask_words > emogi_bitmap_words(bfs->forward.nedges) / EMOGI_BFS_MASK_SHARE)
+		search->nmask_words = count_mask_words(search);
+		if (are_many_words(bfs, search->nmask_words))
 			lists = &bfs->mask->forward;
 	}
 	if (lists == NULL)
@@ -142,13 +185,15 @@ choose_way(Search *search)
 
 	if (bfs->backward.offsets == NULL || bfs->backward.nedges == 0)
 		search->bottom_up = false;
+	else if (bfs->mask != NULL)
+		search->bottom_up = is_masked_pull_cheaper(search);
 	else if (!search->bottom_up)
 		search->bottom_up = search->nedges > search->unexplored / EMOGI_BFS_ALPHA;
 	else
 		search->bottom_up = bfs->count >= search->last_count ||
 			bfs->count >= bfs->nvertices / EMOGI_BFS_BETA;
 	search->unexplored -= search->nedges;
-	if (!prepare_mask(search))
+	if (bfs->mask != NULL && !prepare_mask(search))
 		return false;
 
 	sparse = !search->bottom_up && search->nedges <= bfs->queue_room &&
@@ -166,7 +211,9 @@ walk(EmogiBfs *bfs, EmogiPoolTask step, bool serial)
 {
 	bfs->nhubs = 0;
 	return run_step(bfs, step, serial) &&
-		(bfs->nhubs == 0 || run_step(bfs, emogi_bfs_push_hubs, false));
+		(bfs->nhubs == 0 ||
+		 run_step(bfs, bfs->mask != NULL ? emogi_bfs_masked_push_hubs : emogi_bfs_push_hubs,
+				  false));
 }
 
 /* Make the next frontier; false if the job has stopped. */
@@ -174,6 +221,7 @@ static bool
 make_frontier(Search *search)
 {
 	EmogiBfs   *bfs = &search->bfs;
+	const bool	masked = bfs->mask != NULL;
 	bool		serial = search->nedges < EMOGI_BFS_SERIAL_EDGES &&
 		bfs->count < EMOGI_BFS_SERIAL_EDGES;
 	bool		made;
@@ -181,14 +229,14 @@ make_frontier(Search *search)
 	if (bfs->in_queue)
 	{
 		bfs->next_count = 0;
-		made = walk(bfs, emogi_bfs_push_queue, serial);
+		made = walk(bfs, masked ? emogi_bfs_masked_push_queue : emogi_bfs_push_queue, serial);
 		swap_queues(bfs);
 		return made;
 	}
 	if (search->bottom_up)
-		made = run_step(bfs, emogi_bfs_pull, false);
+		made = run_step(bfs, masked ? emogi_bfs_masked_pull : emogi_bfs_pull, false);
 	else
-		made = walk(bfs, emogi_bfs_push_bitmap, false) &&
+		made = walk(bfs, masked ? emogi_bfs_masked_push_bitmap : emogi_bfs_push_bitmap, false) &&
 			run_step(bfs, emogi_bfs_merge_maps, false);
 	swap_fronts(bfs);
 	return made;
@@ -207,6 +255,20 @@ count_level(Search *search)
 	result->nreached += bfs->count;
 	result->nlevels++;
 	emogi_bfs_summary_add(&search->summary, bfs->depth, bfs->count);
+}
+
+/* Add up what the threads have learned about the mask. */
+static void
+count_passing(Search *search)
+{
+	for (int t = 0; t < emogi_pool_size(search->bfs.run.pool); t++)
+	{
+		const EmogiBfsTally *tally = &search->bfs.tally[t];
+
+		search->npassed += tally->npassed;
+		search->nread += search->bottom_up ? 0 : tally->nscanned;
+		search->ndead += tally->ndead;
+	}
 }
 
 /* Make level depth + 1 and add up the threads' counters; false if the job has stopped. */
@@ -233,16 +295,19 @@ make_level(Search *search)
 		search->nedges += bfs->tally[t].nedges;
 		bfs->run.result->edges_traversed += bfs->tally[t].nscanned;
 	}
+	if (bfs->mask != NULL)
+		count_passing(search);
 	count_level(search);
 	return true;
 }
 
 /*
- * Set the sources without a passing edge in next_front, which is 0. If reverse lists cannot be
- * read, all edges are searched for those from which none leads. False if the job has stopped.
+ * Make the sources without a passing edge visited, because no passing edge leads to them. If
+ * reverse lists cannot be read, all edges are searched for those from which none leads. False if
+ * the job has stopped.
  */
 static bool
-find_absent_sources(EmogiBfs *bfs, const EmogiGraph *graph, const EmogiQuery *query)
+drop_absent_sources(EmogiBfs *bfs, const EmogiGraph *graph, const EmogiQuery *query)
 {
 	for (uint64_t i = 0; i < query->nsources; i++)
 	{
@@ -252,23 +317,29 @@ find_absent_sources(EmogiBfs *bfs, const EmogiGraph *graph, const EmogiQuery *qu
 
 		if ((i & 0xFFF) == 0 && emogi_job_stopped(&bfs->run.job))
 			return false;
-		if ((bfs->next_front[v / 64] & bit) != 0)
+		if ((bfs->next_front[v / 64] & bit) != 0)	/* zeroed by mmap */
 			continue;
 		state = emogi_edge_mask_vertex(bfs->mask, graph, v);
 		if (state != EMOGI_MASKED_THERE)
 			bfs->next_front[v / 64] |= bit;
 		bfs->nunknown += state == EMOGI_MASKED_UNKNOWN;
 	}
-	return bfs->nunknown == 0 || run_step(bfs, emogi_bfs_find_targets, false);
+	if (bfs->nunknown > 0 && !run_step(bfs, emogi_bfs_find_targets, false))
+		return false;
+	for (uint64_t w = 0; w < bfs->nwords; w++)
+		bfs->visited[w] |= bfs->next_front[w];
+	memset(bfs->next_front, 0, bfs->nwords * sizeof(uint64_t));
+	return true;
 }
 
 /* Make level 0, as a queue or, if it is too large, as a bitmap; false if the job has stopped. */
 static bool
-enter_sources(Search *search, const EmogiQuery *query)
+enter_sources(Search *search, const EmogiGraph *graph, const EmogiQuery *query)
 {
 	EmogiBfs   *bfs = &search->bfs;
 
-	if (!run_step(bfs, emogi_bfs_clear, false))
+	if (!run_step(bfs, emogi_bfs_clear, false) ||
+		(bfs->mask != NULL && !drop_absent_sources(bfs, graph, query)))
 		return false;
 	bfs->in_queue = query->nsources <= bfs->queue_room;
 	for (uint64_t i = 0; i < query->nsources; i++)
@@ -278,7 +349,7 @@ enter_sources(Search *search, const EmogiQuery *query)
 
 		if ((i & 0xFFFF) == 0 && emogi_job_stopped(&bfs->run.job))
 			return false;
-		if (((bfs->visited[v / 64] | bfs->next_front[v / 64]) & bit) != 0)
+		if ((bfs->visited[v / 64] & bit) != 0)
 			continue;
 		bfs->visited[v / 64] |= bit;
 		if (bfs->level != NULL)
@@ -290,8 +361,6 @@ enter_sources(Search *search, const EmogiQuery *query)
 			bfs->front[v / 64] |= bit;	/* zeroed by mmap */
 		bfs->count++;
 	}
-	if (bfs->mask != NULL)
-		memset(bfs->next_front, 0, bfs->nwords * sizeof(uint64_t));
 	count_level(search);
 	return true;
 }
@@ -319,6 +388,8 @@ lay_out(EmogiBfs *bfs, void *start)
 	uintptr_t	place = (uintptr_t) start;
 
 	bfs->tally = emogi_carve(&place, (size_t) nthreads * sizeof(EmogiBfsTally));
+	if (bfs->mask != NULL)
+		bfs->pending = emogi_carve(&place, (size_t) nthreads * sizeof(EmogiBfsPending));
 	bfs->hubs = emogi_carve(&place, (bfs->forward.nedges / EMOGI_BFS_HUB_ENTRIES + 1) *
 							sizeof(EmogiBfsHub));
 	bfs->visited = emogi_carve(&place, bfs->nwords * sizeof(uint64_t));
@@ -359,7 +430,7 @@ static EmogiStatus
 search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult *result,
 			EmogiControl *control, EmogiError *error, bool *is_full)
 {
-	Search		search = {.unexplored = graph->forward.nedges};
+	Search		search = {.unexplored = graph->forward.nedges, .nread = 1, .npassed = 1};
 	EmogiBfs   *bfs = &search.bfs;
 
 	emogi_cpu_run_begin(&bfs->run, pool, graph, graph->nvertices, result, control, error,
@@ -373,8 +444,7 @@ search_from(EmogiPool *pool, const EmogiGraph *graph, const EmogiQuery *query, E
 		bfs->backward = (EmogiAdjacency) {0};
 	bfs->nvertices = graph->nvertices;
 	bfs->level = search.summary.wanted != NULL ? NULL : result->columns[0].int32;
-	if (open_search(bfs) && (bfs->mask == NULL || find_absent_sources(bfs, graph, query)) &&
-		enter_sources(&search, query))
+	if (open_search(bfs) && enter_sources(&search, graph, query))
 	{
 		while (bfs->count > 0 && (query->max_depth < 0 || bfs->depth < query->max_depth) &&
 			   !search.summary.is_full && !has_enough(&search, query) && make_level(&search))

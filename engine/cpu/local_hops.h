@@ -12,6 +12,12 @@ extern EmogiLocalOutcome emogi_local_hops(const EmogiGraph *graph, const EmogiOv
 										  const EmogiQuery *query, uint64_t max_edges,
 										  EmogiLocalAnswer *answer);
 
+/* The same with a mask. */
+extern EmogiLocalOutcome emogi_local_masked_hops(const EmogiGraph *graph,
+												 const EmogiOverlay *overlay,
+												 const EmogiQuery *query, uint64_t max_edges,
+												 EmogiLocalAnswer *answer);
+
 /*
  * Sort vertices, each shifted left by 32 bits with arbitrary low bits, in ascending order of keys.
  * sort: [2 * count + 1], of which the second half is scratch.

@@ -417,7 +417,9 @@ emogi_local_search(const EmogiGraph *graph, const EmogiOverlay *overlay, const E
 	if (query->mask != NULL && (!hops || counts || query->ntargets > 0 || overlay != NULL))
 		return EMOGI_LOCAL_GAVE_UP;
 	if (hops && !counts && query->ntargets == 0)
-		return emogi_local_hops(graph, overlay, query, max_edges, answer);
+		return query->mask == NULL
+			? emogi_local_hops(graph, overlay, query, max_edges, answer)
+			: emogi_local_masked_hops(graph, overlay, query, max_edges, answer);
 	if (hops && query->max_depth >= 0)
 		search.max_value = (double) query->max_depth;
 	else if (!hops && query->max_distance < search.max_value)
