@@ -293,6 +293,8 @@ BEGIN
   evicted := expected_cost(query);
 END $$;
 SELECT built > 2 * cached AS costs_build, built = evicted AS again FROM costs('SELECT * FROM emogi_pagerank(''counted'') a JOIN emogi_pagerank(''counted'') b USING (vertex)');
+-- a plan that is made while another runs asks again
+SELECT built > 2 * cached AS costs_build FROM (SELECT FROM emogi_pagerank('counted') LIMIT 1) p, costs('SELECT * FROM emogi_pagerank(''counted'')');
 SELECT built < 2 * cached AS spares_build, built = evicted AS again FROM costs('SELECT * FROM emogi_degree(''counted'') WHERE vertex = 7');
 SET emogi.enable_index_search = off;
 SELECT built < 2 * cached AS spares_build FROM costs('SELECT * FROM emogi_degree(''counted'') WHERE vertex = 7');
