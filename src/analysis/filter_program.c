@@ -118,7 +118,8 @@ translate_test(EmogiFilterTranslation *translation, const BooleanTest *test)
 	if (!translate(translation, (Node *) test->arg))
 		return false;
 	emogi_filter_program_add(translation, steps[test->booltesttype].kind);
-	return !steps[test->booltesttype].is_negated || emogi_filter_program_add(translation, EMOGI_FILTER_NOT);
+	return !steps[test->booltesttype].is_negated ||
+		emogi_filter_program_add(translation, EMOGI_FILTER_NOT);
 }
 
 /* Push whether a column is NULL. */
