@@ -349,7 +349,8 @@ find_bounds(const EmogiFilterTranslation *translation, const Operand *operand,
 	if (operand->conversion == TO_FLOAT)
 		return emogi_filter_bounds_of_float(emogi_filter_bounds_double(constant->constvalue, type));
 	if (operand->kind == EMOGI_COLUMN_INTEGER)
-		return emogi_filter_bounds_of_integer(emogi_filter_bounds_integer(constant->constvalue, type));
+		return emogi_filter_bounds_of_integer(emogi_filter_bounds_integer(constant->constvalue,
+																		  type));
 	if (translation->stored == NULL)
 		return (EmogiFilterBounds) {0};
 	return bounds_of_value(&translation->stored->columns[operand->column],
@@ -515,7 +516,8 @@ set_codes(EmogiFilterStep *step, const EmogiColumn *column, const Datum *element
 
 	for (int i = 0; i < nelements; i++)
 	{
-		const EmogiFilterBounds bounds = nulls[i] ? (EmogiFilterBounds) {0} : bounds_of_value(column, elements[i]);
+		const EmogiFilterBounds bounds = nulls[i] ? (EmogiFilterBounds) {0} :
+			bounds_of_value(column, elements[i]);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 code = bounds.first; code < bounds.after; code++)
