@@ -121,7 +121,7 @@ typedef enum EmogiMaskedVertex
 {
 	EMOGI_MASKED_GONE,
 	EMOGI_MASKED_THERE,
-	EMOGI_MASKED_UNKNOWN		/* no edge leads from it, and those to it cannot be read, or are many */
+	EMOGI_MASKED_UNKNOWN		/* no edge leads from it, and those to it are unknown, or many */
 } EmogiMaskedVertex;
 
 /* Check whether a vertex has an edge that passes, by its lists. */

@@ -219,8 +219,10 @@ emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
 	bool		found;
 
 	if (!rows->source->has_edge_filter || !emogi_enable_property_columns ||
-		!request->accepts_mask || request->is_verified || request->key.shared_only || rows->analysis == NULL || rows->analysis->filtered == NULL ||
-		rows->analysis->query->hasRowSecurity || rows->elsewhere != NIL || !find_condition(rows->analysis->filtered, &condition))
+		!request->accepts_mask || request->is_verified || request->key.shared_only ||
+		rows->analysis == NULL || rows->analysis->filtered == NULL ||
+		rows->analysis->query->hasRowSecurity || rows->elsewhere != NIL ||
+		!find_condition(rows->analysis->filtered, &condition))
 		return false;
 	describe_graph(&condition, rows, request);
 	found = get(call, &condition, rows, loads, view);

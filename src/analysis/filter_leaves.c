@@ -21,6 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "analysis/filter_bounds.h"
 #include "analysis/filter_program.h"
 
 /* How a column is compared. */
@@ -47,18 +48,6 @@ typedef struct Comparison
 	int			strategy;		/* BTLessStrategyNumber ... */
 	bool		is_negated;		/* of equality: <> */
 } Comparison;
-
-/*
- * The place of a constant among ascending values: the first that is not less, and the first that is
- * greater; `no_...` = there is none.
- */
-typedef struct Bounds
-{
-	int64		first;
-	int64		after;
-	bool		no_first;
-	bool		no_after;
-} Bounds;
 
 /* ---- columns ---- */
 
@@ -198,142 +187,6 @@ commute(Comparison *comparison)
 	comparison->strategy = BTGreaterStrategyNumber + BTLessStrategyNumber - comparison->strategy;
 }
 
-/* Set a step to the values for which a comparison with a constant is true. */
-static void
-set_range(EmogiFilterStep *step, int strategy, const Bounds *bounds)
-{
-	const bool	is_below = strategy == BTLessStrategyNumber ||
-		strategy == BTLessEqualStrategyNumber;
-	const bool	to_first = strategy == BTLessStrategyNumber;
-	const bool	from_after = strategy == BTGreaterStrategyNumber;
-	const bool	no_end = to_first ? bounds->no_first : bounds->no_after;
-	const int64 end = to_first ? bounds->first : bounds->after;
-	bool		is_empty = false;
-
-	step->low = PG_INT64_MIN;
-	step->high = PG_INT64_MAX;
-	if (!is_below)
-	{
-		is_empty = from_after ? bounds->no_after : bounds->no_first;
-		step->low = from_after ? bounds->after : bounds->first;
-	}
-	if ((is_below || strategy == BTEqualStrategyNumber) && !no_end)
-	{
-		is_empty |= end == PG_INT64_MIN;
-		step->high = is_empty ? 0 : end - 1;
-	}
-	if (is_empty || step->low > step->high)
-	{
-		step->low = 1;
-		step->high = 0;
-	}
-}
-
-/* ---- the place of a constant among integers ---- */
-
-/* Get the bounds of an integer. */
-static Bounds
-bounds_of_integer(int64 value)
-{
-	return (Bounds) {.first = value,.after = value < PG_INT64_MAX ? value + 1 : 0,
-		.no_after = value == PG_INT64_MAX};
-}
-
-/* Is an integer, as a double, before a double, or equal to it? */
-static bool
-is_before(int64 value, double constant, bool or_equal)
-{
-	return or_equal ? float8_le((double) value, constant) : float8_lt((double) value, constant);
-}
-
-/* Find the first integer that is not before a double; false if there is none. */
-static bool
-find_first(double constant, bool or_equal, int64 *first)
-{
-	int64		low = PG_INT64_MIN;
-	int64		high = PG_INT64_MAX;
-
-	if (is_before(high, constant, or_equal))
-		return false;
-	while (low < high)
-	{
-		const int64 middle = low + (int64) (((uint64) high - (uint64) low) / 2);
-
-		if (is_before(middle, constant, or_equal))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*first = low;
-	return true;
-}
-
-/* Get the bounds of a double among integers, whose conversion is monotone. */
-static Bounds
-bounds_of_float(double constant)
-{
-	Bounds		bounds = {0};
-
-	bounds.no_first = !find_first(constant, false, &bounds.first);
-	bounds.no_after = !find_first(constant, true, &bounds.after);
-	return bounds;
-}
-
-/* Compare a numeric with an integer. */
-static int
-compare_numeric(Datum numeric, int64 integer)
-{
-	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, numeric,
-											 DirectFunctionCall1(int8_numeric,
-																 Int64GetDatum(integer))));
-}
-
-/* Get the bounds of a numeric among integers. */
-static Bounds
-bounds_of_numeric(Datum constant)
-{
-	int64		floor;
-	Bounds		bounds;
-
-	if (compare_numeric(constant, PG_INT64_MAX) > 0)
-		return (Bounds) {.no_first = true,.no_after = true};
-	if (compare_numeric(constant, PG_INT64_MIN) < 0)
-		return (Bounds) {PG_INT64_MIN, PG_INT64_MIN};
-	floor = DatumGetInt64(DirectFunctionCall1(numeric_int8,
-											  DirectFunctionCall1(numeric_floor, constant)));
-	bounds = bounds_of_integer(floor);
-	if (compare_numeric(constant, floor) != 0)
-	{
-		bounds.first = bounds.after;
-		bounds.no_first = bounds.no_after;
-	}
-	return bounds;
-}
-
-/* Get the integer of a constant of a type that is stored as one. */
-static int64
-integer_of(Datum value, Oid type)
-{
-	switch (type)
-	{
-		case BOOLOID:
-			return DatumGetBool(value);
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-		case DATEOID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
-static double
-float_of(Datum value, Oid type)
-{
-	return type == FLOAT4OID ? (double) DatumGetFloat4(value) : DatumGetFloat8(value);
-}
-
 /* ---- dictionaries ---- */
 
 /* Check whether a comparison of codes under this collation is one of values. */
@@ -374,10 +227,10 @@ find_code(const EmogiColumn *column, Datum constant, bool or_equal)
 }
 
 /* Get the bounds of a constant among codes. */
-static Bounds
+static EmogiFilterBounds
 bounds_of_value(const EmogiColumn *column, Datum constant)
 {
-	return (Bounds) {.first = find_code(column, constant, false),
+	return (EmogiFilterBounds) {.first = find_code(column, constant, false),
 					 .after = find_code(column, constant, true)};
 }
 
@@ -487,18 +340,19 @@ negate(EmogiFilterTranslation *translation, bool is_negated)
 }
 
 /* Get the bounds of a constant among the stored values of a column. */
-static Bounds
+static EmogiFilterBounds
 find_bounds(const EmogiFilterTranslation *translation, const Operand *operand,
 			const Const *constant, Oid type)
 {
 	if (operand->conversion == TO_NUMERIC)
-		return bounds_of_numeric(constant->constvalue);
+		return emogi_filter_bounds_of_numeric(constant->constvalue);
 	if (operand->conversion == TO_FLOAT)
-		return bounds_of_float(float_of(constant->constvalue, type));
+		return emogi_filter_bounds_of_float(emogi_filter_bounds_double(constant->constvalue, type));
 	if (operand->kind == EMOGI_COLUMN_INTEGER)
-		return bounds_of_integer(integer_of(constant->constvalue, type));
+		return emogi_filter_bounds_of_integer(emogi_filter_bounds_integer(constant->constvalue,
+																		  type));
 	if (translation->stored == NULL)
-		return (Bounds) {0};
+		return (EmogiFilterBounds) {0};
 	return bounds_of_value(&translation->stored->columns[operand->column],
 						   constant->constvalue);
 }
@@ -524,7 +378,7 @@ compare_constant(EmogiFilterTranslation *translation, const Operand *operand, Oi
 	const EmogiFilterStep unknown = {.kind = EMOGI_FILTER_CONSTANT,.constant = EMOGI_UNKNOWN};
 	EmogiFilterStep step = {.kind = EMOGI_FILTER_RANGE,.column = operand->column};
 	Comparison	comparison;
-	Bounds		bounds;
+	EmogiFilterBounds		bounds;
 
 	if (!find_comparison(operator, operand->type, &comparison))
 		return !constant->constisnull && !is_commuted && operand->kind == EMOGI_COLUMN_CODES &&
@@ -543,13 +397,13 @@ compare_constant(EmogiFilterTranslation *translation, const Operand *operand, Oi
 	if (operand->kind == EMOGI_COLUMN_FLOAT)
 	{
 		if (!compare_float(translation, operand, comparison.strategy,
-						   float_of(constant->constvalue, type)))
+						   emogi_filter_bounds_double(constant->constvalue, type)))
 			return false;
 	}
 	else
 	{
 		bounds = find_bounds(translation, operand, constant, type);
-		set_range(&step, comparison.strategy, &bounds);
+		emogi_filter_bounds_set_range(&step, comparison.strategy, &bounds);
 		if (!emogi_filter_program_push(translation, &step))
 			return false;
 	}
@@ -643,9 +497,9 @@ set_numbers(EmogiFilterStep *step, const Operand *operand, Oid type, const Datum
 		if (nulls[i])
 			continue;
 		if (is_float)
-			floats[count++] = float_of(elements[i], type);
+			floats[count++] = emogi_filter_bounds_double(elements[i], type);
 		else
-			integers[count++] = integer_of(elements[i], type);
+			integers[count++] = emogi_filter_bounds_integer(elements[i], type);
 	}
 	qsort(integers, count, sizeof *integers, is_float ? compare_floats : compare_integers);
 	step->kind = EMOGI_FILTER_AMONG;
@@ -662,7 +516,8 @@ set_codes(EmogiFilterStep *step, const EmogiColumn *column, const Datum *element
 
 	for (int i = 0; i < nelements; i++)
 	{
-		const Bounds bounds = nulls[i] ? (Bounds) {0} : bounds_of_value(column, elements[i]);
+		const EmogiFilterBounds bounds = nulls[i] ? (EmogiFilterBounds) {0} :
+			bounds_of_value(column, elements[i]);
 
 		CHECK_FOR_INTERRUPTS();
 		for (int64 code = bounds.first; code < bounds.after; code++)

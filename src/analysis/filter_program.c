@@ -118,7 +118,8 @@ translate_test(EmogiFilterTranslation *translation, const BooleanTest *test)
 	if (!translate(translation, (Node *) test->arg))
 		return false;
 	emogi_filter_program_add(translation, steps[test->booltesttype].kind);
-	return !steps[test->booltesttype].is_negated || emogi_filter_program_add(translation, EMOGI_FILTER_NOT);
+	return !steps[test->booltesttype].is_negated ||
+		emogi_filter_program_add(translation, EMOGI_FILTER_NOT);
 }
 
 /* Push whether a column is NULL. */
@@ -169,7 +170,8 @@ translate_distinct(EmogiFilterTranslation *translation, const DistinctExpr *expr
 	}
 	if (IsA(right, Const) && ((const Const *) right)->constisnull)
 		return emogi_filter_leaves_column(translation, left, &column) &&
-			push_is_null(translation, column) && emogi_filter_program_add(translation, EMOGI_FILTER_NOT);
+			push_is_null(translation, column) &&
+			emogi_filter_program_add(translation, EMOGI_FILTER_NOT);
 	if (!emogi_filter_leaves_operator(translation, expr->opno, expr->inputcollid, expr->args))
 		return false;
 	emogi_filter_program_add(translation, EMOGI_FILTER_IS_TRUE);

@@ -2,7 +2,7 @@
  * filter_program.h: conditions on rows as programs over property columns (contract/edge_filter.h)
  *
  * filter_program.c translates the conditions of a filtered table, and filter_leaves.c comparisons
- * of a column.
+ * of a column, with filter_bounds.c.
  */
 #ifndef EMOGI_FILTER_PROGRAM_H
 #define EMOGI_FILTER_PROGRAM_H

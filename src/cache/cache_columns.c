@@ -135,7 +135,9 @@ move_columns(EmogiColumns *copy, ptrdiff_t distance)
 	}
 }
 
-/* End reading columns by a slot; return them if the caller, who holds cache_lock, must free them. */
+/*
+ * End reading columns by a slot; return them if the caller, who holds cache_lock, must free them.
+ */
 static EmogiColumns *
 end_reading(EmogiSlot *slot)
 {

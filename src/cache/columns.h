@@ -37,7 +37,7 @@ typedef struct EmogiColumn
 	const char *bytes;
 } EmogiColumn;
 
-/* All fields but `readers`, `is_detached` and `last_used`, which cache_lock protects, are constant. */
+/* `readers`, `is_detached` and `last_used` are protected by cache_lock; the rest is constant. */
 typedef struct EmogiColumns
 {
 	Size		bytes;			/* of this block */

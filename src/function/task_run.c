@@ -9,7 +9,6 @@
 #include <math.h>
 
 #include "access/xact.h"
-#include "contract/edge_mask.h"
 #include "contract/query.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
@@ -20,9 +19,8 @@
 
 #include "function/cursor.h"
 #include "function/rows.h"
+#include "function/task_vertices.h"
 #include "base/compat.h"
-
-#define TARGETS_AT_ONCE 1024	/* of edges that pass a mask */
 
 /* Return the reverse direction. */
 static EmogiDirection
@@ -283,51 +281,6 @@ emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view)
 	return view->graph.nvertices > 0;
 }
 
-/* Does an edge that passes lead to a vertex? Reads all edges. */
-static bool
-is_target(EmogiEdgeMask *mask, const EmogiGraph *graph, uint32 vertex)
-{
-	uint32		targets[TARGETS_AT_ONCE + 64];
-	uint64		first = 0;
-
-	while (first < graph->forward.nedges)
-	{
-		const uint64 count = emogi_edge_mask_select(&mask->forward, graph->forward.targets, &first,
-													graph->forward.nedges, targets,
-													TARGETS_AT_ONCE);
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint64 i = 0; i < count; i++)
-			if (targets[i] == vertex)
-				return true;
-	}
-	return false;
-}
-
-/* Is a vertex in a task's graph? With a mask, only if it has an edge that passes (P9). */
-static bool
-has_vertex(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph, int64 key)
-{
-	EmogiEdgeMask *mask = task->query.mask;
-	uint32		vertex;
-
-	if (!emogi_local_search_has_vertex(graph, overlay, key))
-		return false;
-	if (mask == NULL)
-		return true;
-	vertex = emogi_graph_vertex(graph, key);
-	switch (emogi_edge_mask_vertex(mask, graph, vertex))
-	{
-		case EMOGI_MASKED_GONE:
-			return false;
-		case EMOGI_MASKED_THERE:
-			return true;
-		case EMOGI_MASKED_UNKNOWN:
-			break;
-	}
-	return is_target(mask, graph, vertex);
-}
-
 /* Report a source that is not in the graph. Raises 42804. */
 static void
 notice_source(const EmogiTask *task, const EmogiGraph *graph, uint64 i)
@@ -346,7 +299,7 @@ notice_target_array(const EmogiTask *task, const EmogiOverlay *overlay, const Em
 {
 	for (uint64 i = 0; i < task->target_array.count; i++)
 		if (graph == NULL ||
-			!has_vertex(task, overlay, graph, task->target_array_ids[i]))
+			!emogi_task_has_vertex(task, overlay, graph, task->target_array_ids[i]))
 		{
 			emogi_vertices_notice_missing("target", task->form, task->target_array.datums[i]);
 			return;
@@ -360,7 +313,7 @@ notice_sources(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGr
 	if (!task->has_sources || (!emogi_notice_missing_source && task->sources.count != 1))
 		return;
 	for (uint64 i = 0; i < task->sources.count; i++)
-		if (graph == NULL || !has_vertex(task, overlay, graph, task->keys[i]))
+		if (graph == NULL || !emogi_task_has_vertex(task, overlay, graph, task->keys[i]))
 		{
 			notice_source(task, graph, i);
 			return;
@@ -570,15 +523,6 @@ go_current(EmogiCourse *course)
 	return has_edges && !course->task->no_rows;
 }
 
-/* Free the mask of a call that has its result. */
-static void
-end_mask(EmogiCourse *course)
-{
-	if (course->view.mask != NULL)
-		emogi_masked_graph_end(course->call, &course->view);
-	course->task->query.mask = NULL;
-}
-
 /*
  * Answer a call that has a graph: choose who does, again if one gives up. Return false if there is
  * nothing to answer: the call has ended.
@@ -606,7 +550,8 @@ answer(EmogiCourse *course)
 	} while (outcome == GAVE_UP);
 	if (!is_current && outcome != NO_ROWS)
 		notice(course, true);
-	end_mask(course);
+	emogi_masked_graph_end(course->call, &course->view);
+	course->task->query.mask = NULL;
 	if (outcome == NO_ROWS)
 	{
 		emogi_call_end(course->call);
