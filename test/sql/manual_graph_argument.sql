@@ -10,6 +10,14 @@ SET emogi.engine = auto;
 CREATE TABLE follows (src bigint, dst bigint);
 INSERT INTO follows VALUES (1, 2), (1, 3), (2, 4), (3, 4), (4, 5), (6, 1);
 
+CREATE TABLE calls (src int, dst int, kind text, amount float8);
+INSERT INTO calls VALUES (1, 2, 'sms', 12), (2, 3, 'sms', 30), (2, 4, 'call', 50), (3, 5, 'sms', 5);
+SELECT * FROM emogi_bfs('calls', 1, edge_filter => 'kind = $1 AND amount > $2', params => ROW('sms', 10)) ORDER BY level;
+
+SELECT count(*) FROM emogi_bfs('calls(src, dst)', 1);
+SELECT count(*) FROM emogi_bfs('calls(src, dst)', 1, edge_filter => 'kind = $1 AND amount > $2', params => ROW('sms', 10));
+SELECT count(*) FROM emogi_bfs('calls(src, dst)', 1, edge_filter => 'kind = $1 AND amount > $2', params => ROW('call', 99));
+
 CREATE TABLE rk (src int, dst int, km float8);
 INSERT INTO rk VALUES (1, 2, 10), (2, 3, 5);
 SELECT * FROM emogi_sssp('rk', 1);
