@@ -154,7 +154,7 @@ show(EmogiCall *call, const Condition *condition, EmogiGraphView *view)
 		return false;
 	call->record.is_masked = true;
 	call->record.ncolumns = (int) call->slot->columns->forward.ncolumns;
-	call->record.columns_bytes = call->slot->columns->bytes;
+	call->record.columns_bytes = emogi_cache_columns_bytes(cached);
 	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, &condition->lookup->key,
 								&view->graph);
 	make_mask(call, &program, view->graph.forward.targets != cached->graph.forward.targets, view);
@@ -205,6 +205,21 @@ get(EmogiCall *call, const Condition *condition, const EmogiGraphSource *rows, b
 }
 
 /*
+ * May a call use a mask for rows? Not those of a view, whose readers must not see how many rows the
+ * table has (EXPLAIN ANALYZE).
+ */
+static bool
+accepts_masks(const EmogiGraphSource *rows, const EmogiGraphRequest *request)
+{
+	const EmogiQueryAnalysis *analysis = rows->analysis;
+
+	return rows->source->has_edge_filter && emogi_enable_property_columns &&
+		request->accepts_mask && !request->is_verified && !request->key.shared_only &&
+		analysis != NULL && analysis->filtered != NULL && !analysis->query->hasRowSecurity &&
+		rows->source->filtered == analysis->filtered->relid && rows->elsewhere == NIL;
+}
+
+/*
  * Get the cached graph of the table that a condition is about, with a mask of the edges for which
  * the condition is true; return false, with nothing pinned, if that is impossible. rows: of the
  * filtered table, open, whose rights have been checked; loads: columns may be loaded. The call has
@@ -218,10 +233,7 @@ emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
 	Condition	condition;
 	bool		found;
 
-	if (!rows->source->has_edge_filter || !emogi_enable_property_columns ||
-		!request->accepts_mask || request->is_verified || request->key.shared_only ||
-		rows->analysis == NULL || rows->analysis->filtered == NULL ||
-		rows->analysis->query->hasRowSecurity || rows->elsewhere != NIL ||
+	if (!accepts_masks(rows, request) ||
 		!find_condition(rows->analysis->filtered, &condition))
 		return false;
 	describe_graph(&condition, rows, request);
@@ -235,11 +247,13 @@ static double
 known_share(const EmogiMaskedLists *lists)
 {
 	const uint64 nwords = emogi_bitmap_words(lists->properties->nedges);
+	uint64		nknown = 0;
 
 	if (lists->known == NULL)
 		return 1;
-	return (double) pg_popcount((const char *) lists->known,
-								(int) (emogi_bitmap_words(nwords) * sizeof(uint64))) / nwords;
+	for (uint64 i = 0; i < emogi_bitmap_words(nwords); i++)
+		nknown += pg_popcount64(lists->known[i]);
+	return (double) nknown / nwords;
 }
 
 /* Free the mask of a view, and stop reading its columns. */

@@ -39,8 +39,7 @@ refuse_part(const Check *check, const char *part, const Node *node)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("edge_filter must not contain %s: \"%s\"", part, check->filter->text),
 			 errhint("It may contain columns of an edge, values, operators and functions of "
-					 "these. Pass any other condition in a query: 'SELECT src, dst FROM edges "
-					 "WHERE ...'."),
+					 "these. Compute anything else in a query, and pass this query as the graph."),
 			 parser_errposition(check->pstate, exprLocation(node))));
 }
 

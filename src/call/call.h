@@ -77,7 +77,7 @@ typedef struct EmogiCallRecord
 	bool		failed;			/* ended by an error or a cancel */
 	EmogiGraphOrigin origin;	/* set by acquire.c */
 	EmogiCacheMiss why_built;	/* if origin = BUILT */
-	char		engine[16];		/* cpu, cuda, backend (local_search_call.c), hierarchy
+	char		engine[24];		/* cpu, cuda, backend (local_search_call.c), hierarchy
 								 * (hierarchy_search.c), or "backend, " and another
 								 * (task_pairs.c) */
 	int			device;			/* GPU number; -1 = none */

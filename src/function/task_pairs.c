@@ -232,6 +232,6 @@ emogi_task_pairs_record(const EmogiPairSearch *search)
 		search->used_worker ? "cpu" : "";
 	EmogiCallRecord *record = &search->call->record;
 
-	if (search->used_backend && engine[0] != '\0')
+	if (search->used_backend && engine[0] != '\0' && strcmp(engine, "backend") != 0)
 		snprintf(record->engine, sizeof record->engine, "backend, %s", engine);
 }

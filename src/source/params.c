@@ -128,6 +128,9 @@ make_literal(const EmogiParamValue *value, int number)
 {
 	char	   *text = write_value(value, number);
 
+	/* blanks at the end of char(n) do not count, but would as text */
+	if (text != NULL && getBaseType(value->type) == BPCHAROID)
+		text = pnstrdup(text, bpchartruelen(text, (int) strlen(text)));
 	/* quoting may double every byte */
 	if (text != NULL && strlen(text) > EMOGI_MAX_QUERY_BYTES / 2 - 64)
 		report_too_long();

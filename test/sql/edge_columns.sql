@@ -1,5 +1,6 @@
 -- Calls with edge_filter by property columns of the graph of the whole table: which calls have them, rights, views, EXPLAIN.
 CREATE EXTENSION IF NOT EXISTS emogi;
+SET emogi.engine = auto;
 SET emogi.enable_index_search = off;
 CREATE TABLE column_edges (src int, dst int, weight float8, kind text, amount numeric, secret int, tags int[], created date);
 INSERT INTO column_edges VALUES

@@ -610,5 +610,5 @@ main(void)
 		check_columns(i < 5 ? i + 1 : i == 5 ? 200000 : 1 + draw(MAX_ROWS), i == 5 ? 20 : 100);
 	}
 	emogi_pool_destroy(pool);
-	return check_report("edge filters");
+	return check_report("test_edge_filter");
 }

@@ -208,5 +208,5 @@ main(void)
 		check_graph(1 + draw(i < NGRAPHS / 4 ? 20 : MAX_EDGES), (EmogiDirection) (i % 3), (int) draw(NAIVE_KINDS));
 	check_other_numbers();
 	emogi_pool_destroy(pool);
-	return check_report("loads of columns");
+	return check_report("test_property_load");
 }
