@@ -33,7 +33,10 @@ emogi_masked_free(EmogiMaskedView *masked)
 	masked->room = 0;
 }
 
-/* Find the first entry of a nonempty piece in the graph's lists; false if an overlay has added its edges. */
+/*
+ * Find the first entry of a nonempty piece in the graph's lists; false if an overlay has added its
+ * edges.
+ */
 static bool
 find_entry(const EmogiMaskedView *masked, const EmogiListPiece *piece, uint64_t *first)
 {

@@ -19,6 +19,9 @@
 /* Bytes per entry of the lists of numbers and the memory to build them, at most. */
 #define BYTES_AN_ENTRY 48
 
+/* A load takes at most this part of the arena, so that it seldom fails for lack of memory. */
+#define LOAD_SHARE 8
+
 /* What a call needs, for emogi_cache_columns_begin. */
 typedef struct Need
 {
@@ -100,6 +103,21 @@ have_values(const EmogiColumns *columns, const EmogiCacheLookup *lookup)
 	return have;
 }
 
+/* Did a column that a call needs have too many different values in the rows that it sees? */
+static bool
+is_absent(const EmogiColumns *columns, const EmogiCacheLookup *lookup,
+		  const EmogiNeededColumns *needed)
+{
+	for (int i = 0; columns != NULL && i < needed->count; i++)
+	{
+		const EmogiColumn *column = find_column(columns, &needed->columns[i]);
+
+		if (column != NULL && column->kind == EMOGI_COLUMN_ABSENT)
+			return have_values(columns, lookup);
+	}
+	return false;
+}
+
 /*
  * Choose the columns to load: those that the call needs, and those that the graph has, if they are
  * still columns of the table. One that had too many different values in the same rows is not read.
@@ -128,7 +146,7 @@ choose_columns(const EmogiSource *source, const EmogiNeededColumns *needed,
 	}
 }
 
-/* Check whether the memory for a load can be expected, beside the graph. */
+/* Check whether the memory for a load can be expected. */
 static bool
 may_fit(const EmogiCached *cached, const EmogiPropertyScan *scan)
 {
@@ -137,7 +155,7 @@ may_fit(const EmogiCached *cached, const EmogiPropertyScan *scan)
 										   (scan->ncolumns + 1) * sizeof(int64)) +
 		nentries * (BYTES_AN_ENTRY + scan->ncolumns * sizeof(int64));
 
-	return bytes + cached->bytes < emogi_arena_budget_bytes() &&
+	return bytes < emogi_arena_budget_bytes() / LOAD_SHARE &&
 		(superuser() || bytes < emogi_limits_role_bytes());
 }
 
@@ -370,31 +388,12 @@ load(EmogiCall *call, EmogiPropertyScan *scan, List *leaves, const EmogiCacheLoo
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
 }
 
-/* Begin to read columns as emogi_cache_columns_begin does, after waiting for another load. */
-static EmogiColumnsOutcome
-begin(EmogiSlot *slot, bool loads, const Need *need)
-{
-	EmogiColumnsOutcome outcome = emogi_cache_columns_begin(slot, loads, fit, need);
-
-	if (outcome != EMOGI_COLUMNS_WAIT)
-		return outcome;
-	for (;;)
-	{
-		ConditionVariablePrepareToSleep(&emogi_cache_shared->changed);
-		outcome = emogi_cache_columns_begin(slot, loads, fit, need);
-		if (outcome != EMOGI_COLUMNS_WAIT)
-			break;
-		emogi_shared_sleep(&emogi_cache_shared->changed, 1000, EMOGI_WAIT_BUILD);
-	}
-	ConditionVariableCancelSleep();
-	return outcome;
-}
-
 /*
  * Have a call read columns of the graph that it has pinned, which is exact for the lookup's
  * snapshot, the active one. source: the table, without conditions; leaves: its heaps, locked.
- * Return false, with nothing read, if the columns must be loaded and loads is false, or they would
- * not fit into memory. Raises 53200, XX000, and errors of the comparison of values.
+ * Return false, with nothing read, if the columns must be loaded and loads is false, another call is
+ * loading some, or they cannot be stored. Raises 53200, XX000, and errors of the comparison of
+ * values.
  */
 bool
 emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,
@@ -406,9 +405,16 @@ emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,
 	EmogiPropertyScan scan = {.call = call};
 	EmogiSource weighted = *source;
 
-	if (begin(slot, loads, &need) == EMOGI_COLUMNS_FOUND)
-		return true;
-	if (loads)
+	switch (emogi_cache_columns_begin(slot, loads, fit, &need))
+	{
+		case EMOGI_COLUMNS_FOUND:
+			return true;
+		case EMOGI_COLUMNS_BUSY:
+			return false;
+		case EMOGI_COLUMNS_LOAD:
+			break;
+	}
+	if (loads && !is_absent(slot->columns, lookup, needed))
 	{
 		weighted.weight = cached->graph.weight_type != EMOGI_WEIGHT_NONE ? cached->key.weight : 0;
 		scan.source = &weighted;

@@ -56,8 +56,8 @@ list_columns(const EmogiSource *filtered, EmogiFilterColumns *columns)
 static bool
 find_condition(const EmogiSource *filtered, Condition *condition)
 {
-	if (filtered->filter == NULL || filtered->reverse > 0 || filtered->weight > 0 ||
-		filtered->key.nparts > 0 || filtered->key.class == EMOGI_KEY_COMPARED ||
+	if (filtered->filter == NULL || filtered->filter->ncolumns == 0 ||
+		filtered->reverse > 0 || filtered->weight > 0 || filtered->key.nparts > 0 || filtered->key.class == EMOGI_KEY_COMPARED ||
 		!list_columns(filtered, &condition->columns))
 		return false;
 	condition->table = *filtered;
@@ -118,7 +118,7 @@ make_mask(EmogiCall *call, const EmogiFilterProgram *program, bool is_reversed,
 		  EmogiGraphView *view)
 {
 	const EmogiColumns *columns = call->slot->columns;
-	const bool	has_reverse = columns->backward.ncolumns > 0;
+	const bool	has_reverse = columns->backward.nedges > 0;
 	const Size	start = header_bytes(program);
 	MaskHeader *header;
 	char	   *memory;
@@ -206,7 +206,8 @@ get(EmogiCall *call, const Condition *condition, const EmogiGraphSource *rows, b
 
 /*
  * May a call use a mask for rows? Not those of a view, whose readers must not see how many rows the
- * table has (EXPLAIN ANALYZE).
+ * table has (EXPLAIN ANALYZE), nor those of partitions, whose columns may be exchanged while they
+ * are detached.
  */
 static bool
 accepts_masks(const EmogiGraphSource *rows, const EmogiGraphRequest *request)
@@ -216,7 +217,8 @@ accepts_masks(const EmogiGraphSource *rows, const EmogiGraphRequest *request)
 	return rows->source->has_edge_filter && emogi_enable_property_columns &&
 		request->accepts_mask && !request->is_verified && !request->key.shared_only &&
 		analysis != NULL && analysis->filtered != NULL && !analysis->query->hasRowSecurity &&
-		rows->source->filtered == analysis->filtered->relid && rows->elsewhere == NIL;
+		rows->source->filtered == analysis->filtered->relid && rows->elsewhere == NIL &&
+		list_length(rows->tables) == 1 && linitial_oid(rows->tables) == rows->source->filtered;
 }
 
 /*

@@ -265,7 +265,8 @@ can_on_gpu(const EmogiQuestion *question, char *why)
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(question->algorithm);
 
 	tell(why, "%s", question->has_mask ? "edge filters are evaluated on the CPU" : "");
-	if (question->has_mask || question->engine == EMOGI_ENGINE_CPU || (why == NULL && question->ngpus == 0))
+	if (question->has_mask || question->engine == EMOGI_ENGINE_CPU ||
+		(why == NULL && question->ngpus == 0))
 		return false;
 	if (!emogi_algorithm_is_on_cuda(row))
 		tell(why, "%s runs on the CPU only", row->name);

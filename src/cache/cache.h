@@ -272,6 +272,7 @@ typedef struct EmogiCached
 	double		path_ms;		/* total time of those searches */
 	struct EmogiColumns *columns;	/* property columns, see columns.h; NULL = absent; included in
 									 * `bytes` */
+	uint64		columns_bytes;	/* that they occupy; read without cache_lock, too */
 	int			columns_loader; /* index of the slot that loads columns; -1 = none */
 	uint64		nskipped;		/* rows with a NULL end */
 	uint64		hits;

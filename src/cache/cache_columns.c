@@ -5,8 +5,9 @@
  * memory is short and no call reads them. A slot that reads them has the graph pinned. If it gets
  * others meanwhile, or loses them, the last reader frees them.
  *
- * One slot at a time loads columns of a graph; others wait for it. If it fails, its slot ends the
- * load (emogi_cache_columns_release), and another begins.
+ * One slot at a time loads columns of a graph. Others do without, instead of waiting for it: the
+ * deadlock detector would not see that. If it fails, its slot ends the load
+ * (emogi_cache_columns_release), and another may begin.
  */
 #include "postgres.h"
 
@@ -47,19 +48,18 @@ detach(EmogiCached *cached)
 	if (columns == NULL)
 		return NULL;
 	cached->columns = NULL;
-	cached->bytes -= occupied_bytes(columns->bytes);
-	emogi_cache_count_bytes(columns->role, -(int64) occupied_bytes(columns->bytes));
+	cached->bytes -= cached->columns_bytes;
+	emogi_cache_count_bytes(columns->role, -(int64) cached->columns_bytes);
+	cached->columns_bytes = 0;
 	columns->is_detached = true;
 	return columns->readers == 0 ? columns : NULL;
 }
 
-/* Get the bytes of a graph's columns. Caller holds cache_lock, or has the graph pinned. */
+/* Get the bytes of a graph's columns. */
 uint64
 emogi_cache_columns_bytes(const EmogiCached *cached)
 {
-	const EmogiColumns *columns = cached->columns;
-
-	return columns != NULL ? occupied_bytes(columns->bytes) : 0;
+	return cached->columns_bytes;
 }
 
 /*
@@ -78,8 +78,8 @@ emogi_cache_columns_begin(EmogiSlot *slot, bool loads, EmogiColumnsFit fits, con
 	if (cached->columns != NULL && fits(cached->columns, arg))
 		outcome = EMOGI_COLUMNS_FOUND;
 	else
-		outcome = loads && cached->columns_loader >= 0 ? EMOGI_COLUMNS_WAIT : EMOGI_COLUMNS_LOAD;
-	if (outcome != EMOGI_COLUMNS_WAIT && cached->columns != NULL)
+		outcome = loads && cached->columns_loader >= 0 ? EMOGI_COLUMNS_BUSY : EMOGI_COLUMNS_LOAD;
+	if (outcome != EMOGI_COLUMNS_BUSY && cached->columns != NULL)
 	{
 		slot->columns = cached->columns;
 		slot->columns->readers++;
@@ -183,8 +183,9 @@ emogi_cache_columns_set(EmogiSlot *slot, EmogiColumns *columns)
 	replaced = detach(cached);
 	read = end_reading(slot);
 	cached->columns = slot->columns = stored;
-	cached->bytes += occupied_bytes(bytes);
-	emogi_cache_count_bytes(stored->role, (int64) occupied_bytes(bytes));
+	cached->columns_bytes = occupied_bytes(bytes);
+	cached->bytes += cached->columns_bytes;
+	emogi_cache_count_bytes(stored->role, (int64) cached->columns_bytes);
 	end_loading(slot);
 	emogi_cache_unlock();
 	free_memory(replaced);

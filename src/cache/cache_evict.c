@@ -183,8 +183,9 @@ emogi_cache_wait_for_room(void)
 }
 
 /*
- * Evict a graph, its columns or a change tracker, unless a graph is about to be freed, and wait until the memory
- * is free; return false if nothing is evicted. role: see doom_oldest_of; InvalidOid = all.
+ * Evict a graph, its columns or a change tracker, unless a graph is about to be freed, and wait
+ * until the memory is free; return false if nothing is evicted. role: see doom_oldest_of;
+ * InvalidOid = all.
  */
 static bool
 evict_and_wait(Oid role, uint64 more_bytes)

@@ -64,8 +64,8 @@ emogi_cache_count_bytes(Oid role, int64 bytes)
 
 /*
  * Would a role exceed its share of the arena with this many more bytes? The graphs, change
- * trackers and columns that it has built count, and the memory of its calls. InvalidOid, and roles without a
- * limit, have no share.
+ * trackers and columns that it has built count, and the memory of its calls. InvalidOid, and roles
+ * without a limit, have no share.
  */
 bool
 emogi_cache_is_beyond_share(Oid role, uint64 more_bytes)

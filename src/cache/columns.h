@@ -74,7 +74,7 @@ typedef enum EmogiColumnsOutcome
 {
 	EMOGI_COLUMNS_FOUND,		/* slot->columns has what the call needs */
 	EMOGI_COLUMNS_LOAD,			/* the slot must load them; slot->columns has others, or is NULL */
-	EMOGI_COLUMNS_WAIT			/* another slot is loading */
+	EMOGI_COLUMNS_BUSY			/* another slot is loading them */
 } EmogiColumnsOutcome;
 
 /* Check whether columns have what a call needs. Caller holds cache_lock. */

@@ -1,6 +1,7 @@
 -- Calls with edge_filter by property columns of the graph of the whole table: which calls have them, rights, views, EXPLAIN.
 CREATE EXTENSION IF NOT EXISTS emogi;
 SET emogi.engine = auto;
+SET emogi.enable_property_columns = on;
 SET emogi.enable_index_search = off;
 CREATE TABLE column_edges (src int, dst int, weight float8, kind text, amount numeric, secret int, tags int[], created date);
 INSERT INTO column_edges VALUES
@@ -67,10 +68,20 @@ BEGIN
 END $$;
 SELECT column_explain('secret < 9');
 SELECT column_explain('length(kind) < 4');
+-- readers of a view do not use the table's graph; a condition without columns reads none, also with reverse lists
+CREATE VIEW column_view AS SELECT src, dst, kind FROM column_edges WHERE secret < 9;
+SELECT * FROM column_call('kind = ''sms''', 'column_view(src, dst)');
+DROP VIEW column_view;
+CREATE TABLE column_chain AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 3000) i;
+SELECT count(*) FROM emogi_hits('column_chain');
+SELECT count(*) FROM emogi_bfs('column_chain', 3001, edge_filter => 'true');
+SELECT count(*) FROM emogi_bfs('column_chain', 3001, edge_filter => '$1 = 1', params => 1);
+SELECT count(*) FROM emogi_bfs('column_chain', 3001, edge_filter => 'src = 3000');
+DROP TABLE column_chain;
 -- disabled; a change of the table
 SET emogi.enable_property_columns = off;
 SELECT * FROM column_call('secret < 8');
-RESET emogi.enable_property_columns;
+SET emogi.enable_property_columns = on;
 UPDATE column_edges SET secret = 6 WHERE kind = 'mail';
 SELECT * FROM column_call('secret <= 7');
 SELECT count(*) FROM emogi_bfs('column_edges(src, dst)', 1);

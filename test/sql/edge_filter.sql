@@ -271,6 +271,9 @@ SELECT errors('amount > $1', ROW(ROW(1, 2)));
 SELECT errors('amount > $0', ROW(1));
 \pset format aligned
 \pset tuples_only off
+-- A value of type char(n) has no blanks at its end.
+SELECT (SELECT count(*) FROM emogi_bfs('calls', 1, edge_filter => 'kind = $1', params => 'sms'::char(9))) AS padded,
+	(SELECT count(*) FROM emogi_bfs('calls', 1, edge_filter => 'kind = $1', params => 'sms')) AS plain;
 -- Positions are those in the text as given.
 SELECT count(*) FROM emogi_bfs('calls', 1, edge_filter => 'kind = $1 AND amoun > 3', params => 'a value that is longer than the parameter');
 SELECT count(*) FROM emogi_bfs('calls', 1, edge_filter => 'kind = $1 AND AND', params => 'a value that is longer than the parameter');

@@ -2,6 +2,7 @@
 -- The edges of vertex 0 lead to one vertex for each row, so a search tells which rows pass.
 CREATE EXTENSION IF NOT EXISTS emogi;
 SET emogi.engine = auto;
+SET emogi.enable_property_columns = on;
 SET emogi.enable_index_search = off;
 CREATE TYPE program_mood AS ENUM ('sad', 'ok', 'happy');
 CREATE DOMAIN program_short AS smallint;

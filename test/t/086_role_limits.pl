@@ -41,7 +41,7 @@ sub megabytes { return status_of($_[0], $_[1]) / 1024; }
 
 is($node->safe_psql('postgres', q{SELECT string_agg(name, ' ' ORDER BY name) FROM pg_settings WHERE name LIKE 'emogi.%' AND context = 'user'}),
 	'emogi.build_workers emogi.contraction_min_calls emogi.enable_aggregates emogi.enable_batch emogi.enable_cache emogi.enable_contraction emogi.enable_incremental ' .
-	'emogi.enable_index_search emogi.enable_join_lookup emogi.enable_local_search emogi.enable_scan emogi.enable_topk emogi.engine emogi.incremental_min_size ' .
+	'emogi.enable_index_search emogi.enable_join_lookup emogi.enable_local_search emogi.enable_property_columns emogi.enable_scan emogi.enable_topk emogi.engine emogi.incremental_min_size ' .
 	'emogi.index_search_min_size emogi.max_staleness emogi.notice_missing_source emogi.notice_trial emogi.papers_asynchronous emogi.papers_mapping emogi.papers_prefetch emogi.placement emogi.server_connections',
 	'the settings that a role may change');
 foreach my $name (split / /, $node->safe_psql('postgres', q{SELECT string_agg(name, ' ') FROM pg_settings WHERE name LIKE 'emogi.%' AND context <> 'user'}), 'emogi.fault')
