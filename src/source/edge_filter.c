@@ -74,7 +74,8 @@ emogi_edge_condition_explain(void *arg)
 		internalerrquery(filter->text);
 	}
 	if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
-		errhint("Pass one value for each of $1, $2 and so on: params => ROW('sms', 10).");
+		errhint("Pass one value for each of $1, $2 and so on: params => ROW('sms', 10). The type of "
+				"NULL must be known, as in NULL::text.");
 	errcontext("edge_filter");
 }
 
@@ -201,6 +202,13 @@ explain_syntax(void *arg)
 	emogi_edge_condition_explain(arg);
 }
 
+/* Return true if the first word of the text is WHERE. */
+static bool
+begins_with_where(const char *text)
+{
+	return pg_strncasecmp(text + strspn(text, " \t\r\n"), "where ", strlen("where ")) == 0;
+}
+
 /* Parse a filter. Raises 42601 unless it is one expression. */
 Node *
 emogi_edge_condition_parse(const EmogiEdgeCondition *filter)
@@ -216,6 +224,7 @@ emogi_edge_condition_parse(const EmogiEdgeCondition *filter)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("edge_filter must be one condition: \"%s\"", filter->text),
+				 begins_with_where(filter->text) ? errhint("Leave out WHERE.") :
 				 errhint(FILTER_HINT)));
 	return expression;
 }

@@ -297,7 +297,8 @@ emogi_params_put(const char *text, const char *what, void (*explain) (void *), v
 				(errcode(ERRCODE_PROTOCOL_VIOLATION),
 				 errmsg("wrong number of values for the parameters of %s: %d, not %d", what,
 						nvalues, highest),
-				 errhint("Pass one value for each of $1, $2 and so on in the text.")));
+				 errhint("Pass one value for each of $1, $2 and so on in the text, where they are "
+						 "written without quotes.")));
 	for (int i = 0; i < nvalues; i++)
 		literals[i] = make_literal(&values[i], i + 1);
 	return copy_text(text, places, literals);

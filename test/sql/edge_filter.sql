@@ -250,6 +250,7 @@ SELECT errors('amount > (SELECT 1)');
 SELECT errors('sum(amount) > 1');
 SELECT errors('rank() OVER () > 1');
 SELECT errors('generate_series(1, 2) > 1');
+SELECT errors('WHERE amount > 3');
 SELECT errors('calls IS NOT NULL');
 SELECT errors('ctid = ''(0,1)''');
 SELECT errors('xmin = ''1''');
