@@ -86,6 +86,14 @@ can_be_base(const EmogiCached *cached, const EmogiGraphKey *key)
 	return cached->key.direction != EMOGI_BOTH && emogi_cache_lookup_has_columns(cached, key);
 }
 
+/* Check whether a leaf of a graph is one of a lookup, with the same file and columns. */
+bool
+emogi_cache_lookup_has_leaf(const EmogiLeaf *leaf, const EmogiCacheLookup *lookup, int i)
+{
+	return emogi_tables_relid(leaf->table) == lookup->relids[i] &&
+		leaf->relfilenumber == lookup->relfilenumbers[i] && leaf->columns == lookup->columns[i];
+}
+
 /* Check whether a graph holds exactly the rows that the lookup's snapshot sees. */
 static bool
 is_exact(const EmogiCached *cached, const EmogiCacheLookup *lookup)
@@ -98,8 +106,7 @@ is_exact(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 
 		if (i > 0 && lookup->key.of_query && emogi_faults.analysis[EMOGI_ANALYSIS_BASE_TABLES])
 			break;
-		if (emogi_tables_relid(leaf->table) != lookup->relids[i] ||
-			leaf->relfilenumber != lookup->relfilenumbers[i] ||
+		if (!emogi_cache_lookup_has_leaf(leaf, lookup, i) ||
 			!emogi_recent_writers_allow_snapshot(leaf->table, &lookup->xids) ||
 			!emogi_recent_writers_see_same_rows(leaf->table, &cached->xids, &lookup->xids,
 												NULL, 0))
@@ -273,7 +280,8 @@ emogi_cache_lookup_add(EmogiSlot *slot, const EmogiCacheLookup *lookup, const Em
 		emogi_asked_queries_has_values(&lookup->key, lookup->shape);
 	for (int i = 0; i < lookup->nleaves; i++)
 		cached->leaves[i] = (EmogiLeaf) {.table = lookup->tables[i],
-										 .relfilenumber = lookup->relfilenumbers[i]};
+										 .relfilenumber = lookup->relfilenumbers[i],
+										 .columns = lookup->columns[i]};
 	cached->nleaves = lookup->nleaves;
 	slot->graph = (int) (cached - emogi_cache_shared->graphs);
 	return cached;

@@ -27,6 +27,8 @@ typedef struct EmogiCacheLookup
 	int			nleaves;
 	Oid		   *relids;			/* [nleaves], tables, ascending as from find_all_inheritors */
 	Oid		   *relfilenumbers; /* [nleaves] */
+	/* [nleaves], different if other columns of a leaf have the names that it had */
+	uint32	   *columns;
 	/* [nleaves], their entries in tables.c; set by emogi_cache_lookup_track */
 	int		   *tables;
 	EmogiRegistration *registration;	/* of its leaves */
@@ -173,6 +175,8 @@ extern void emogi_cache_miss_record(EmogiCall *call, const EmogiCacheLookup *loo
 /* ---- shared by the files above; caller holds cache_lock ---- */
 
 extern bool emogi_cache_lookup_has_columns(const EmogiCached *cached, const EmogiGraphKey *key);
+extern bool emogi_cache_lookup_has_leaf(const EmogiLeaf *leaf, const EmogiCacheLookup *lookup,
+										int i);
 extern bool emogi_cache_lookup_has_lists(const EmogiCached *cached, const EmogiGraphKey *key);
 extern int	emogi_cache_lookup_pin(EmogiCached *cached);
 extern EmogiLookupOutcome emogi_cache_lookup_track(const EmogiCacheLookup *lookup, bool *usable);

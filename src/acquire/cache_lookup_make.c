@@ -15,6 +15,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/catalog.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "tcop/pquery.h"
@@ -101,6 +102,31 @@ why_untracked(const EmogiCacheLookup *lookup)
 }
 
 /*
+ * Identify the columns of a leaf that is not the relation of the source itself: a partition that
+ * was detached, changed and attached again may have others of the same names in the same file,
+ * which a snapshot that was taken before sees, too (C17).
+ */
+static uint32
+identify_columns(const EmogiGraphKey *key, Relation leaf)
+{
+	const TupleDesc desc = RelationGetDescr(leaf);
+	uint32		hash = 0;
+
+	if (RelationGetRelid(leaf) == key->relid)
+		return 0;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(desc, i)->attname);
+
+		if (TupleDescAttr(desc, i)->attisdropped)
+			continue;
+		hash = hash_combine(hash, (uint32) i);
+		hash = hash_combine(hash, hash_bytes((const unsigned char *) name, (int) strlen(name)));
+	}
+	return hash;
+}
+
+/*
  * Fill in the lookup's leaves; return false if one of them cannot be shared, or there are too many.
  * An empty leaf among several is left out: a graph without it holds all rows that the active
  * snapshot, which exists already, sees in it, and so does a graph made when the leaf was empty. So
@@ -122,9 +148,10 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 		lookup->why_local = "it has too many partitions or child tables";
 		return false;
 	}
-	lookup->relids = palloc(count * (2 * sizeof(Oid) + sizeof(int)));
+	lookup->relids = palloc(count * (2 * sizeof(Oid) + sizeof(int) + sizeof(uint32)));
 	lookup->relfilenumbers = lookup->relids + count;
 	lookup->tables = (int *) (lookup->relfilenumbers + count);
+	lookup->columns = (uint32 *) (lookup->tables + count);
 	lookup->nleaves = 0;
 	lookup->why_untracked = why_untracked(lookup);
 	foreach(cell, leaves)
@@ -140,6 +167,7 @@ fill_in_leaves(EmogiCacheLookup *lookup, List *leaves)
 		if (shared && ((count == 1 && !lookup->key.of_servers) || !is_empty(rel)))
 		{
 			lookup->relids[lookup->nleaves] = relid;
+			lookup->columns[lookup->nleaves] = identify_columns(&lookup->key, rel);
 			lookup->relfilenumbers[lookup->nleaves++] = emogi_compat_relfilenumber(rel);
 		}
 		if (!shared)

@@ -33,6 +33,7 @@ serves_all_of(const EmogiCached *cached, const EmogiCached *other)
 	for (int i = 0; i < cached->nleaves; i++)
 		if (cached->leaves[i].table != other->leaves[i].table ||
 			cached->leaves[i].relfilenumber != other->leaves[i].relfilenumber ||
+			cached->leaves[i].columns != other->leaves[i].columns ||
 			!emogi_recent_writers_see_same_rows(cached->leaves[i].table, &other->xids,
 												&cached->xids, NULL, 0))
 			return false;

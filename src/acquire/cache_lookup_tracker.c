@@ -19,8 +19,7 @@ has_base_tables(const EmogiCached *cached, const EmogiCacheLookup *lookup)
 	if (cached->nleaves != lookup->nleaves)
 		return false;
 	for (int i = 0; i < lookup->nleaves; i++)
-		if (emogi_tables_relid(cached->leaves[i].table) != lookup->relids[i] ||
-			cached->leaves[i].relfilenumber != lookup->relfilenumbers[i])
+		if (!emogi_cache_lookup_has_leaf(&cached->leaves[i], lookup, i))
 			return false;
 	return true;
 }

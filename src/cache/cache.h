@@ -193,6 +193,7 @@ typedef struct EmogiLeaf
 {
 	int			table;			/* index in tables.c, with a reference */
 	Oid			relfilenumber;
+	uint32		columns;		/* identifies its columns, see EmogiCacheLookup */
 } EmogiLeaf;
 
 typedef enum EmogiCachedState
