@@ -123,7 +123,7 @@ copied_content(const EmogiPropertyValues *values, const Datum *value)
 {
 	if (values->type->typbyval)
 		return (const char *) value;
-	return DatumGetPointer(*value) + (values->type->typlen < 0 ? VARHDRSZ : 0);
+	return (const char *) DatumGetPointer(*value) + (values->type->typlen < 0 ? VARHDRSZ : 0);
 }
 
 /* Add a value that occurs for the first time; return its code, -1 = there are too many. */
