@@ -124,7 +124,7 @@ emogi_filter_bounds_of_numeric(Datum constant)
 	return bounds;
 }
 
-/* Get the integer of a constant of a type that is stored as one. */
+/* Get the integer of a value of a type that is stored as one. */
 int64
 emogi_filter_bounds_integer(Datum value, Oid type)
 {

@@ -14,13 +14,13 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/cash.h"
-#include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "analysis/filter_bounds.h"
 #include "base/arena.h"
 #include "base/compat.h"
 #include "contract/pool.h"
@@ -128,25 +128,6 @@ emogi_property_scan_identify(Oid relid, AttrNumber attnum, EmogiColumnIdentity *
 	return is_stored && find_kind(identity->type, kind);
 }
 
-/* Get the integer of a Datum. */
-static int64
-integer_of(Datum datum, Oid type)
-{
-	switch (type)
-	{
-		case BOOLOID:
-			return DatumGetBool(datum);
-		case INT2OID:
-			return DatumGetInt16(datum);
-		case INT4OID:
-			return DatumGetInt32(datum);
-		case DATEOID:
-			return DatumGetDateADT(datum);
-		default:
-			return DatumGetInt64(datum);
-	}
-}
-
 /* Stop storing a column with too many different values. */
 static void
 give_up(EmogiScannedColumn *column)
@@ -164,7 +145,7 @@ store_value(EmogiScannedColumn *column, uint64 row, Datum datum)
 	{
 		case EMOGI_COLUMN_INTEGER:
 			{
-				const int64 value = integer_of(datum, column->identity.type);
+				const int64 value = emogi_filter_bounds_integer(datum, column->identity.type);
 
 				column->values.integers[row] = value;
 				column->min = Min(column->min, value);
