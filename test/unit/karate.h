@@ -1,12 +1,15 @@
 /*
- * karate.h: a graph that is known from books, for the tests of what is known of it.
+ * karate.h: Zachary's karate club, a graph whose properties are published
  */
 #ifndef KARATE_H
 #define KARATE_H
 
 #include "naive.h"
 
-/* Zachary's karate club (W. Zachary, An Information Flow Model for Conflict and Fission in Small Groups, 1977), vertices from 0. */
+/*
+ * W. Zachary, An Information Flow Model for Conflict and Fission in Small Groups, 1977; vertices
+ * from 0.
+ */
 static const EmogiEdge karate[] = {
 	{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {0, 6}, {0, 7}, {0, 8}, {0, 10}, {0, 11}, {0, 12}, {0, 13}, {0, 17}, {0, 19}, {0, 21}, {0, 31},
 	{1, 2}, {1, 3}, {1, 7}, {1, 13}, {1, 17}, {1, 19}, {1, 21}, {1, 30}, {2, 3}, {2, 7}, {2, 8}, {2, 9}, {2, 13}, {2, 27}, {2, 28}, {2, 32},
@@ -18,7 +21,7 @@ static const EmogiEdge karate[] = {
 
 #define KARATE_VERTICES 34
 
-/* Get its edges. */
+/* Return the club as a shape. */
 static inline EmogiShape
 karate_shape(void)
 {

@@ -1,5 +1,5 @@
 /*
- * oracle.h: breadth-first search as a first-year student writes it, and queries to ask it and the engines.
+ * oracle.h: sequential breadth-first search as the oracle of the engines, and queries for both
  */
 #ifndef EMOGI_ORACLE_H
 #define EMOGI_ORACLE_H
@@ -9,7 +9,9 @@
 
 #include <stdlib.h>
 
-/* Fill level[nvertices] by the definition: one queue, one thread. Gets the number of reached vertices. */
+/*
+ * Fill level[nvertices] by sequential BFS with one queue; returns the number of reached vertices.
+ */
 static inline uint64_t
 oracle_bfs(const EmogiGraph *graph, const EmogiQuery *query, int32_t *level)
 {
@@ -46,7 +48,7 @@ oracle_bfs(const EmogiGraph *graph, const EmogiQuery *query, int32_t *level)
 	return tail;
 }
 
-/* Make the i-th query to ask of a graph; sources must have room for max_sources. */
+/* Make the i-th query of a graph; sources has room for max_sources. */
 static inline EmogiQuery
 oracle_query(const EmogiGraph *graph, uint64_t seed, uint64_t i, uint32_t *sources, uint64_t max_sources)
 {

@@ -1,5 +1,5 @@
 /*
- * refused.h: an engine refuses what cannot be iterated.
+ * refused.h: check that an engine rejects invalid arguments of iterations
  */
 #ifndef EMOGI_TEST_REFUSED_H
 #define EMOGI_TEST_REFUSED_H
@@ -9,7 +9,10 @@
 
 #include "naive.h"
 
-/* Ask what iterates with bad arguments, and with good ones. The Graph has a vertex. */
+/*
+ * Run all iterative algorithms with invalid arguments and with valid ones. The graph must not be
+ * empty.
+ */
 static inline void
 refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *state, const EmogiGraph *graph)
 {
@@ -43,7 +46,7 @@ refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *sta
 				continue;
 			error.message[0] = '\0';
 			CHECK(engine->run(state, graph, &bad[i], &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
-				  "%s: algorithm %d takes bad arguments, case %d", name, a, i);
+				  "%s: algorithm %d accepts invalid arguments, case %d", name, a, i);
 		}
 		if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL)
 			continue;

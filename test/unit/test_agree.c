@@ -97,7 +97,7 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	if (rand() % 2 == 0)
 	{
 		control.fail_device_call = EMOGI_FAULT_OF_HELPER | (uint32_t) (1 + rand() % 300);
-		have_help();
+		use_random_helpers();
 	}
 	CHECK(cuda->run(cuda_state, graph, &alone, &again.result, &control, &error) == EMOGI_OK &&
 		  memcmp(again.memory, first->memory, (n + 1) * 8 * EMOGI_MAX_COLUMNS) == 0 && again.result.nlevels == first->result.nlevels,
@@ -140,7 +140,7 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 
 		query.placement = (EmogiPlacement) p;
 		query.devices = ~UINT32_C(0);	/* all links that the machine has */
-		have_help();
+		use_random_helpers();
 		status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
 		if (is_left(graph, &query, &expected.result))
 		{
@@ -325,7 +325,7 @@ check_powers(const char *name, const EmogiGraph *graph, bool is_weighted, uint64
 		for (int a = 0; a < 3; a++)
 		{
 			query.algorithm = algorithms[a];
-			if (suits(graph, query.algorithm))
+			if (is_supported(graph, query.algorithm))
 				check_query(name, graph, query);
 		}
 	}
@@ -348,7 +348,7 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 		const bool	adds = emogi_is_sum((EmogiAlgorithm) a) || row->weights == EMOGI_WEIGHTS_FACTORS || row->weights == EMOGI_WEIGHTS_CONDUCTANCES ||
 			row->weights == EMOGI_WEIGHTS_CAPACITIES;
 
-		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !suits(graph, (EmogiAlgorithm) a))
+		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !is_supported(graph, (EmogiAlgorithm) a))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		query.max_iterations = iterations[a] > 0 ? iterations[a] : 1;
@@ -363,10 +363,10 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 	}
 	query.samples = 0;
 	query.algorithm = EMOGI_CLOSENESS;
-	if (graph->nvertices <= MOST_SOURCES && suits(graph, EMOGI_CLOSENESS))
+	if (graph->nvertices <= MOST_SOURCES && is_supported(graph, EMOGI_CLOSENESS))
 		check_query(name, graph, query);
 	query.samples = 70;			/* more than are searched from together */
-	if (suits(graph, EMOGI_CLOSENESS))
+	if (is_supported(graph, EMOGI_CLOSENESS))
 		check_query(name, graph, query);
 	if (kind == 0 && graph->nvertices > 0)
 		refused_check(name, cuda, cuda_state, graph);
@@ -394,7 +394,7 @@ check_communities(const char *name, const EmogiGraph *graph, int kind, uint64_t 
 		for (int a = EMOGI_LOUVAIN; a <= EMOGI_MODULARITY; a++)
 		{
 			query.algorithm = (EmogiAlgorithm) a;
-			if (suits(graph, query.algorithm) && kind < FINITE_KINDS)
+			if (is_supported(graph, query.algorithm) && kind < FINITE_KINDS)
 				check_query(name, graph, query);
 		}
 	}

@@ -203,7 +203,7 @@ ask_anything(const char *what, const EmogiGraph *graph)
 
 	do
 		algorithm = (EmogiAlgorithm) draw(EMOGI_NALGORITHMS);
-	while (!suits(graph, algorithm) || (algorithm == EMOGI_MODULARITY && graph->weight_type >= EMOGI_WEIGHT_F32));	/* of integers alone */
+	while (!is_supported(graph, algorithm) || (algorithm == EMOGI_MODULARITY && graph->weight_type >= EMOGI_WEIGHT_F32));	/* of integers alone */
 	if (!plain && once_in(2))
 		ask(what, &view, EMOGI_HEAT, placement, true);	/* it brings the weights, whatever comes of them */
 	else if (plain || algorithm == EMOGI_BFS || algorithm == EMOGI_CC || algorithm == EMOGI_SSNSP)

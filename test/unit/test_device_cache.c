@@ -109,7 +109,7 @@ check_kept_for_all(const EmogiGraph *graph)
 	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		{
-			if (!suits(graph, (EmogiAlgorithm) a))
+			if (!is_supported(graph, (EmogiAlgorithm) a))
 				continue;
 			ask_twice("kept", graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
 			ask_hidden("kept", graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
@@ -251,7 +251,7 @@ check_prefixes(void)
 				view.forward = view.backward;
 				view.backward = forward;
 			}
-			if (!suits(&view, algorithm))
+			if (!is_supported(&view, algorithm))
 				continue;
 			status = ask("capped", &view, plain_query(&view, algorithm, placement), (EmogiControl) {0}, false, &placement);
 			CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "cap %llu algorithm %d: status %d",
@@ -309,9 +309,9 @@ check_all_failing_memory(void)
 			{
 				const EmogiQuery query = plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
 
-				if (suits(&built.graph, query.algorithm))
+				if (is_supported(&built.graph, query.algorithm))
 					check_failing_memory(&built, query, kept);
-				if (suits(&symmetric.graph, query.algorithm))
+				if (is_supported(&symmetric.graph, query.algorithm))
 					check_failing_memory(&symmetric, query, kept);
 			}
 	CHECK(plain_memory ? describe_cuda().ready_bytes == 0 : describe_cuda().ready_bytes > 0, "%llu bytes lie ready",

@@ -121,7 +121,7 @@ check_crowded(void)
 		begin_table(zeros, false);
 		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_COLLISIONS, "%d processes", nprocesses);
 		CHECK(emogi_key_table_nkeys(table) < 1000, "crowded with %llu keys", (unsigned long long) emogi_key_table_nkeys(table));
-		second = (EmogiKeyFiller) {.table = table, .alloc = take_piece};
+		second = (EmogiKeyFiller) {.table = table, .alloc = alloc_piece};
 		CHECK(emogi_key_filler_put(&second, &other, 1, &number) == EMOGI_KEYS_COLLISIONS, "another filler");
 		begin_table(zeros, true);
 		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT && emogi_key_table_nkeys(table) == 2000, "careful");
@@ -174,7 +174,7 @@ check_no_piece(KeyShape shape, uint64_t nvertices, uint64_t nends, uint32_t max_
 		failed = false;
 		begin_table(test_words, false);
 		table->max_slots = max_slots;
-		filler = (EmogiKeyFiller) {.table = table, .alloc = take_piece};
+		filler = (EmogiKeyFiller) {.table = table, .alloc = alloc_piece};
 		pieces_left = n;
 		if (setjmp(no_piece) == 0)
 			put_ends(&filler, &set, 0, 1);
@@ -182,7 +182,7 @@ check_no_piece(KeyShape shape, uint64_t nvertices, uint64_t nends, uint32_t max_
 			failed = true;
 		pieces_left = -1;
 		check_table(&set, !failed, "a piece is missing");
-		second = (EmogiKeyFiller) {.table = table, .alloc = take_piece};
+		second = (EmogiKeyFiller) {.table = table, .alloc = alloc_piece};
 		put_ends(&second, &set, set.nends / 2, 1);
 		CHECK(put_ends(&filler, &set, 0, 1) == EMOGI_KEYS_PUT, "goes on");
 		check_table(&set, true, "after a piece was missing");

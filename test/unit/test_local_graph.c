@@ -153,7 +153,7 @@ check_ring(History *history)
 	history->with_backward = history->weighted = history->skewed = false;
 	history->keys = 0;
 	history->nkeys = history->span = 1000;
-	history->least = 0;
+	history->first_key = 0;
 	history->nedges = 0;
 	for (int64_t i = 0; i < 999; i++)
 		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = i, .dst = i + 1};
@@ -173,7 +173,7 @@ check_hub(History *history, EmogiDirection direction)
 	history->weighted = history->skewed = false;
 	history->keys = 0;
 	history->nkeys = history->span = 3000;
-	history->least = 0;
+	history->first_key = 0;
 	history->nedges = 0;
 	for (int64_t i = 0; i < 3000; i += 2)
 	{

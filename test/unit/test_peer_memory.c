@@ -120,7 +120,7 @@ check_all(EmogiBuiltGraph *built)
 		const EmogiAlgorithm algorithm = (EmogiAlgorithm) a;
 		EmogiPlacement first;
 
-		if (!suits(&built->graph, algorithm))
+		if (!is_supported(&built->graph, algorithm))
 			continue;
 		first = ask_plainly("first", cuda_state, cuda_helpers[0], &built->graph, algorithm, EMOGI_PLACEMENT_PEER);
 		CHECK(ask_plainly("kept", cuda_state, NULL, &built->graph, algorithm, EMOGI_PLACEMENT_PEER) == first, "algorithm %d: not there", a);
@@ -283,7 +283,7 @@ check_helpers(EmogiBuiltGraph *built)
 	cuda_helpers[ncuda_helpers++] = open_gpu(1, SHARE_CAP_BYTES);
 	for (int round = 0; round < 6; round++)
 		for (size_t i = 0; i < sizeof helped / sizeof *helped; i++)
-			if (suits(&built->graph, helped[i]))
+			if (is_supported(&built->graph, helped[i]))
 				(void) ask_plainly("share", cuda_state, round % 3 == 2 ? NULL : cuda_helpers[0], &built->graph, helped[i], EMOGI_PLACEMENT_HYBRID);
 	CHECK(used_by(cuda_helpers[0]) > FEW_BYTES, "the helper keeps nothing");
 	(void) cuda->forget(cuda_helpers[0], built->graph.id);
@@ -291,7 +291,7 @@ check_helpers(EmogiBuiltGraph *built)
 	check_given_back("share");
 	reopen(FEW_BYTES / 64);
 	for (size_t i = 0; i < sizeof helped / sizeof *helped; i++)
-		if (suits(&built->graph, helped[i]))
+		if (is_supported(&built->graph, helped[i]))
 		{
 			(void) ask_plainly("left out", cuda_state, cuda_helpers[0], &built->graph, helped[i], EMOGI_PLACEMENT_HOST);
 			nleft += left_out[0] != '\0';

@@ -425,7 +425,7 @@ check_algorithms(const char *name, const EmogiGraph *graph, int kind, uint64_t s
 		query.max_distance = (double) INFINITY;
 		query.max_depth = row->algorithm == EMOGI_BFS ? query.max_depth : -1;
 		query.max_iterations = 5;
-		if (suits(graph, row->algorithm) && !emogi_is_sum(row->algorithm) && row->algorithm != EMOGI_PAGERANK &&
+		if (is_supported(graph, row->algorithm) && !emogi_is_sum(row->algorithm) && row->algorithm != EMOGI_PAGERANK &&
 			row->algorithm != EMOGI_BETWEENNESS && emogi_algorithm_takes(row, EMOGI_COMMUNITIES) < 0 &&
 			((row->weights != EMOGI_WEIGHTS_FACTORS && row->weights != EMOGI_WEIGHTS_CONDUCTANCES && row->weights != EMOGI_WEIGHTS_CAPACITIES) || kind < FINITE_KINDS))
 			check_answer(name, graph, &query, emogi_random(seed, (uint64_t) a));

@@ -1,5 +1,5 @@
 /*
- * torn.h: memory of which only the first page is there, for tests of memory that cannot be had
+ * torn.h: memory with only the first page mapped, for tests of failed allocations
  */
 #ifndef TORN_H
 #define TORN_H
@@ -26,8 +26,8 @@ map_torn(size_t bytes)
 }
 
 /*
- * Does the kernel say that pages cannot be had? qemu's emulation of another processor answers
- * MADV_POPULATE_WRITE with success, whatever the range.
+ * Return true if the kernel reports pages that cannot be allocated. qemu's emulation of another
+ * processor returns success for MADV_POPULATE_WRITE with any range.
  */
 static inline bool
 is_torn_noticed(void)
@@ -37,7 +37,7 @@ is_torn_noticed(void)
 
 	munmap(memory, 4096);
 	if (!is_noticed)
-		fprintf(stderr, "skipped: madvise does not report pages that cannot be had\n");
+		fprintf(stderr, "skipped: madvise does not report failing page allocations\n");
 	return is_noticed;
 }
 
