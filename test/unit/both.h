@@ -23,7 +23,7 @@ static const EmogiEngine *cpu,
 		   *cuda;
 static EmogiEngineState *cpu_state,
 		   *cuda_state;
-static EmogiEngineState *cuda_helpers[MAX_HELPERS];	/* of other GPUs */
+static EmogiEngineState *cuda_helpers[MAX_HELPERS]; /* of other GPUs */
 static int	ncuda_helpers;
 static uint64_t last_id;		/* the last id given to a graph */
 
@@ -38,7 +38,8 @@ is_supported(const EmogiGraph *graph, EmogiAlgorithm algorithm)
 
 	if (!emogi_algorithm_is_on_cuda(row) || emogi_shape_is_list(row->shape))
 		return false;
-	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
+	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL &&
+		graph->nvertices > 0)
 		return false;
 	return row->lists != EMOGI_LISTS_BOTH || graph->backward.offsets == graph->forward.offsets;
 }
@@ -67,7 +68,8 @@ make_answer(uint64_t nvertices)
  * Count the values that differ by more than 1e-9 of `scale`; if that is 0, of the expected value.
  */
 static inline uint64_t
-count_apart(uint64_t nvertices, const double *values, const double *expected, double exact_below, double scale)
+count_apart(uint64_t nvertices, const double *values, const double *expected, double exact_below,
+			double scale)
 {
 	uint64_t	napart = 0;
 
@@ -97,14 +99,17 @@ largest(uint64_t nvertices, const double *values)
  * counts above 2^53.
  */
 static inline bool
-columns_agree(EmogiAlgorithm algorithm, EmogiColumnType type, uint64_t n, EmogiArray values, EmogiArray expected)
+columns_agree(EmogiAlgorithm algorithm, EmogiColumnType type, uint64_t n, EmogiArray values,
+			  EmogiArray expected)
 {
-	if (type != EMOGI_FLOAT64 || emogi_is_path(algorithm) || algorithm == EMOGI_CLOSENESS || algorithm == EMOGI_BFS_SUMS)
+	if (type != EMOGI_FLOAT64 || emogi_is_path(algorithm) || algorithm == EMOGI_CLOSENESS ||
+		algorithm == EMOGI_BFS_SUMS)
 		return memcmp(values.any, expected.any, n * emogi_algorithm_column_bytes(type)) == 0;
 	if (algorithm == EMOGI_BETWEENNESS)
 		return count_apart(n, values.float64, expected.float64, -INFINITY, 0.0) == 0;
 	if (emogi_algorithm_iterates(algorithm))
-		return count_apart(n, values.float64, expected.float64, -INFINITY, largest(n, expected.float64)) == 0;
+		return count_apart(n, values.float64, expected.float64, -INFINITY,
+						   largest(n, expected.float64)) == 0;
 	return count_apart(n, values.float64, expected.float64, 9007199254740992.0, 0.0) == 0;
 }
 
@@ -120,7 +125,8 @@ agree(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result, const Emo
 	bool		right = !counted || result->nlevels == expected->nlevels;
 
 	for (int i = 0; columns[i].name != NULL; i++)
-		right = right && columns_agree(algorithm, columns[i].type, n, result->columns[i], expected->columns[i]);
+		right = right &&
+			columns_agree(algorithm, columns[i].type, n, result->columns[i], expected->columns[i]);
 	return right;
 }
 
@@ -137,9 +143,11 @@ within_bounds(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result)
 
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
 	{
-		uint32_t	bytes = columns[i].name != NULL ? emogi_algorithm_column_bytes(columns[i].type) : 8;
+		uint32_t	bytes = columns[i].name != NULL ? emogi_algorithm_column_bytes(columns[i].type)
+			: 8;
 
-		within = within && memcmp((char *) result->columns[i].any + n * bytes, nonsense, bytes) == 0;
+		within = within &&
+			memcmp((char *) result->columns[i].any + n * bytes, nonsense, bytes) == 0;
 	}
 	return within;
 }
@@ -173,9 +181,10 @@ check_nothing_held(const char *what, uint64_t cap)
 	EmogiDevice device = describe_cuda();
 	uint64_t	limit = (cap > 0 && cap < device.memory_bytes ? cap : device.memory_bytes) / 64;
 
-	CHECK(device.used_bytes == 0, "%s left %llu bytes", what, (unsigned long long) device.used_bytes);
-	CHECK(device.ready_bytes <= limit, "%s: %llu bytes in reserve, at most %llu allowed", what, (unsigned long long) device.ready_bytes,
-		  (unsigned long long) limit);
+	CHECK(device.used_bytes == 0, "%s left %llu bytes", what,
+		  (unsigned long long) device.used_bytes);
+	CHECK(device.ready_bytes <= limit, "%s: %llu bytes in reserve, at most %llu allowed", what,
+		  (unsigned long long) device.ready_bytes, (unsigned long long) limit);
 }
 
 /* Get a number from the environment. */
@@ -225,7 +234,8 @@ open_helpers(void)
 	EmogiEngineOptions options = {.cpu_threads = 2};
 	EmogiError	error;
 
-	for (options.device = 1; options.device < cuda->ndevices() && ncuda_helpers < MAX_HELPERS; options.device++)
+	for (options.device = 1; options.device < cuda->ndevices() && ncuda_helpers < MAX_HELPERS;
+		 options.device++)
 		if (cuda->open(&options, &cuda_helpers[ncuda_helpers], &error) == EMOGI_OK)
 			ncuda_helpers++;
 	printf("%d GPUs help\n", ncuda_helpers);
@@ -299,8 +309,8 @@ build_weighted(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, ui
 		edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i) % nvertices),
 			(int64_t) (emogi_random(seed, 2 * i + 1) % nvertices)};
 	if (!emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, direction, true, &built, &control,
-						  &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, direction, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	free(edges);

@@ -53,15 +53,15 @@ typedef void (GraphCheck) (const char *name, const EmogiGraph *graph, uint64_t s
 
 /* Build a shape in one direction, with weights of a kind, and check it. */
 static inline void
-engines_check_graph(const EmogiShape *shape, int kind, EmogiDirection direction, bool with_backward, uint64_t seed,
-					GraphCheck *check)
+engines_check_graph(const EmogiShape *shape, int kind, EmogiDirection direction, bool with_backward,
+					uint64_t seed, GraphCheck *check)
 {
 	char		name[160];
 	double	   *weights = naive_weights(kind, seed, shape->nedges);
 	EmogiGraph	graph = naive_build(shape, weights, direction, with_backward);
 
-	snprintf(name, sizeof(name), "%s, weights %d, direction %d%s", shape->name, kind, (int) direction,
-			 with_backward ? " with backward" : "");
+	snprintf(name, sizeof(name), "%s, weights %d, direction %d%s", shape->name, kind,
+			 (int) direction, with_backward ? " with backward" : "");
 	check(name, &graph, seed);
 	naive_free(&graph);
 	free(weights);
@@ -107,7 +107,8 @@ engines_cancel_soon(void *arg)
 
 /* Check that a long query is canceled, both if cancel is set before its run and during it. */
 static inline void
-engines_check_cancel(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result)
+engines_check_cancel(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+					 EmogiResult result)
 {
 	for (int e = 0; e < NENGINES; e++)
 	{
@@ -133,7 +134,8 @@ engines_check_cancel(const char *name, const EmogiGraph *graph, const EmogiQuery
 static inline EmogiShape
 engines_chain(uint64_t nedges)
 {
-	EmogiShape	chain = {.name = "chain", .nedges = nedges, .edges = malloc(nedges * sizeof(EmogiEdge))};
+	EmogiShape chain = {.name = "chain", .nedges = nedges,
+		.edges = malloc(nedges * sizeof(EmogiEdge))};
 
 	for (uint64_t i = 0; i < nedges; i++)
 		chain.edges[i] = (EmogiEdge) {(int64_t) i, (int64_t) i + 1};

@@ -24,7 +24,7 @@
 #endif
 #define NPOOLS 3
 #define NBLOCKS 2
-#define ROOM ((size_t) 1 << 30)	/* bytes of each mapping; pages are allocated on first access */
+#define ROOM ((size_t) 1 << 30) /* bytes of each mapping; pages are allocated on first access */
 #define GUARD 256				/* bytes after the requested ones, which must not change */
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
@@ -64,7 +64,8 @@ typedef struct History
 	uint64_t	usual;			/* one in so many weights is of another kind */
 	bool		skewed;			/* few keys have many edges */
 	uint64_t	nkeys;
-	uint64_t	first_key;			/* currently chosen keys: numbers [first_key, first_key + span) */
+	/* currently chosen keys: numbers [first_key, first_key + span) */
+	uint64_t	first_key;
 	uint64_t	span;
 	EmogiWeightedEdge *edges;	/* [nedges] of MAX_EDGES: the current edges */
 	uint64_t	nedges;
@@ -90,7 +91,8 @@ make_key(const History *history, uint64_t i)
 		case 3:
 			return (int64_t) emogi_random(77, i);
 		case 4:
-			return i < history->nkeys / 2 ? INT64_MIN + (int64_t) i : INT64_MAX - (int64_t) (history->nkeys - 1 - i);
+			return i < history->nkeys / 2 ? INT64_MIN + (int64_t) i
+				: INT64_MAX - (int64_t) (history->nkeys - 1 - i);
 		default:
 			return (int64_t) i * 37 + 1000;
 	}
@@ -196,7 +198,8 @@ remove_edge(History *history, uint64_t i)
 static inline void
 cancel_edge(History *history)
 {
-	const EmogiWeightedEdge edge = history->nedges > 0 && once_in(2) ? history->edges[draw(history->nedges)] : draw_edge(history);
+	const EmogiWeightedEdge edge = history->nedges > 0 && once_in(2)
+		? history->edges[draw(history->nedges)] : draw_edge(history);
 	const int64_t times = once_in(2) ? 1 : -1;
 
 	note_change(history, edge, times);
@@ -235,7 +238,8 @@ static inline void
 choose_span(History *history)
 {
 	history->first_key = once_in(2) ? 0 : draw(history->nkeys);
-	history->span = once_in(2) ? history->nkeys - history->first_key : 1 + draw(history->nkeys - history->first_key);
+	history->span = once_in(2) ? history->nkeys - history->first_key
+		: 1 + draw(history->nkeys - history->first_key);
 }
 
 /* Make the changes of a round. */
@@ -275,8 +279,8 @@ fill_set(const History *history)
 	const uint64_t capacity = history->weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
 	EmogiEdges *edges = &set.edges;
 
-	*edges = (EmogiEdges) {.chunks = set.chunks, .weighted = history->weighted, .nedges = history->nedges,
-		.min_key = INT64_MAX, .max_key = INT64_MIN};
+	*edges = (EmogiEdges) {.chunks = set.chunks, .weighted = history->weighted,
+		.nedges = history->nedges, .min_key = INT64_MAX, .max_key = INT64_MIN};
 	for (uint64_t i = 0; i < history->nedges; i++)
 	{
 		const EmogiWeightedEdge *edge = &history->edges[i];
@@ -311,10 +315,13 @@ rebuild(const History *history, EmogiPool *pool)
 	fill_set(history);
 	emogi_key_numbers_plan(&set.edges, &plan);
 	if (plan.scratch_bytes > ROOM ||
-		emogi_key_numbers_build(pool, &set.edges, &plan, keys_memory, &keys, &control, &error) != EMOGI_OK)
+		emogi_key_numbers_build(pool, &set.edges, &plan, keys_memory, &keys, &control, &error) !=
+		EMOGI_OK)
 		abort();
-	memset(csr_memory, 0xA5, emogi_csr_bytes(keys.nvertices, history->nedges, history->direction, history->with_backward,
-											 history->weighted ? EMOGI_WEIGHT_F64 : EMOGI_WEIGHT_NONE));
+	memset(csr_memory, 0xA5,
+		   emogi_csr_bytes(keys.nvertices, history->nedges, history->direction,
+						   history->with_backward,
+						   history->weighted ? EMOGI_WEIGHT_F64 : EMOGI_WEIGHT_NONE));
 	if (emogi_csr_build(pool, &input, &graph, &control, &error) != EMOGI_OK)
 		abort();
 	return graph;
@@ -329,14 +336,15 @@ splice_input(const History *history, int nthreads, EmogiDerivation *derivation)
 {
 	uint32_t	misfits = 0;
 	EmogiMergeInput input = {.graph = &history->graph, .direction = history->direction,
-		.with_backward = history->with_backward, .nchanges = history->nchanges, .changes = history->changes,
-		.memory = blocks[(history->block + 1) % NBLOCKS], .scratch = splice_scratch,
-		.derivation = derivation};
+		.with_backward = history->with_backward, .nchanges = history->nchanges,
+		.changes = history->changes, .memory = blocks[(history->block + 1) % NBLOCKS],
+		.scratch = splice_scratch, .derivation = derivation};
 
 	for (uint64_t i = 0; i < history->nedges; i++)
 		misfits |= emogi_weight_misfits(history->edges[i].weight);
 	input.weight_type = history->weighted ? emogi_weight_type(misfits) : EMOGI_WEIGHT_NONE;
-	if (emogi_merge_bytes(&input) + GUARD > ROOM || emogi_merge_scratch_bytes(&input, nthreads) + GUARD > ROOM)
+	if (emogi_merge_bytes(&input) + GUARD > ROOM ||
+		emogi_merge_scratch_bytes(&input, nthreads) + GUARD > ROOM)
 		abort();
 	memset(input.memory, 0x5A, emogi_merge_bytes(&input) + GUARD);
 	memset(input.scratch, 0x5A, emogi_merge_scratch_bytes(&input, nthreads) + GUARD);
@@ -393,8 +401,8 @@ choose_history(History *history)
 
 /* Begin a history of a large graph. One in `usual` weights is of another kind than 0 .. 255. */
 static inline void
-begin_large(History *history, EmogiDirection direction, bool with_backward, bool weighted, uint64_t nkeys, uint64_t nedges,
-			uint64_t usual)
+begin_large(History *history, EmogiDirection direction, bool with_backward, bool weighted,
+			uint64_t nkeys, uint64_t nedges, uint64_t usual)
 {
 	seed = 1000 * nkeys + nedges;
 	ndrawn = 0;

@@ -93,13 +93,15 @@ write_key(KeyShape shape, uint64_t v, char *to)
 			return length;
 		case TWO_FRONTS:
 			length = (uint32_t) sprintf(to, "%cttps://example.org/item/", v & 1 ? 'g' : 'h');
-			return length + (uint32_t) sprintf(to + length, v % 3 == 0 ? "%llx" : "%llu", (unsigned long long) x);
+			return length + (uint32_t) sprintf(to + length, v % 3 == 0 ? "%llx" : "%llu",
+											   (unsigned long long) x);
 		case PREFIXES:
 			memset(to, 'x', v % 3000);
 			return (uint32_t) (v % 3000);
 		case ZEROS:
 			for (length = 0; length < v % 11; length++)
-				to[length] = (char) (x >> (2 * length) & 3) - ((x >> (2 * length) & 3) == 2 ? 3 : 0);
+				to[length] = (char) (x >> (2 * length) & 3) -
+					((x >> (2 * length) & 3) == 2 ? 3 : 0);
 			return length;
 		case LONG_KEYS:
 			memset(to, 'l', EMOGI_MAX_KEY_BYTES);
@@ -179,7 +181,8 @@ free_set(KeySet *set)
 static inline uint64_t
 rank_in_set(const KeySet *set, EmogiKeyBytes key)
 {
-	const EmogiKeyBytes *found = bsearch(&key, set->sorted, set->nkeys, sizeof(EmogiKeyBytes), compare_for_qsort);
+	const EmogiKeyBytes *found = bsearch(&key, set->sorted, set->nkeys, sizeof(EmogiKeyBytes),
+										 compare_for_qsort);
 
 	return found == NULL ? UINT64_MAX : (uint64_t) (found - set->sorted);
 }
@@ -222,7 +225,8 @@ static inline void
 begin_table(const uint64_t *words, bool secure_hash)
 {
 	if (shared == NULL)
-		shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE,
+					  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (shared == MAP_FAILED)
 		abort();
 	madvise(shared, SHARED_BYTES, MADV_REMOVE);

@@ -21,7 +21,8 @@
 static inline double
 naive_weight(int kind, uint64_t seed, uint64_t i)
 {
-	static const double extremes[] = {0.0, 5e-324, 1e-308, 1.0, 72.0, 9007199254740992.0, 1e308, 1.7e308, INFINITY};
+	static const double extremes[] = {0.0, 5e-324, 1e-308, 1.0, 72.0, 9007199254740992.0, 1e308,
+	1.7e308, INFINITY};
 	uint64_t	bits = emogi_random(seed + 77, i);
 
 	switch (kind)
@@ -135,7 +136,8 @@ naive_lists(NaiveEntry *entries, uint64_t nentries, uint64_t nvertices, EmogiWei
 {
 	uint64_t   *offsets = naive_alloc(nvertices + 1, sizeof(uint64_t));
 	uint32_t   *targets = naive_alloc(nentries, sizeof(uint32_t));
-	void	   *weights = type == EMOGI_WEIGHT_NONE ? NULL : naive_alloc(nentries, naive_weight_bytes(type));
+	void	   *weights = type == EMOGI_WEIGHT_NONE ? NULL
+		: naive_alloc(nentries, naive_weight_bytes(type));
 
 	qsort(entries, nentries, sizeof(NaiveEntry), naive_compare_entries);
 	for (uint64_t i = 0; i < nentries; i++)
@@ -146,7 +148,8 @@ naive_lists(NaiveEntry *entries, uint64_t nentries, uint64_t nvertices, EmogiWei
 	}
 	for (uint64_t v = 0; v < nvertices; v++)
 		offsets[v + 1] += offsets[v];
-	return (EmogiAdjacency) {.nedges = nentries, .offsets = offsets, .targets = targets, .weights = weights};
+	return (EmogiAdjacency) {.nedges = nentries, .offsets = offsets, .targets = targets,
+		.weights = weights};
 }
 
 /* Get the vertex number of a key. */
@@ -182,7 +185,8 @@ naive_ids(const EmogiShape *shape, uint64_t *nvertices)
 
 /* Build a graph. weights[nedges]; NULL = none. */
 static inline EmogiGraph
-naive_build(const EmogiShape *shape, const double *weights, EmogiDirection direction, bool with_backward)
+naive_build(const EmogiShape *shape, const double *weights, EmogiDirection direction,
+			bool with_backward)
 {
 	EmogiGraph	graph = {0};
 	NaiveEntry *entries = naive_alloc(2 * shape->nedges, sizeof(NaiveEntry));
@@ -246,7 +250,8 @@ naive_weights(int kind, uint64_t seed, uint64_t nedges)
 static inline EmogiShape
 naive_star(uint64_t nleaves)
 {
-	EmogiShape	star = {.name = "star", .edges = naive_alloc(nleaves, sizeof(EmogiEdge)), .nedges = nleaves};
+	EmogiShape star = {.name = "star", .edges = naive_alloc(nleaves, sizeof(EmogiEdge)),
+		.nedges = nleaves};
 
 	for (uint64_t i = 0; i < nleaves; i++)
 		star.edges[i] = (EmogiEdge) {0, (int64_t) i + 1};

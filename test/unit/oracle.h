@@ -50,7 +50,8 @@ oracle_bfs(const EmogiGraph *graph, const EmogiQuery *query, int32_t *level)
 
 /* Make the i-th query of a graph; sources has room for max_sources. */
 static inline EmogiQuery
-oracle_query(const EmogiGraph *graph, uint64_t seed, uint64_t i, uint32_t *sources, uint64_t max_sources)
+oracle_query(const EmogiGraph *graph, uint64_t seed, uint64_t i, uint32_t *sources,
+			 uint64_t max_sources)
 {
 	static const int64_t depths[] = {-1, -1, 0, 1, 2, 5, 1000000};
 	EmogiQuery	query = {.algorithm = EMOGI_BFS, .sources = sources};
@@ -59,7 +60,8 @@ oracle_query(const EmogiGraph *graph, uint64_t seed, uint64_t i, uint32_t *sourc
 	{
 		query.nsources = i % 3 == 2 ? emogi_random(seed, 100 + i) % max_sources : 1;
 		for (uint64_t s = 0; s < query.nsources; s++)
-			sources[s] = (uint32_t) (emogi_random(seed, 200 + i * max_sources + s) % graph->nvertices);
+			sources[s] = (uint32_t) (emogi_random(seed, 200 + i * max_sources + s) %
+									 graph->nvertices);
 		if (i == 0)
 			sources[0] = 0;
 	}

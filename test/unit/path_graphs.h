@@ -27,8 +27,10 @@ static inline PathDistances
 path_graphs_distances(const EmogiGraph *graph, uint32_t source)
 {
 	uint64_t	n = graph->nvertices;
-	PathDistances full = {.distance = malloc(n * sizeof(double)), .path = malloc(n * sizeof(uint32_t)), .next = malloc(n * sizeof(uint32_t))};
-	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+	PathDistances full = {.distance = malloc(n * sizeof(double)),
+		.path = malloc(n * sizeof(uint32_t)), .next = malloc(n * sizeof(uint32_t))};
+	EmogiQuery query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source,
+		.max_distance = INFINITY};
 	EmogiResult result = {.columns[0].float64 = full.distance};
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -52,16 +54,19 @@ path_graphs_free(PathDistances *full)
  * distances. Sets *length to the number of vertices of the latter; 0 = no path.
  */
 static inline uint64_t
-path_graphs_differ(const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target, const uint32_t *vertices, const double *distance,
-				   uint64_t nvertices, uint64_t *length)
+path_graphs_differ(const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target,
+				   const uint32_t *vertices, const double *distance, uint64_t nvertices,
+				   uint64_t *length)
 {
 	uint64_t	ndifferent = 0;
 
 	*length = 0;
 	if (full->distance[target] < (double) INFINITY)
-		*length = emogi_trace_path(graph, full->distance, source, target, full->path, full->next, NULL);
+		*length = emogi_trace_path(graph, full->distance, source, target, full->path, full->next,
+								   NULL);
 	for (uint64_t i = 0; i < *length && nvertices == *length; i++)
-		ndifferent += vertices[i] != full->path[i] || memcmp(&distance[i], &full->distance[full->path[i]], sizeof(double)) != 0;
+		ndifferent += vertices[i] != full->path[i] ||
+			memcmp(&distance[i], &full->distance[full->path[i]], sizeof(double)) != 0;
 	return ndifferent;
 }
 
@@ -75,12 +80,14 @@ path_graphs_check_tiny(GraphCheck *check)
 	{
 		uint64_t	nvertices = 2 + emogi_random(seed, 0) % 30;
 		EmogiEdge	edges[120];
-		EmogiShape	shape = {.name = "tiny", .edges = edges, .nedges = 1 + emogi_random(seed, 1) % 120};
+		EmogiShape shape = {.name = "tiny", .edges = edges,
+			.nedges = 1 + emogi_random(seed, 1) % 120};
 
 		for (uint64_t i = 0; i < shape.nedges; i++)
 			edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i + 2) % nvertices),
 			(int64_t) (emogi_random(seed, 2 * i + 3) % nvertices)};
-		engines_check_graph(&shape, (int) (seed % NAIVE_KINDS), directions[seed / NAIVE_KINDS % 3], true, seed, check);
+		engines_check_graph(&shape, (int) (seed % NAIVE_KINDS), directions[seed / NAIVE_KINDS % 3],
+							true, seed, check);
 	}
 }
 
@@ -100,7 +107,8 @@ path_graphs_rough_weight(int kind, uint64_t bits)
 }
 
 /* A test's check of some pairs of vertices of a graph. */
-typedef void (PairsCheck) (const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t nsources, uint64_t ntargets);
+typedef void (PairsCheck) (const char *name, const EmogiGraph *graph, uint64_t seed,
+						   uint64_t nsources, uint64_t ntargets);
 
 /* Check grids on which many paths have equal lengths up to rounding, or overflow. */
 static inline void
@@ -170,7 +178,8 @@ path_graphs_add_weights(EmogiEdgeSet *set, int kind)
 		memcpy(edges + nedges, set->chunks[c]->edges, set->chunks[c]->nedges * sizeof(EmogiEdge));
 		nedges += set->chunks[c]->nedges;
 	}
-	if (!emogi_edge_set_fill_weighted(&weighted, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES))
+	if (!emogi_edge_set_fill_weighted(&weighted, edges, weights, nedges,
+									  EMOGI_CHUNK_WEIGHTED_EDGES))
 		abort();
 	emogi_edge_set_free(set);
 	free(edges);

@@ -18,7 +18,8 @@
 static inline void *
 map_torn(size_t bytes)
 {
-	char	   *memory = mmap(NULL, bytes + 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, bytes + 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+						0);
 
 	if (memory == MAP_FAILED || munmap(memory + 4096, bytes + 4096) != 0)
 		abort();
