@@ -1,5 +1,6 @@
 /*
- * test_algorithms.c: the rows of the table of algorithms are whole, and what a row says of a query is checked.
+ * test_algorithms.c: tests of the table of algorithms: its rows are consistent, and queries are
+ * checked as their rows say.
  */
 #include "check.h"
 
@@ -8,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Check one row against what those who read rows count on. */
+/* Check that one row is consistent. */
 static void
 check_row(int number)
 {
@@ -16,7 +17,7 @@ check_row(int number)
 	int			nparameters = 0;
 	int			ncolumns = 0;
 
-	CHECK((int) row->algorithm == number, "row %d says that it is %d", number, (int) row->algorithm);
+	CHECK((int) row->algorithm == number, "row %d has number %d", number, (int) row->algorithm);
 	CHECK(emogi_algorithm_named(row->name) == row, "%s finds another row", row->name);
 	while (row->parameters[nparameters].kind != EMOGI_NO_PARAMETER)
 	{
@@ -31,11 +32,11 @@ check_row(int number)
 	}
 	CHECK(ncolumns >= 1 && ncolumns <= EMOGI_MAX_COLUMNS, "%s has %d columns", row->name, ncolumns);
 	CHECK(nparameters <= EMOGI_MAX_PARAMETERS, "%s has %d parameters", row->name, nparameters);
-	CHECK((row->traits & EMOGI_STOPS) == 0 || emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0, "%s stops and has no source",
+	CHECK((row->traits & EMOGI_STOPS) == 0 || emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0, "%s stops and takes no source",
 		  row->name);
 }
 
-/* Check that lists against the edges are asked for where the row needs them, and nowhere else. */
+/* Check that the transposed lists are required exactly by the algorithms whose rows say so. */
 static void
 check_backward(int number)
 {
@@ -48,10 +49,10 @@ check_backward(int number)
 	EmogiError	error = {{0}, {0}};
 
 	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_OK) == ((row->traits & EMOGI_NEEDS_BACKWARD) == 0),
-		  "%s with lists along the edges alone: %s", row->name, error.message);
+		  "%s without the transpose: %s", row->name, error.message);
 }
 
-/* Check that a vertex out of range is refused where the row takes one, and nowhere else. */
+/* Check that an out-of-range vertex is refused exactly by the algorithms that take one. */
 static void
 check_vertices(int number)
 {
@@ -75,7 +76,7 @@ check_vertices(int number)
 		  "%s and a target beyond the end", row->name);
 }
 
-/* Check that no two traits are one bit. */
+/* Check that all traits are different bits. */
 static void
 check_traits(void)
 {
@@ -87,14 +88,14 @@ check_traits(void)
 
 	for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
 	{
-		CHECK((seen & traits[i]) == 0, "trait %d is another's bit", (int) i);
+		CHECK((seen & traits[i]) == 0, "trait %d has the bit of another one", (int) i);
 		seen |= traits[i];
 	}
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
-		CHECK((emogi_algorithm_row((EmogiAlgorithm) a)->traits & ~seen) == 0, "row %d has a trait that is not checked here", a);
+		CHECK((emogi_algorithm_row((EmogiAlgorithm) a)->traits & ~seen) == 0, "row %d has a trait that this test does not know", a);
 }
 
-/* Check that an argument out of its range is refused. */
+/* Check that an argument out of range is refused. */
 static void
 check_refused(const char *what, EmogiQuery query)
 {
@@ -102,10 +103,10 @@ check_refused(const char *what, EmogiQuery query)
 	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets, .backward.offsets = offsets};
 	EmogiError	error = {{0}, {0}};
 
-	CHECK(emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0', "%s is taken", what);
+	CHECK(emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0', "%s is accepted", what);
 }
 
-/* Check the arguments and lengths of what answers with a list. */
+/* Check the arguments and lengths of the algorithms whose answer is a list. */
 static void
 check_lists(void)
 {
@@ -119,18 +120,18 @@ check_lists(void)
 	const EmogiGraph largest = {.nvertices = EMOGI_MAX_VERTICES};
 	EmogiQuery	query = similarity;
 
-	CHECK(emogi_query_length(&graph, &query) == 15, "of each vertex");
+	CHECK(emogi_query_length(&graph, &query) == 15, "top k of each vertex");
 	query.top_k = INT32_MAX;
-	CHECK(emogi_query_length(&largest, &query) == UINT64_MAX, "too many of each vertex");
+	CHECK(emogi_query_length(&largest, &query) == UINT64_MAX, "top k overflows");
 	query.top_k = 0;
-	check_refused("no vertex of each", query);
+	check_refused("top 0 of each vertex", query);
 	query.pairs = pairs;
 	query.npairs = 2;
 	CHECK(emogi_query_length(&graph, &query) == 2 && !emogi_query_needs_backward(&query), "pairs");
 	check_refused("a pair with a vertex beyond the end", query);
 	query = similarity;
 	query.cutoff = (double) NAN;
-	check_refused("a cutoff that is no number", query);
+	check_refused("a cutoff that is NaN", query);
 	query = similarity;
 	query.measure = (EmogiMeasure) 3;
 	check_refused("a fourth measure", query);
@@ -138,10 +139,10 @@ check_lists(void)
 	CHECK(emogi_query_length(&graph, &sums) == 2, "sums of levels");
 	query = walk;
 	query.length = query.walks = INT32_MAX;
-	CHECK(emogi_query_length(&graph, &query) == UINT64_MAX, "too long walks");
+	CHECK(emogi_query_length(&graph, &query) == UINT64_MAX, "walks that are too long");
 	query = walk;
 	query.walks = 0;
-	check_refused("no walk", query);
+	check_refused("zero walks", query);
 	query = walk;
 	query.in_out_parameter = 0.0;
 	check_refused("a q of 0", query);
@@ -165,7 +166,7 @@ main(void)
 	}
 	check_traits();
 	check_lists();
-	CHECK(emogi_algorithm_named("") == NULL && emogi_algorithm_named("emogi_bfs") == NULL, "a name that is none");
+	CHECK(emogi_algorithm_named("") == NULL && emogi_algorithm_named("emogi_bfs") == NULL, "an unknown name");
 	CHECK(emogi_query_check(&graph, &unknown, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0', "an unknown algorithm");
 	return check_report("test_algorithms");
 }

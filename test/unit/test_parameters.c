@@ -1,6 +1,7 @@
 /*
- * test_parameters.c: queries outside the ranges of the table of parameters are refused, and the SQL functions (sql/functions.dat) have the
- * arguments, the defaults and the columns that the table of algorithms has.
+ * test_parameters.c: tests of the table of parameters: queries out of its ranges are refused, and
+ * the SQL functions (sql/functions.dat) have the arguments, defaults, and columns of the table of
+ * algorithms
  */
 #include "check.h"
 
@@ -26,7 +27,7 @@ typedef struct Line
 static Line lines[MAX_LINES];
 static int	nlines;
 
-/* Read what the list of functions says. */
+/* Read the output of tools/functions --arguments. */
 static void
 read_lines(void)
 {
@@ -44,7 +45,7 @@ read_lines(void)
 	CHECK(list != NULL && pclose(list) == 0 && nlines < MAX_LINES, "tools/functions --arguments, %d lines", nlines);
 }
 
-/* Get the nth argument or column of a function, from 0; NULL = it has fewer. */
+/* Return the n-th argument or column of a function, from 0, or NULL. */
 static const Line *
 find_line(const char *function, const char *what, int n)
 {
@@ -54,7 +55,7 @@ find_line(const char *function, const char *what, int n)
 	return NULL;
 }
 
-/* Say whether a default in SQL is the value that a row has. */
+/* Return true if an SQL default equals the value in a row. */
 static bool
 is_default(const char *text, const EmogiParameterRow *row, double default_value)
 {
@@ -65,14 +66,14 @@ is_default(const char *text, const EmogiParameterRow *row, double default_value)
 	return strtod(text, NULL) == default_value && strcmp(text, "-") != 0;
 }
 
-/* Say whether an argument in SQL is this: its name, type and default; type NULL = one vertex or several. */
+/* Return true if an SQL argument has this name, type, and default. */
 static bool
 is_argument(const Line *line, const char *name, const char *type, const char *default_value)
 {
 	return strcmp(line->name, name) == 0 && strcmp(line->default_value, default_value) == 0 && strcmp(line->type, type) == 0;
 }
 
-/* Say whether an argument in SQL is a parameter that is neither a number nor a switch. */
+/* Return true if an SQL argument is this parameter, which is neither a number nor a switch. */
 static bool
 is_other(const Line *line, const EmogiParameter *parameter)
 {
@@ -128,7 +129,7 @@ check_arguments(const EmogiAlgorithmRow *row)
 	CHECK(find_line(row->name, "argument", n) == NULL, "emogi_%s has more than %d arguments in SQL", row->name, n);
 }
 
-/* Check the columns of an algorithm's function whose rows are vertices. */
+/* Check the columns of an algorithm's function that returns vertices. */
 static void
 check_columns(const EmogiAlgorithmRow *row)
 {
@@ -146,9 +147,9 @@ check_columns(const EmogiAlgorithmRow *row)
 	CHECK(find_line(row->name, "column", n + 1) == NULL, "emogi_%s has more than %d columns in SQL", row->name, n + 1);
 }
 
-/* Put a value into a Query's field of a parameter. */
+/* Set the query field of a parameter. */
 static void
-put_value(EmogiQuery *query, const EmogiParameterRow *row, double value)
+set_value(EmogiQuery *query, const EmogiParameterRow *row, double value)
 {
 	void	   *field = (char *) query + row->offset;
 
@@ -158,9 +159,9 @@ put_value(EmogiQuery *query, const EmogiParameterRow *row, double value)
 		*(double *) field = value;
 }
 
-/* Say whether a Query is taken that has this value and otherwise the smallest ones. */
+/* Return true if a query with this value, and otherwise the smallest ones, is accepted. */
 static bool
-is_taken(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row, double value)
+is_accepted(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row, double value)
 {
 	const double values[3] = {0.0, 0.0, 0.0};
 	const uint64_t offsets[4] = {0};
@@ -171,15 +172,15 @@ is_taken(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row, doubl
 
 	for (int i = 0; algorithm->parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		if (emogi_parameter_row(algorithm->parameters[i].kind) != NULL)
-			put_value(&query, emogi_parameter_row(algorithm->parameters[i].kind), emogi_parameter_row(algorithm->parameters[i].kind)->min);
-	put_value(&query, row, value);
+			set_value(&query, emogi_parameter_row(algorithm->parameters[i].kind), emogi_parameter_row(algorithm->parameters[i].kind)->min);
+	set_value(&query, row, value);
 	status = emogi_query_check(&graph, &query, &error);
 	CHECK(status == EMOGI_OK || strstr(error.message, row->name) != NULL || strstr(error.message, "too long") != NULL,
 		  "%s: %s of %g: %s", algorithm->name, row->name, value, error.message);
 	return status == EMOGI_OK;
 }
 
-/* Check that a Query is taken with values in the range of a parameter, and no others. */
+/* Check that exactly the values in the range of a parameter are accepted. */
 static void
 check_range(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row)
 {
@@ -189,13 +190,13 @@ check_range(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row)
 
 	if (row->type == EMOGI_PARAMETER_BIGINT || row->type == EMOGI_PARAMETER_BOOLEAN)
 		return;
-	CHECK(is_taken(algorithm, row, row->min), "%s: %s of %g", algorithm->name, row->name, row->min);
-	CHECK(is_taken(algorithm, row, below) == (below == row->none), "%s: %s of %g", algorithm->name, row->name, below);
-	CHECK(isnan(row->none) || is_taken(algorithm, row, row->none), "%s: %s of %g", algorithm->name, row->name, row->none);
-	CHECK(is_int || is_taken(algorithm, row, row->max), "%s: %s of %g", algorithm->name, row->name, row->max);
-	CHECK(isinf(row->max) || !is_taken(algorithm, row, above), "%s: %s of %g", algorithm->name, row->name, above);
-	CHECK(is_int || !is_taken(algorithm, row, (double) NAN), "%s: %s is not a number", algorithm->name, row->name);
-	CHECK(is_int == (row->hint != NULL), "%s has a hint if it is an int", row->name);
+	CHECK(is_accepted(algorithm, row, row->min), "%s: %s of %g", algorithm->name, row->name, row->min);
+	CHECK(is_accepted(algorithm, row, below) == (below == row->none), "%s: %s of %g", algorithm->name, row->name, below);
+	CHECK(isnan(row->none) || is_accepted(algorithm, row, row->none), "%s: %s of %g", algorithm->name, row->name, row->none);
+	CHECK(is_int || is_accepted(algorithm, row, row->max), "%s: %s of %g", algorithm->name, row->name, row->max);
+	CHECK(isinf(row->max) || !is_accepted(algorithm, row, above), "%s: %s of %g", algorithm->name, row->name, above);
+	CHECK(is_int || !is_accepted(algorithm, row, (double) NAN), "%s: %s of NaN", algorithm->name, row->name);
+	CHECK(is_int == (row->hint != NULL), "%s has a hint exactly if it is an int", row->name);
 }
 
 int
