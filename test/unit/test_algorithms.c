@@ -21,19 +21,20 @@ check_row(int number)
 	CHECK(emogi_algorithm_named(row->name) == row, "%s finds another row", row->name);
 	while (row->parameters[nparameters].kind != EMOGI_NO_PARAMETER)
 	{
-		CHECK(emogi_algorithm_takes(row, row->parameters[nparameters].kind) == nparameters, "%s takes parameter %d twice",
-			  row->name, nparameters);
+		CHECK(emogi_algorithm_takes(row, row->parameters[nparameters].kind) == nparameters,
+			  "%s takes parameter %d twice", row->name, nparameters);
 		nparameters++;
 	}
 	while (row->columns[ncolumns].name != NULL)
 	{
-		CHECK(emogi_algorithm_column_bytes(row->columns[ncolumns].type) > 0, "%s: column %d has no type", row->name, ncolumns);
+		CHECK(emogi_algorithm_column_bytes(row->columns[ncolumns].type) > 0,
+			  "%s: column %d has no type", row->name, ncolumns);
 		ncolumns++;
 	}
 	CHECK(ncolumns >= 1 && ncolumns <= EMOGI_MAX_COLUMNS, "%s has %d columns", row->name, ncolumns);
 	CHECK(nparameters <= EMOGI_MAX_PARAMETERS, "%s has %d parameters", row->name, nparameters);
-	CHECK((row->traits & EMOGI_STOPS) == 0 || emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0, "%s stops and takes no source",
-		  row->name);
+	CHECK((row->traits & EMOGI_STOPS) == 0 || emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0,
+		  "%s stops and takes no source", row->name);
 }
 
 /* Check that the transposed lists are required exactly by the algorithms whose rows say so. */
@@ -44,12 +45,14 @@ check_backward(int number)
 	const double values[3] = {0.0, 0.0, 0.0};
 	const uint64_t offsets[4] = {0};
 	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets};
-	const EmogiQuery query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values, .top_k = 1,
+	const EmogiQuery query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values,
+		.top_k = 1,
 		.walks = 1, .return_parameter = 1.0, .in_out_parameter = 1.0};
 	EmogiError	error = {{0}, {0}};
 
-	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_OK) == ((row->traits & EMOGI_NEEDS_BACKWARD) == 0),
-		  "%s without the transpose: %s", row->name, error.message);
+	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_OK) ==
+		  ((row->traits & EMOGI_NEEDS_BACKWARD) == 0), "%s without the transpose: %s", row->name,
+		  error.message);
 }
 
 /* Check that an out-of-range vertex is refused exactly by the algorithms that take one. */
@@ -60,30 +63,38 @@ check_vertices(int number)
 	const uint32_t beyond = 3;
 	const double values[3] = {0.0, 0.0, 0.0};
 	const uint64_t offsets[4] = {0};
-	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets, .backward.offsets = offsets};
-	EmogiQuery	query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values, .nsources = 1, .sources = &beyond,
-		.top_k = 1, .walks = 1, .return_parameter = 1.0, .in_out_parameter = 1.0};
+	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets,
+	.backward.offsets = offsets};
+	EmogiQuery	query = {.algorithm = row->algorithm, .max_iterations = 1, .values = values,
+		.nsources = 1, .sources = &beyond, .top_k = 1, .walks = 1, .return_parameter = 1.0,
+		.in_out_parameter = 1.0};
 	EmogiError	error = {{0}, {0}};
 	const bool	takes = emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0;
 
-	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT) == takes, "%s and a source beyond the end", row->name);
+	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT) == takes,
+		  "%s and a source beyond the end", row->name);
 	CHECK(!takes || strstr(error.message, "source") != NULL, "%s: %s", row->name, error.message);
 	query.nsources = 0;
-	CHECK(emogi_query_check(&graph, &query, &error) == EMOGI_OK, "%s without a source: %s", row->name, error.message);
+	CHECK(emogi_query_check(&graph, &query, &error) == EMOGI_OK, "%s without a source: %s",
+		  row->name, error.message);
 	query.ntargets = 1;
 	query.targets = &beyond;
-	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT) == ((row->traits & (EMOGI_STOPS | EMOGI_OF_TARGETS)) != 0 || emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0),
-		  "%s and a target beyond the end", row->name);
+	CHECK((emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT) ==
+		  ((row->traits & (EMOGI_STOPS | EMOGI_OF_TARGETS)) != 0 ||
+		   emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0), "%s and a target beyond the end",
+		  row->name);
 }
 
 /* Check that all traits are different bits. */
 static void
 check_traits(void)
 {
-	static const uint32_t traits[] = {EMOGI_PATH_ADDITIVE, EMOGI_SUM_USES_OWN_VALUE, EMOGI_SUM_DIRICHLET, EMOGI_SUM_KEEPS_ISOLATED, EMOGI_STOPS, EMOGI_NEEDS_BACKWARD,
-		EMOGI_WEIGHS_BACKWARD, EMOGI_HAS_MSBFS, EMOGI_MAY_DIVERGE, EMOGI_SUMS_LISTS, EMOGI_INDEX_SEARCH, EMOGI_COUNTS_PATHS, EMOGI_NAMES_MEMBERS,
-		EMOGI_KEEPS_COMPONENTS, EMOGI_FEW_ROWS, EMOGI_OF_TARGETS, EMOGI_COUNTS_CORNERS, EMOGI_CPU_AGGREGATES, EMOGI_MAY_NOT_CONVERGE,
-		EMOGI_DAMPED};
+	static const uint32_t traits[] = {EMOGI_PATH_ADDITIVE, EMOGI_SUM_USES_OWN_VALUE,
+		EMOGI_SUM_DIRICHLET, EMOGI_SUM_KEEPS_ISOLATED, EMOGI_STOPS, EMOGI_NEEDS_BACKWARD,
+		EMOGI_WEIGHS_BACKWARD, EMOGI_HAS_MSBFS, EMOGI_MAY_DIVERGE, EMOGI_SUMS_LISTS,
+		EMOGI_INDEX_SEARCH, EMOGI_COUNTS_PATHS, EMOGI_NAMES_MEMBERS, EMOGI_KEEPS_COMPONENTS,
+		EMOGI_FEW_ROWS, EMOGI_OF_TARGETS, EMOGI_COUNTS_CORNERS, EMOGI_CPU_AGGREGATES,
+	EMOGI_MAY_NOT_CONVERGE, EMOGI_DAMPED};
 	uint32_t	seen = 0;
 
 	for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
@@ -92,7 +103,8 @@ check_traits(void)
 		seen |= traits[i];
 	}
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
-		CHECK((emogi_algorithm_row((EmogiAlgorithm) a)->traits & ~seen) == 0, "row %d has a trait that this test does not know", a);
+		CHECK((emogi_algorithm_row((EmogiAlgorithm) a)->traits & ~seen) == 0,
+			  "row %d has a trait that this test does not know", a);
 }
 
 /* Check that an argument out of range is refused. */
@@ -100,10 +112,12 @@ static void
 check_refused(const char *what, EmogiQuery query)
 {
 	const uint64_t offsets[4] = {0};
-	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets, .backward.offsets = offsets};
+	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets,
+	.backward.offsets = offsets};
 	EmogiError	error = {{0}, {0}};
 
-	CHECK(emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0', "%s is accepted", what);
+	CHECK(emogi_query_check(&graph, &query, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
+		  "%s is accepted", what);
 }
 
 /* Check the arguments and lengths of the algorithms whose answer is a list. */
@@ -113,8 +127,8 @@ check_lists(void)
 	const uint32_t pairs[4] = {0, 2, 1, 3};
 	const uint32_t sources[2] = {0, 2};
 	const EmogiQuery similarity = {.algorithm = EMOGI_SIMILARITY, .top_k = 5};
-	const EmogiQuery walk = {.algorithm = EMOGI_RANDOM_WALK, .walks = 7, .length = 9, .nsources = 2, .sources = sources, .return_parameter = 1.0,
-		.in_out_parameter = 1.0};
+	const EmogiQuery walk = {.algorithm = EMOGI_RANDOM_WALK, .walks = 7, .length = 9, .nsources = 2,
+		.sources = sources, .return_parameter = 1.0, .in_out_parameter = 1.0};
 	const EmogiQuery sums = {.algorithm = EMOGI_BFS_SUMS, .nsources = 2, .sources = sources};
 	const EmogiGraph graph = {.nvertices = 3};
 	const EmogiGraph largest = {.nvertices = EMOGI_MAX_VERTICES};
@@ -166,7 +180,9 @@ main(void)
 	}
 	check_traits();
 	check_lists();
-	CHECK(emogi_algorithm_named("") == NULL && emogi_algorithm_named("emogi_bfs") == NULL, "an unknown name");
-	CHECK(emogi_query_check(&graph, &unknown, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0', "an unknown algorithm");
+	CHECK(emogi_algorithm_named("") == NULL && emogi_algorithm_named("emogi_bfs") == NULL,
+		  "an unknown name");
+	CHECK(emogi_query_check(&graph, &unknown, &error) == EMOGI_BAD_INPUT &&
+		  error.message[0] != '\0', "an unknown algorithm");
 	return check_report("test_algorithms");
 }
