@@ -39,10 +39,11 @@ read_lines(void)
 		Line	   *line = &lines[nlines++];
 
 		line->default_value[0] = '\0';
-		CHECK(sscanf(text, "%63s %15s %63s %63s %63s", line->function, line->what, line->name, line->type, line->default_value) >= 4,
-			  "a line of the list: %s", text);
+		CHECK(sscanf(text, "%63s %15s %63s %63s %63s", line->function, line->what, line->name,
+					 line->type, line->default_value) >= 4, "a line of the list: %s", text);
 	}
-	CHECK(list != NULL && pclose(list) == 0 && nlines < MAX_LINES, "tools/functions --arguments, %d lines", nlines);
+	CHECK(list != NULL && pclose(list) == 0 && nlines < MAX_LINES,
+		  "tools/functions --arguments, %d lines", nlines);
 }
 
 /* Return the n-th argument or column of a function, from 0, or NULL. */
@@ -50,7 +51,8 @@ static const Line *
 find_line(const char *function, const char *what, int n)
 {
 	for (int i = 0; i < nlines; i++)
-		if (strcmp(lines[i].function + strlen("emogi_"), function) == 0 && strcmp(lines[i].what, what) == 0 && n-- == 0)
+		if (strcmp(lines[i].function + strlen("emogi_"), function) == 0 &&
+			strcmp(lines[i].what, what) == 0 && n-- == 0)
 			return &lines[i];
 	return NULL;
 }
@@ -70,7 +72,8 @@ is_default(const char *text, const EmogiParameterRow *row, double default_value)
 static bool
 is_argument(const Line *line, const char *name, const char *type, const char *default_value)
 {
-	return strcmp(line->name, name) == 0 && strcmp(line->default_value, default_value) == 0 && strcmp(line->type, type) == 0;
+	return strcmp(line->name, name) == 0 && strcmp(line->default_value, default_value) == 0 &&
+		strcmp(line->type, type) == 0;
 }
 
 /* Return true if an SQL argument is this parameter, which is neither a number nor a switch. */
@@ -83,9 +86,11 @@ is_other(const Line *line, const EmogiParameter *parameter)
 	switch (parameter->kind)
 	{
 		case EMOGI_SOURCES:
-			return is_argument(line, "source", "key_or_key[]", "-") || is_argument(line, "sources", "key[]", "-");
+			return is_argument(line, "source", "key_or_key[]", "-") ||
+				is_argument(line, "sources", "key[]", "-");
 		case EMOGI_TARGETS:
-			return is_argument(line, "target", "key_or_key[]", "-") || is_argument(line, "targets", "key[]", "-");
+			return is_argument(line, "target", "key_or_key[]", "-") ||
+				is_argument(line, "targets", "key[]", "-");
 		case EMOGI_START:
 			return is_argument(line, "start", "text", "-");
 		case EMOGI_TELEPORT:
@@ -97,7 +102,8 @@ is_other(const Line *line, const EmogiParameter *parameter)
 		case EMOGI_MEASURE:
 			return is_argument(line, "measure", "text", measures[(int) parameter->default_value]);
 		case EMOGI_DIRECTION:
-			return is_argument(line, "direction", "text", directions[(int) parameter->default_value]);
+			return is_argument(line, "direction", "text",
+							   directions[(int) parameter->default_value]);
 		default:
 			return false;
 	}
@@ -120,13 +126,17 @@ check_arguments(const EmogiAlgorithmRow *row)
 		if (line == NULL)
 			continue;
 		if (number == NULL)
-			CHECK(is_other(line, parameter), "emogi_%s: argument %s %s %s", row->name, line->name, line->type, line->default_value);
+			CHECK(is_other(line, parameter), "emogi_%s: argument %s %s %s", row->name, line->name,
+				  line->type, line->default_value);
 		else
-			CHECK(strcmp(line->name, number->name) == 0 && strcmp(line->type, types[number->type]) == 0 &&
-				  is_default(line->default_value, number, parameter->default_value), "emogi_%s: argument %s %s %s, not %s %s %g",
-				  row->name, line->name, line->type, line->default_value, number->name, types[number->type], parameter->default_value);
+			CHECK(strcmp(line->name, number->name) == 0 &&
+				  strcmp(line->type, types[number->type]) == 0 &&
+				  is_default(line->default_value, number, parameter->default_value),
+				  "emogi_%s: argument %s %s %s, not %s %s %g", row->name, line->name, line->type,
+				  line->default_value, number->name, types[number->type], parameter->default_value);
 	}
-	CHECK(find_line(row->name, "argument", n) == NULL, "emogi_%s has more than %d arguments in SQL", row->name, n);
+	CHECK(find_line(row->name, "argument", n) == NULL, "emogi_%s has more than %d arguments in SQL",
+		  row->name, n);
 }
 
 /* Check the columns of an algorithm's function that returns vertices. */
@@ -137,14 +147,17 @@ check_columns(const EmogiAlgorithmRow *row)
 	const Line *line = find_line(row->name, "column", 0);
 	int			n = 0;
 
-	CHECK(line != NULL && strcmp(line->name, "vertex") == 0 && strcmp(line->type, "key") == 0, "emogi_%s: first column", row->name);
+	CHECK(line != NULL && strcmp(line->name, "vertex") == 0 && strcmp(line->type, "key") == 0,
+		  "emogi_%s: first column", row->name);
 	for (; row->columns[n].name != NULL; n++)
 	{
 		line = find_line(row->name, "column", n + 1);
-		CHECK(line != NULL && strcmp(line->name, row->columns[n].name) == 0 && strcmp(line->type, types[row->columns[n].type]) == 0,
-			  "emogi_%s: column %s", row->name, row->columns[n].name);
+		CHECK(line != NULL && strcmp(line->name, row->columns[n].name) == 0 &&
+			  strcmp(line->type, types[row->columns[n].type]) == 0, "emogi_%s: column %s",
+			  row->name, row->columns[n].name);
 	}
-	CHECK(find_line(row->name, "column", n + 1) == NULL, "emogi_%s has more than %d columns in SQL", row->name, n + 1);
+	CHECK(find_line(row->name, "column", n + 1) == NULL, "emogi_%s has more than %d columns in SQL",
+		  row->name, n + 1);
 }
 
 /* Set the query field of a parameter. */
@@ -165,18 +178,21 @@ is_accepted(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row, do
 {
 	const double values[3] = {0.0, 0.0, 0.0};
 	const uint64_t offsets[4] = {0};
-	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets, .backward.offsets = offsets};
+	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets,
+	.backward.offsets = offsets};
 	EmogiQuery	query = {.algorithm = algorithm->algorithm, .values = values};
 	EmogiError	error = {{0}, {0}};
 	EmogiStatus status;
 
 	for (int i = 0; algorithm->parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		if (emogi_parameter_row(algorithm->parameters[i].kind) != NULL)
-			set_value(&query, emogi_parameter_row(algorithm->parameters[i].kind), emogi_parameter_row(algorithm->parameters[i].kind)->min);
+			set_value(&query, emogi_parameter_row(algorithm->parameters[i].kind),
+					  emogi_parameter_row(algorithm->parameters[i].kind)->min);
 	set_value(&query, row, value);
 	status = emogi_query_check(&graph, &query, &error);
-	CHECK(status == EMOGI_OK || strstr(error.message, row->name) != NULL || strstr(error.message, "too long") != NULL,
-		  "%s: %s of %g: %s", algorithm->name, row->name, value, error.message);
+	CHECK(status == EMOGI_OK || strstr(error.message, row->name) != NULL ||
+		  strstr(error.message, "too long") != NULL, "%s: %s of %g: %s", algorithm->name, row->name,
+		  value, error.message);
 	return status == EMOGI_OK;
 }
 
@@ -190,12 +206,18 @@ check_range(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row)
 
 	if (row->type == EMOGI_PARAMETER_BIGINT || row->type == EMOGI_PARAMETER_BOOLEAN)
 		return;
-	CHECK(is_accepted(algorithm, row, row->min), "%s: %s of %g", algorithm->name, row->name, row->min);
-	CHECK(is_accepted(algorithm, row, below) == (below == row->none), "%s: %s of %g", algorithm->name, row->name, below);
-	CHECK(isnan(row->none) || is_accepted(algorithm, row, row->none), "%s: %s of %g", algorithm->name, row->name, row->none);
-	CHECK(is_int || is_accepted(algorithm, row, row->max), "%s: %s of %g", algorithm->name, row->name, row->max);
-	CHECK(isinf(row->max) || !is_accepted(algorithm, row, above), "%s: %s of %g", algorithm->name, row->name, above);
-	CHECK(is_int || !is_accepted(algorithm, row, (double) NAN), "%s: %s of NaN", algorithm->name, row->name);
+	CHECK(is_accepted(algorithm, row, row->min), "%s: %s of %g", algorithm->name, row->name,
+		  row->min);
+	CHECK(is_accepted(algorithm, row, below) == (below == row->none), "%s: %s of %g",
+		  algorithm->name, row->name, below);
+	CHECK(isnan(row->none) || is_accepted(algorithm, row, row->none), "%s: %s of %g",
+		  algorithm->name, row->name, row->none);
+	CHECK(is_int || is_accepted(algorithm, row, row->max), "%s: %s of %g", algorithm->name,
+		  row->name, row->max);
+	CHECK(isinf(row->max) || !is_accepted(algorithm, row, above), "%s: %s of %g", algorithm->name,
+		  row->name, above);
+	CHECK(is_int || !is_accepted(algorithm, row, (double) NAN), "%s: %s of NaN", algorithm->name,
+		  row->name);
 	CHECK(is_int == (row->hint != NULL), "%s has a hint exactly if it is an int", row->name);
 }
 
