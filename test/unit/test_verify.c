@@ -7,9 +7,11 @@
 #include "verify/verify.h"
 
 #define NPOOLS 3
-#define MAX_SIMILARITY_VERTICES 2000		/* vertices for top-k similarities, which take quadratic time on a star */
+/* vertices for top-k similarities, which take quadratic time on a star */
+#define MAX_SIMILARITY_VERTICES 2000
 #define NCHANGED 20				/* changed answers per algorithm */
-#define NCHANGED_LARGE 2		/* the same above LARGE vertices, where a verification takes a second */
+/* the same above LARGE vertices, where a verification takes a second */
+#define NCHANGED_LARGE 2
 #define LARGE 20000
 #define NRANDOM 40
 
@@ -17,7 +19,8 @@ static EmogiPool *pools[NPOOLS];	/* none, and pools of 2 and 5 threads */
 
 /* Check that all pools come to the same result; returns it. */
 static bool
-verify_by_all(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
+verify_by_all(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			  const EmogiResult *result)
 {
 	EmogiError	error = {{0}, {0}};
 	bool		correct = emogi_verify(graph, query, result, &error);
@@ -26,15 +29,18 @@ verify_by_all(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 	{
 		EmogiError	other = {{0}, {0}};
 
-		CHECK(emogi_verify_parallel(pools[p], graph, query, result, &other) == correct && (correct || other.message[0] != '\0'),
-			  "%s: algorithm %d, pool %d: %s, but one thread: %s", name, query->algorithm, p, other.message, error.message);
+		CHECK(emogi_verify_parallel(pools[p], graph, query, result, &other) == correct &&
+			  (correct || other.message[0] != '\0'),
+			  "%s: algorithm %d, pool %d: %s, but one thread: %s", name, query->algorithm, p,
+			  other.message, error.message);
 	}
 	return correct;
 }
 
 /* Change an answer at one vertex, in its last column. */
 static void
-change_answer(const EmogiAlgorithmRow *row, EmogiResult *result, uint64_t nvertices, uint64_t random)
+change_answer(const EmogiAlgorithmRow *row, EmogiResult *result, uint64_t nvertices,
+			  uint64_t random)
 {
 	const uint64_t v = random % nvertices;
 	int			last = 0;
@@ -79,6 +85,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint64_t	n = graph->nvertices;
 	const uint64_t nchanged = n > LARGE ? NCHANGED_LARGE : NCHANGED;
+
 	/* lists have as many elements as vertices or edges */
 	const uint64_t room = (n > graph->forward.nedges ? n : graph->forward.nedges) + 1;
 	size_t		bytes = room * EMOGI_MAX_COLUMNS * sizeof(double);
@@ -87,9 +94,11 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	double	   *values = malloc((n + 1) * sizeof(double));
 	uint32_t	source = n > 0 ? (uint32_t) (emogi_random(seed, 1) % n) : 0;
 	uint32_t	target = n > 0 ? (uint32_t) (emogi_random(seed, 2) % n) : 0;
-	EmogiQuery	query = {.nsources = n > 0, .sources = &source, .targets = &target, .max_depth = -1, .max_distance = (double) INFINITY,
-		.damping = 0.85, .alpha = 1e-3, .beta = 1.0, .normalized = seed % 2 == 0, .max_iterations = 10, .samples = 3, .values = values, .resolution = 1.0, .theta = 0.01,
-		.top_k = 1, .walks = 1, .length = n > 0 ? (int64_t) n - 1 : 0, .return_parameter = 0.5, .in_out_parameter = 2.0};
+	EmogiQuery	query = {.nsources = n > 0, .sources = &source, .targets = &target, .max_depth = -1,
+		.max_distance = (double) INFINITY, .damping = 0.85, .alpha = 1e-3, .beta = 1.0,
+		.normalized = seed % 2 == 0, .max_iterations = 10, .samples = 3, .values = values,
+		.resolution = 1.0, .theta = 0.01, .top_k = 1, .walks = 1,
+		.length = n > 0 ? (int64_t) n - 1 : 0, .return_parameter = 0.5, .in_out_parameter = 2.0};
 
 	for (uint64_t v = 0; v < n; v++)
 		values[v] = (double) (emogi_random(seed, v) % 100);
@@ -102,7 +111,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		EmogiError	error = {{0}, {0}};
 		int			nwrong = 0;
 
-		if (!engines_suits(graph, row) || (row->algorithm == EMOGI_SIMILARITY && n > MAX_SIMILARITY_VERTICES))
+		if (!engines_suits(graph, row) ||
+			(row->algorithm == EMOGI_SIMILARITY && n > MAX_SIMILARITY_VERTICES))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		query.ntargets = n > 0 && emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0;
@@ -119,10 +129,11 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 			nwrong += !verify_by_all(name, graph, &query, &changed);
 		}
 		/*
-		 * Not wrong are changes below a sum's tolerance, of unused elements of lists, and of a step
-		 * to a vertex that another edge leads to.
+		 * Not wrong are changes below a sum's tolerance, of unused elements of lists, and of a
+		 * step to a vertex that another edge leads to.
 		 */
-		CHECK(n < 100 || n > LARGE || emogi_is_sum(row->algorithm) || emogi_shape_is_list(row->shape) || nwrong > NCHANGED / 2,
+		CHECK(n < 100 || n > LARGE || emogi_is_sum(row->algorithm) ||
+			  emogi_shape_is_list(row->shape) || nwrong > NCHANGED / 2,
 			  "%s: algorithm %d: %d changed answers rejected", name, a, nwrong);
 	}
 	free(correct);
