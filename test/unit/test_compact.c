@@ -1,5 +1,6 @@
 /*
- * test_compact.c: the Graph compacted from lists and bitmaps is, byte for byte, the one built from the edges that pass.
+ * test_compact.c: tests of graph compaction: a graph compacted by bitmaps must be identical, byte
+ * for byte, to one built from the edges that pass
  */
 #include "check.h"
 #include "build.h"
@@ -11,18 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NSMALL 3000				/* random multigraphs, each with NFILTERS filters; the first argument instead */
+#define NSMALL 3000				/* random multigraphs, each with NFILTERS filters; overridden by the first argument */
 #define NFILTERS 3
 #define MAX_EDGES 60
 
 static EmogiPool *pools[2];		/* of 1 and 3 threads */
 static uint64_t nempty,
-			nwhole,
+			ncomplete,
 			nnarrower,
-			nparted,				/* filters that part edges of equal ends and weights */
+			/* filters that separate edges with equal endpoints and weights */
+			nseparated,
 			nkept;
 
-/* Edges with weights or without. */
+/* Edges, weighted or not. */
 typedef struct Edges
 {
 	const EmogiEdge *edges;
@@ -47,7 +49,10 @@ build(Edges edges, EmogiDirection direction, bool with_backward)
 	return built;
 }
 
-/* Check whether the n-th edge of these ends and this weight passes; ends in either order for EMOGI_BOTH. */
+/*
+ * Return true if the n-th edge with these endpoints and this weight passes. For EMOGI_BOTH, the
+ * order of the endpoints does not matter.
+ */
 static bool
 passes(uint64_t filter, uint64_t share, EmogiDirection direction, int64_t src, int64_t dst, double weight, uint64_t n)
 {
@@ -60,7 +65,7 @@ passes(uint64_t filter, uint64_t share, EmogiDirection direction, int64_t src, i
 	return emogi_random(filter ^ emogi_random(a, b) ^ emogi_random(bits, 7), n) % 1000 < share;
 }
 
-/* Get the bitmap of lists. loops: entries that an edge from a vertex to itself has. */
+/* Make the bitmap of adjacency lists. loops: list entries of a self-loop. */
 static uint64_t *
 mark(const EmogiGraph *graph, const EmogiAdjacency *lists, bool reversed, EmogiDirection direction, uint64_t filter,
 	 uint64_t share, uint64_t loops)
@@ -107,7 +112,7 @@ select_edges(Edges edges, EmogiDirection direction, uint64_t filter, uint64_t sh
 				((other->src == edge->src && other->dst == edge->dst) ||
 				 (direction == EMOGI_BOTH && other->src == edge->dst && other->dst == edge->src));
 		}
-		nparted += n > 0 && passes(filter, share, direction, edge->src, edge->dst, weight, n) !=
+		nseparated += n > 0 && passes(filter, share, direction, edge->src, edge->dst, weight, n) !=
 			passes(filter, share, direction, edge->src, edge->dst, weight, 0);
 		if (!passes(filter, share, direction, edge->src, edge->dst, weight, n))
 			continue;
@@ -117,7 +122,7 @@ select_edges(Edges edges, EmogiDirection direction, uint64_t filter, uint64_t sh
 	return selected;
 }
 
-/* Compact, into memory with other content; the caller frees the block. */
+/* Compact a graph into memory filled with other bytes; the caller frees the block. */
 static void *
 compact(EmogiPool *pool, EmogiCompactInput *input, EmogiGraph *compacted)
 {
@@ -144,24 +149,27 @@ compact(EmogiPool *pool, EmogiCompactInput *input, EmogiGraph *compacted)
 	return memory;
 }
 
-/* Compare with a build: all bytes of the block. */
+/* Check that a graph equals a built one, including all bytes of the block. */
 static void
 check_same(const char *name, const EmogiGraph *compacted, const EmogiGraph *expected)
 {
-	const bool	alike = compacted->nvertices == expected->nvertices && compacted->weight_type == expected->weight_type &&
+	const bool	is_same = compacted->nvertices == expected->nvertices && compacted->weight_type == expected->weight_type &&
 		compacted->forward.nedges == expected->forward.nedges && compacted->backward.nedges == expected->backward.nedges &&
 		(compacted->backward.offsets == NULL) == (expected->backward.offsets == NULL) &&
 		compacted->memory_bytes == expected->memory_bytes;
 
-	CHECK(alike, "%s: %llu vertices, not %llu, %llu edges, not %llu, weights %d, not %d", name,
+	CHECK(is_same, "%s: %llu vertices, not %llu, %llu edges, not %llu, weights %d, not %d", name,
 		  (unsigned long long) compacted->nvertices, (unsigned long long) expected->nvertices,
 		  (unsigned long long) compacted->forward.nedges, (unsigned long long) expected->forward.nedges,
 		  compacted->weight_type, expected->weight_type);
-	if (alike)
+	if (is_same)
 		CHECK(memcmp(compacted->memory, expected->memory, expected->memory_bytes) == 0, "%s: the blocks differ", name);
 }
 
-/* Keep some vertices: the new Graph has these, too, and else the same keys and edges. */
+/*
+ * Check that with kept vertices, the compacted graph has these in addition, and otherwise the same
+ * keys and edges.
+ */
 static void
 check_kept(const char *name, EmogiCompactInput *input, const EmogiGraph *without)
 {
@@ -197,7 +205,7 @@ check_kept(const char *name, EmogiCompactInput *input, const EmogiGraph *without
 	free(memory);
 }
 
-/* Compact a Graph of edges with a filter. */
+/* Check a graph with one filter. */
 static void
 check_filter(const char *name, Edges edges, const EmogiGraph *graph, EmogiDirection direction, bool with_backward,
 			 uint64_t loops, uint64_t filter, uint64_t share)
@@ -222,14 +230,14 @@ check_filter(const char *name, Edges edges, const EmogiGraph *graph, EmogiDirect
 	if (filter % 8 == 0)
 		check_kept(name, &input, &expected.graph);
 	nempty += selected.count == 0;
-	nwhole += selected.count == edges.count;
+	ncomplete += selected.count == edges.count;
 	nnarrower += expected.graph.weight_type != graph->weight_type;
 	emogi_built_graph_free(&expected);
 	free(forward);
 	free(backward);
 }
 
-/* Make a random weight of a seed's kind. */
+/* Make a random weight of the seed's kind. */
 static double
 make_weight(uint64_t seed, uint64_t i)
 {
@@ -250,7 +258,7 @@ make_weight(uint64_t seed, uint64_t i)
 	}
 }
 
-/* Count the entries that an edge from a vertex to itself has with EMOGI_BOTH. */
+/* Return the number of list entries of a self-loop with EMOGI_BOTH. */
 static uint64_t
 count_loop_entries(void)
 {
@@ -262,7 +270,7 @@ count_loop_entries(void)
 	return count;
 }
 
-/* Check random multigraphs, of few keys, so that many edges are parallel. */
+/* Check random multigraphs with few keys, so that many edges are parallel. */
 static void
 check_random(uint64_t seed, uint64_t loops)
 {
@@ -291,7 +299,10 @@ check_random(uint64_t seed, uint64_t loops)
 	emogi_built_graph_free(&base);
 }
 
-/* Check a larger Graph: every step has many chunks. Its edges are distinct, because n is not counted. */
+/*
+ * Check a larger graph, in which all steps have many chunks. Parallel edges have different weights,
+ * because n is not counted.
+ */
 static void
 check_large(EmogiGenerator generator, EmogiDirection direction, bool weighted, uint64_t share)
 {
@@ -349,7 +360,7 @@ check_large(EmogiGenerator generator, EmogiDirection direction, bool weighted, u
 	emogi_edge_set_free(&set);
 }
 
-/* Bitmaps of other edges are refused, and a canceled job ends. */
+/* Check that bitmaps of different edges are refused, and that a job can be canceled. */
 static void
 check_refused(void)
 {
@@ -365,7 +376,7 @@ check_refused(void)
 	EmogiGraph	compacted;
 	void	   *memory;
 
-	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_BAD_INPUT, "other edges");
+	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_BAD_INPUT, "bitmaps of different edges");
 	input.backward = NULL;
 	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_BAD_INPUT, "no reverse bitmap");
 	input.backward = &one;
@@ -400,9 +411,9 @@ main(int argc, char **argv)
 		check_large(EMOGI_URAND, EMOGI_IN, true, share);
 		check_large(EMOGI_URAND, EMOGI_BOTH, true, share);
 	}
-	CHECK(nempty > 500 && nwhole > 500 && nnarrower > 300 && nparted > 1000 && nkept > 100,
-		  "%llu empty, %llu whole, %llu narrower, %llu parted, %llu kept", (unsigned long long) nempty,
-		  (unsigned long long) nwhole, (unsigned long long) nnarrower, (unsigned long long) nparted,
+	CHECK(nempty > 500 && ncomplete > 500 && nnarrower > 300 && nseparated > 1000 && nkept > 100,
+		  "%llu empty, %llu complete, %llu narrower, %llu separated, %llu kept", (unsigned long long) nempty,
+		  (unsigned long long) ncomplete, (unsigned long long) nnarrower, (unsigned long long) nseparated,
 		  (unsigned long long) nkept);
 	return check_report("test_compact");
 }

@@ -1,6 +1,6 @@
 /*
- * test_compare.c: Graphs of the same edges are the same; of any other set of edges, and whatever byte of an array is another,
- * they are not, and the place is told.
+ * test_compare.c: tests of graph comparison: equal for equal edges; for other edges, or a changed
+ * byte in any array, different with a message that names the place
  */
 #include "build.h"
 #include "check.h"
@@ -28,12 +28,12 @@ stop(void)
 }
 
 static bool
-are_alike(const EmogiGraph *a, const EmogiGraph *b)
+is_equal(const EmogiGraph *a, const EmogiGraph *b)
 {
 	return emogi_graph_compare(a, b, go_on, difference, sizeof difference);
 }
 
-/* Build from edges, with weights unless they are NULL; the caller frees. */
+/* Build a graph; weights may be NULL. The caller frees it. */
 static EmogiBuiltGraph
 build(const EmogiEdge *edges, const double *weights, uint64_t nedges, EmogiDirection direction, bool with_backward)
 {
@@ -50,7 +50,7 @@ build(const EmogiEdge *edges, const double *weights, uint64_t nedges, EmogiDirec
 	return built;
 }
 
-/* Compare the Graphs of two sets of edges; expected: where they differ. */
+/* Check that the graphs of two sets of edges differ, with the expected message. */
 static void
 check_pair(const EmogiEdge *a, const double *a_weights, uint64_t na, const EmogiEdge *b, const double *b_weights, uint64_t nb,
 		   EmogiDirection direction, const char *expected)
@@ -58,14 +58,14 @@ check_pair(const EmogiEdge *a, const double *a_weights, uint64_t na, const Emogi
 	EmogiBuiltGraph ga = build(a, a_weights, na, direction, false);
 	EmogiBuiltGraph gb = build(b, b_weights, nb, direction, false);
 
-	CHECK(!are_alike(&ga.graph, &gb.graph), "a pair");
+	CHECK(!is_equal(&ga.graph, &gb.graph), "a pair");
 	CHECK(strcmp(difference, expected) == 0, "%s: %s", expected, difference);
-	CHECK(are_alike(&ga.graph, &ga.graph) && difference[0] == '\0', "itself: %s", difference);
+	CHECK(is_equal(&ga.graph, &ga.graph) && difference[0] == '\0', "itself: %s", difference);
 	emogi_built_graph_free(&ga);
 	emogi_built_graph_free(&gb);
 }
 
-/* What is said of edges that are missing or too many, and of other weights. */
+/* Check the messages for missing and additional edges and for other weights. */
 static void
 check_places(void)
 {
@@ -90,7 +90,7 @@ check_places(void)
 	check_pair(edges, NULL, 0, edges, NULL, 2, EMOGI_OUT, "vertex 10 is missing (vertices: 0, not 3)");
 }
 
-/* Change one byte of an array of a copy. */
+/* Check that a changed byte of an array in a copy is detected. */
 static void
 check_byte(const EmogiGraph *graph, EmogiGraph *copy, const void *array, size_t bytes, uint64_t seed, const char *name)
 {
@@ -98,13 +98,13 @@ check_byte(const EmogiGraph *graph, EmogiGraph *copy, const void *array, size_t 
 	char	   *byte = (char *) copy->memory + ((const char *) array - (const char *) graph->memory) + at;
 
 	*byte ^= (char) (1 << emogi_random(seed, 2) % 8);
-	CHECK(!are_alike(copy, graph) && difference[0] != '\0', "byte %lu of %s", (unsigned long) at, name);
-	CHECK(!are_alike(graph, copy) && difference[0] != '\0', "byte %lu of %s, the other way", (unsigned long) at, name);
+	CHECK(!is_equal(copy, graph) && difference[0] != '\0', "byte %lu of %s", (unsigned long) at, name);
+	CHECK(!is_equal(graph, copy) && difference[0] != '\0', "byte %lu of %s, the other way", (unsigned long) at, name);
 	*byte ^= (char) (1 << emogi_random(seed, 2) % 8);
-	CHECK(are_alike(copy, graph), "%s: %s", name, difference);
+	CHECK(is_equal(copy, graph), "%s: %s", name, difference);
 }
 
-/* A Graph that makes no sense is compared without leaving it. */
+/* Check that comparing an invalid graph does not access memory outside of it. */
 static void
 check_bytes(EmogiDirection direction)
 {
@@ -122,7 +122,7 @@ check_bytes(EmogiDirection direction)
 	}
 	built = build(edges, weights, 500, direction, true);
 	forward = build(edges, weights, 500, direction, false);
-	CHECK(are_alike(&built.graph, &forward.graph) == (direction == EMOGI_BOTH), "with and without transpose: %s", difference);
+	CHECK(is_equal(&built.graph, &forward.graph) == (direction == EMOGI_BOTH), "with and without transpose: %s", difference);
 	memory = malloc(built.graph.memory_bytes);
 	memcpy(memory, built.memory, built.graph.memory_bytes);
 	copy = built.graph;
@@ -142,7 +142,7 @@ check_bytes(EmogiDirection direction)
 	emogi_built_graph_free(&forward);
 }
 
-/* Large arrays are compared to their ends, with a poll now and then. */
+/* Check that large arrays are compared up to their ends, with regular polls. */
 static void
 check_large(void)
 {
@@ -161,9 +161,9 @@ check_large(void)
 	memcpy(targets, copy.forward.targets, copy.forward.nedges * sizeof *targets);
 	copy.forward.targets = targets;
 	npolls = 0;
-	CHECK(are_alike(&copy, &built.graph) && npolls >= 4, "large: %s, %d polls", difference, npolls);
+	CHECK(is_equal(&copy, &built.graph) && npolls >= 4, "large: %s, %d polls", difference, npolls);
 	targets[copy.forward.nedges - 1]--;
-	CHECK(!are_alike(&copy, &built.graph), "the last target");
+	CHECK(!is_equal(&copy, &built.graph), "the last target");
 	CHECK(!emogi_graph_compare(&copy, &built.graph, stop, difference, sizeof difference) && difference[0] == '\0',
 		  "stopped: %s", difference);
 	free(targets);
@@ -177,7 +177,7 @@ main(void)
 	const EmogiGraph empty = {0};
 
 	pool = emogi_pool_create(2);
-	CHECK(are_alike(&empty, &empty), "nothing");
+	CHECK(is_equal(&empty, &empty), "nothing");
 	check_places();
 	check_bytes(EMOGI_OUT);
 	check_bytes(EMOGI_BOTH);

@@ -1,5 +1,6 @@
 /*
- * test_csr.c: Graphs agree with a naive reference and do not depend on threads, chunks or the order of edges.
+ * test_csr.c: tests of CSR builds against a naive reference; the result must not depend on threads,
+ * chunks, or the order of edges
  */
 #include "build.h"
 #include "check.h"
@@ -20,7 +21,7 @@
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 
-/* What a Graph should be: distinct keys and entries (source, target), both sorted. */
+/* The expected graph: distinct keys and edges (source, target), both sorted. */
 typedef struct Reference
 {
 	int64_t    *ids;
@@ -39,7 +40,7 @@ compare_keys(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Order entries for qsort. */
+/* Order edges for qsort. */
 static int
 compare_entries(const void *a, const void *b)
 {
@@ -78,7 +79,7 @@ make_reference(const EmogiShape *shape, EmogiDirection direction)
 	return r;
 }
 
-/* Say whether an orientation holds exactly the sorted entries. */
+/* Return true if an orientation has exactly the sorted edges. */
 static bool
 same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const EmogiEdge *entries, uint64_t nentries)
 {
@@ -101,7 +102,7 @@ same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const Emo
 	return true;
 }
 
-/* Check a Graph against the reference. */
+/* Check a graph against the reference. */
 static void
 check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirection direction, bool with_backward)
 {
@@ -130,7 +131,7 @@ check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirectio
 		CHECK(line_aligned(graph->backward.targets, graph->backward.nedges * 4), "%s: lines", shape->name);
 	}
 	else
-		CHECK(graph->backward.offsets == NULL, "%s: backward unasked", shape->name);
+		CHECK(graph->backward.offsets == NULL, "%s: an unrequested transpose", shape->name);
 	for (uint64_t v = 0; v < graph->nvertices && v < 100; v++)
 		CHECK(emogi_graph_vertex(graph, graph->ids[v]) == v, "%s: number of vertex %llu", shape->name,
 			  (unsigned long long) v);
@@ -140,29 +141,29 @@ check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirectio
 		const bool	has_next = !is_last && graph->ids[v + 1] - 1 == graph->ids[v];
 
 		CHECK(graph->ids[v] == INT64_MAX || emogi_graph_vertex(graph, graph->ids[v] + 1) == (has_next ? v + 1 : EMOGI_NO_VERTEX),
-			  "%s: what follows key %llu", shape->name, (unsigned long long) v);
+			  "%s: lookup of the successor of key %llu", shape->name, (unsigned long long) v);
 	}
 	CHECK(emogi_graph_vertex(graph, INT64_MIN) == (graph->nvertices > 0 && graph->ids[0] == INT64_MIN ? 0 : EMOGI_NO_VERTEX),
 		  "%s: the smallest key", shape->name);
-	CHECK(emogi_graph_vertex(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: a key that is none", shape->name);
+	CHECK(emogi_graph_vertex(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: an unknown key", shape->name);
 	free(r.ids);
 	free(r.entries);
 }
 
-/* Do two orientations lead to the same places? */
+/* Return true if two orientations have the same addresses. */
 static bool
-same_places(const EmogiAdjacency *a, const EmogiAdjacency *b)
+same_addresses(const EmogiAdjacency *a, const EmogiAdjacency *b)
 {
 	return a->nedges == b->nedges && a->offsets == b->offsets && a->targets == b->targets && a->weights == b->weights;
 }
 
-/* Check that a Graph, moved to where an equal one was built, leads to the same places as that one. */
+/* Check that a graph relocated to the block of an equal one has the same addresses. */
 static void
 check_move(const EmogiShape *shape, EmogiGraph graph, const EmogiGraph *there)
 {
 	emogi_graph_relocate(&graph, there->memory);
 	CHECK(graph.memory == there->memory && graph.memory_bytes == there->memory_bytes && graph.ids == there->ids &&
-		  same_places(&graph.forward, &there->forward) && same_places(&graph.backward, &there->backward), "%s: moved",
+		  same_addresses(&graph.forward, &there->forward) && same_addresses(&graph.backward, &there->backward), "%s: moved",
 		  shape->name);
 }
 
@@ -180,7 +181,10 @@ shuffle(EmogiShape *shape)
 	}
 }
 
-/* Build with every pool and in another order; all must be the same to the last byte. Checks the first. */
+/*
+ * Build with all pools and in another order, and check that the results are identical, byte for
+ * byte. Checks the first against the reference.
+ */
 static void
 check_builds(EmogiShape *shape, EmogiDirection direction, bool with_backward, uint64_t per_chunk)
 {
@@ -257,9 +261,12 @@ check_empty_chunks(void)
 	emogi_shape_free(&shape);
 }
 
-/* Is a list of a Graph with vertices alone that of one where each of them is an edge to itself, without these? */
+/*
+ * Return true if a vertex's list is equal to its list in a graph with self-loops, except nloops of
+ * these.
+ */
 static bool
-same_but_loops(const EmogiAdjacency *a, const EmogiAdjacency *loops, uint32_t v, uint64_t nloops)
+same_except_loops(const EmogiAdjacency *a, const EmogiAdjacency *loops, uint32_t v, uint64_t nloops)
 {
 	uint64_t	i = a->offsets[v];
 
@@ -273,9 +280,12 @@ same_but_loops(const EmogiAdjacency *a, const EmogiAdjacency *loops, uint32_t v,
 	return nloops == 0 && i == a->offsets[v + 1];
 }
 
-/* Build with vertices that have no edge, some of them with keys of their own; all of them so, too. */
+/*
+ * Check builds with isolated vertices, some of them with keys that no edge has, or with isolated
+ * vertices only.
+ */
 static void
-check_alone(EmogiDirection direction, int64_t scale, bool all)
+check_isolated(EmogiDirection direction, int64_t scale, bool all)
 {
 	EmogiShape	shape;
 	EmogiEdgeSet set;
@@ -320,8 +330,8 @@ check_alone(EmogiDirection direction, int64_t scale, bool all)
 		for (uint64_t c = 0; c < set.edges.nchunks; c++)
 			for (uint64_t i = 0; i < set.chunks[c]->nedges && set.chunks[c]->isolated; i++)
 				nloops += set.chunks[c]->edges[i].src == built.graph.ids[v];
-		nwrong += !same_but_loops(&built.graph.forward, &loops.graph.forward, v, nloops);
-		nwrong += !same_but_loops(&built.graph.backward, &loops.graph.backward, v, nloops);
+		nwrong += !same_except_loops(&built.graph.forward, &loops.graph.forward, v, nloops);
+		nwrong += !same_except_loops(&built.graph.backward, &loops.graph.backward, v, nloops);
 	}
 	CHECK(nwrong == 0, "%llu lists are wrong", (unsigned long long) nwrong);
 	emogi_built_graph_free(&built);
@@ -330,7 +340,7 @@ check_alone(EmogiDirection direction, int64_t scale, bool all)
 	emogi_shape_free(&shape);
 }
 
-/* The plan is what csr.h says, at its limits too. */
+/* Check that the plan is as documented in csr.h, including its limits. */
 static void
 check_plans(void)
 {
@@ -353,7 +363,10 @@ check_plans(void)
 	CHECK(plan.method == EMOGI_KEYS_SORTED, "33 keys an edge");
 }
 
-/* The scratch of few edges does not grow with the threads that there are, nor beyond twice the edges' own memory. */
+/*
+ * Check that the scratch memory of few edges does not depend on the number of threads, and is at
+ * most twice the memory of the edges.
+ */
 static void
 check_scratch(void)
 {
@@ -370,7 +383,7 @@ check_scratch(void)
 	}
 }
 
-/* Generate a graph of some size with dense or spread keys and check it against what is known of it. */
+/* Check a large generated graph with dense or sparse keys. */
 static void
 check_large(bool spread)
 {
@@ -400,7 +413,7 @@ check_large(bool spread)
 	emogi_shape_free(&shape);
 }
 
-/* All edges from one vertex, too many for one sort: the list is split in place. */
+/* Check a vertex with more edges than one sort can hold: its list is split in place. */
 static void
 check_large_star(void)
 {
@@ -413,7 +426,7 @@ check_large_star(void)
 	emogi_shape_free(&shape);
 }
 
-/* Memory that cannot be had at any place is NO_MEMORY, with a message. */
+/* Check that a failed allocation at any place returns NO_MEMORY with a message. */
 static void
 check_no_memory(bool spread)
 {
@@ -460,7 +473,7 @@ check_no_memory(bool spread)
 	emogi_edge_set_free(&set);
 }
 
-/* Set cancel a while after the start. */
+/* Set cancel shortly after the start. */
 static void *
 cancel_soon(void *arg)
 {
@@ -471,7 +484,7 @@ cancel_soon(void *arg)
 	return NULL;
 }
 
-/* Cancel before and during a build. */
+/* Check cancellation before and during a build. */
 static void
 check_cancel(bool star)
 {
@@ -507,7 +520,7 @@ main(void)
 	static const int sizes[NPOOLS] = {1, 2, 5};
 	EmogiShape	shape;
 
-	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
+	emogi_build_fill = 0xA5;	/* no code may rely on zeroed memory */
 	for (int p = 0; p < NPOOLS; p++)
 		pools[p] = emogi_pool_create(sizes[p]);
 	check_plans();
@@ -526,7 +539,7 @@ main(void)
 	}
 	check_empty_chunks();
 	for (int i = 0; i < 12; i++)
-		check_alone((EmogiDirection[]) {EMOGI_OUT, EMOGI_IN, EMOGI_BOTH}[i % 3], i < 6 ? 1 : INT64_C(10000000000), i % 2 == 1);
+		check_isolated((EmogiDirection[]) {EMOGI_OUT, EMOGI_IN, EMOGI_BOTH}[i % 3], i < 6 ? 1 : INT64_C(10000000000), i % 2 == 1);
 	check_large(false);
 	check_large(true);
 	check_large_star();

@@ -1,6 +1,6 @@
 /*
- * test_expand.c: a Graph that is built from another Graph's edges is, to the last byte, the one that is built from the
- * edges themselves.
+ * test_expand.c: tests of emogi_csr_expand: a graph built from the edges of another graph is
+ * identical, byte for byte, to one built from the edges themselves
  */
 #include "build.h"
 #include "check.h"
@@ -14,7 +14,7 @@
 
 static EmogiPool *pools[2];		/* of 1 and 3 threads */
 
-/* Weights of every width, for weighted shapes. */
+/* Return a weight of a kind; the kinds cover all widths. */
 static double
 weight_of(uint64_t i, int kind)
 {
@@ -35,7 +35,7 @@ weight_of(uint64_t i, int kind)
 	}
 }
 
-/* Get a set's edges as chunks of what csr_expand fills. */
+/* Expand a graph into a set of edges. */
 static void
 expand(const EmogiGraph *graph, bool reversed, EmogiPool *pool, EmogiEdgeSet *set)
 {
@@ -64,7 +64,7 @@ expand(const EmogiGraph *graph, bool reversed, EmogiPool *pool, EmogiEdgeSet *se
 	CHECK(set->edges.nedges == graph->forward.nedges, "edges");
 }
 
-/* Build from edges; the caller frees. */
+/* Build a graph from edges; the caller frees it. */
 static EmogiBuiltGraph
 build(const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
 {
@@ -77,7 +77,10 @@ build(const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
 	return built;
 }
 
-/* Compare what comes of the edges of a Graph in one direction with what comes of the edges themselves. */
+/*
+ * Compare the graph built from the edges of a graph in another direction with the one built from
+ * the edges themselves.
+ */
 static void
 check_pair(const EmogiShape *shape, const EmogiEdges *edges, EmogiDirection from, EmogiDirection to, EmogiPool *pool)
 {
@@ -97,7 +100,7 @@ check_pair(const EmogiShape *shape, const EmogiEdges *edges, EmogiDirection from
 	emogi_built_graph_free(&round);
 }
 
-/* Check a shape without weights (kind 0) or with weights of some kind. */
+/* Check a shape without weights (kind 0) or with weights of a kind. */
 static void
 check_shape(const EmogiShape *shape, int kind)
 {
@@ -107,9 +110,12 @@ check_shape(const EmogiShape *shape, int kind)
 
 	for (uint64_t i = 0; i < shape->nedges; i++)
 		weights[i] = weight_of(i, kind);
-	if (kind == 0 ? !emogi_edge_set_fill(&set, shape->edges, shape->nedges, per_chunk > EMOGI_CHUNK_EDGES ? EMOGI_CHUNK_EDGES : per_chunk) :
-		!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges,
-									  per_chunk > EMOGI_CHUNK_WEIGHTED_EDGES ? EMOGI_CHUNK_WEIGHTED_EDGES : per_chunk))
+	if (kind == 0
+		? !emogi_edge_set_fill(&set, shape->edges, shape->nedges,
+							   per_chunk > EMOGI_CHUNK_EDGES ? EMOGI_CHUNK_EDGES : per_chunk)
+		: !emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges,
+										per_chunk > EMOGI_CHUNK_WEIGHTED_EDGES
+										? EMOGI_CHUNK_WEIGHTED_EDGES : per_chunk))
 		abort();
 	if (set.edges.nedges > 0)
 		for (int from = EMOGI_OUT; from <= EMOGI_IN; from++)
@@ -119,7 +125,7 @@ check_shape(const EmogiShape *shape, int kind)
 	free(weights);
 }
 
-/* Weights that are hidden are not read. */
+/* Check that hidden weights are not read. */
 static void
 check_hidden_weights(void)
 {
@@ -148,7 +154,7 @@ check_hidden_weights(void)
 	free(weights);
 }
 
-/* Edges that fill several chunks. */
+/* Check edges that fill several chunks. */
 static void
 check_large(void)
 {
@@ -162,7 +168,7 @@ check_large(void)
 	emogi_edge_set_free(&set);
 }
 
-/* A cancel, and too few chunks, are answers. */
+/* Check the status after cancellation, and with too few chunks. */
 static void
 check_failures(void)
 {

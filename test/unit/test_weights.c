@@ -1,6 +1,6 @@
 /*
- * test_weights.c: Graphs with weights are those that a naive builder makes, in the narrowest type, and do not depend
- * on threads, chunks or the order of edges.
+ * test_weights.c: tests of builds of weighted graphs, in the narrowest type, against a naive
+ * builder; the result must not depend on threads, chunks, or the order of edges
  */
 #include "build.h"
 #include "check.h"
@@ -17,27 +17,27 @@
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 
-/* Put edges into chunks of at most per_chunk, from edge `turn` on, and around. */
+/* Put edges into chunks of at most per_chunk, rotated so that edge `turn` is the first. */
 static EmogiEdgeSet
 fill_set(const EmogiShape *shape, const double *weights, uint64_t per_chunk, uint64_t turn)
 {
 	EmogiEdge  *edges = naive_alloc(shape->nedges, sizeof(EmogiEdge));
-	double	   *turned = naive_alloc(shape->nedges, sizeof(double));
+	double	   *rotated = naive_alloc(shape->nedges, sizeof(double));
 	EmogiEdgeSet set;
 
 	for (uint64_t i = 0; i < shape->nedges; i++)
 	{
 		edges[i] = shape->edges[(i + turn) % shape->nedges];
-		turned[i] = weights[(i + turn) % shape->nedges];
+		rotated[i] = weights[(i + turn) % shape->nedges];
 	}
-	if (!emogi_edge_set_fill_weighted(&set, edges, turned, shape->nedges, per_chunk))
+	if (!emogi_edge_set_fill_weighted(&set, edges, rotated, shape->nedges, per_chunk))
 		abort();
 	free(edges);
-	free(turned);
+	free(rotated);
 	return set;
 }
 
-/* Say whether two orientations are equal, byte for byte. */
+/* Return true if two orientations are equal, byte for byte. */
 static bool
 same_lists(const EmogiAdjacency *a, const EmogiAdjacency *b, uint64_t nvertices, EmogiWeightType type)
 {
@@ -49,7 +49,7 @@ same_lists(const EmogiAdjacency *a, const EmogiAdjacency *b, uint64_t nvertices,
 		line_aligned(a->targets, a->nedges * sizeof(uint32_t));
 }
 
-/* Build a shape in one direction with every pool and compare. */
+/* Build a shape in one direction with all pools, and compare with the naive build. */
 static void
 check_direction(const EmogiShape *shape, const double *weights, EmogiDirection direction, bool with_backward,
 				uint64_t seed)
@@ -100,7 +100,7 @@ check_shape(const EmogiShape *shape, int kind, uint64_t seed)
 	free(weights);
 }
 
-/* Memory that cannot be had is said so, wherever it is missing. */
+/* Check that a failed allocation at any place is reported. */
 static void
 check_no_memory(void)
 {
@@ -135,13 +135,13 @@ check_no_memory(void)
 	input.scratch = scratch;
 	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY, "graph");
 	input.memory = memory;
-	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_OK, "both are there");
+	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_OK, "with all memory");
 	emogi_edge_set_free(&set);
 	free(weights);
 	emogi_shape_free(&shape);
 }
 
-/* One edge so often that it does not fit any scratch, beside another. */
+/* Check one edge with more copies than any scratch memory holds, and another one. */
 static void
 check_repeats(int kind)
 {
@@ -153,7 +153,7 @@ check_repeats(int kind)
 	emogi_shape_free(&shape);
 }
 
-/* Edges enough for several threads, many of them repeated. */
+/* Check enough edges for several threads, many of them repeated. */
 static void
 check_many(int kind)
 {
@@ -165,7 +165,7 @@ check_many(int kind)
 	emogi_shape_free(&shape);
 }
 
-/* Negative weights order as numbers do, and -0 is 0. */
+/* Check that negative weights are ordered as numbers, and that -0 becomes 0. */
 static void
 check_negative(void)
 {
@@ -188,7 +188,7 @@ check_negative(void)
 	emogi_edge_set_free(&set);
 }
 
-/* The narrowest type is the one that holds every weight exactly. */
+/* Check that the narrowest type is the one that holds all weights exactly. */
 static void
 check_types(void)
 {
@@ -208,7 +208,7 @@ check_types(void)
 		CHECK(emogi_weight_type(emogi_weight_misfits(cases[i].weight)) == cases[i].type, "%.17g", cases[i].weight);
 }
 
-/* What is canceled stops. */
+/* Check that a canceled build stops. */
 static void
 check_cancel(void)
 {
@@ -236,7 +236,7 @@ main(void)
 	static const int threads[NPOOLS] = {1, 2, 5};
 	EmogiShape	shape;
 
-	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
+	emogi_build_fill = 0xA5;	/* no code may rely on zeroed memory */
 	for (int p = 0; p < NPOOLS; p++)
 	{
 		pools[p] = emogi_pool_create(threads[p]);
