@@ -81,7 +81,8 @@ make_reference(const EmogiShape *shape, EmogiDirection direction)
 
 /* Return true if an orientation has exactly the sorted edges. */
 static bool
-same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const EmogiEdge *entries, uint64_t nentries)
+same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const EmogiEdge *entries,
+			 uint64_t nentries)
 {
 	uint64_t	i = 0;
 
@@ -95,7 +96,8 @@ same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const Emo
 		for (; i < adjacency->offsets[v + 1]; i++)
 		{
 			if (i >= nentries || adjacency->targets[i] >= graph->nvertices ||
-				entries[i].src != graph->ids[v] || entries[i].dst != graph->ids[adjacency->targets[i]])
+				entries[i].src != graph->ids[v] ||
+				entries[i].dst != graph->ids[adjacency->targets[i]])
 				return false;
 		}
 	}
@@ -104,48 +106,57 @@ same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const Emo
 
 /* Check a graph against the reference. */
 static void
-check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirection direction, bool with_backward)
+check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirection direction,
+			bool with_backward)
 {
 	const EmogiGraph *graph = &built->graph;
 	Reference	r = make_reference(shape, direction);
 
-	CHECK(graph->nvertices == r.nvertices, "%s: %llu vertices", shape->name, (unsigned long long) graph->nvertices);
-	CHECK(graph->nvertices == r.nvertices && memcmp(graph->ids, r.ids, r.nvertices * sizeof(int64_t)) == 0,
-		  "%s: ids", shape->name);
-	CHECK(graph->nvertices == r.nvertices && same_entries(graph, &graph->forward, r.entries, r.nentries),
-		  "%s direction %d: forward", shape->name, direction);
+	CHECK(graph->nvertices == r.nvertices, "%s: %llu vertices", shape->name,
+		  (unsigned long long) graph->nvertices);
+	CHECK(graph->nvertices == r.nvertices &&
+		  memcmp(graph->ids, r.ids, r.nvertices * sizeof(int64_t)) == 0, "%s: ids", shape->name);
+	CHECK(graph->nvertices == r.nvertices &&
+		  same_entries(graph, &graph->forward, r.entries, r.nentries), "%s direction %d: forward",
+		  shape->name, direction);
 	CHECK(line_aligned(graph->ids, graph->nvertices * 8) &&
 		  line_aligned(graph->forward.offsets, (graph->nvertices + 1) * 8) &&
-		  line_aligned(graph->forward.targets, graph->forward.nedges * 4), "%s: lines", shape->name);
+		  line_aligned(graph->forward.targets, graph->forward.nedges * 4), "%s: lines",
+		  shape->name);
 	CHECK(graph->memory_bytes <= built->memory_bytes, "%s: memory", shape->name);
 	if (direction == EMOGI_BOTH)
-		CHECK(graph->backward.offsets == graph->forward.offsets && graph->backward.nedges == graph->forward.nedges,
-			  "%s: backward of both", shape->name);
+		CHECK(graph->backward.offsets == graph->forward.offsets &&
+			  graph->backward.nedges == graph->forward.nedges, "%s: backward of both", shape->name);
 	else if (with_backward)
 	{
 		for (uint64_t i = 0; i < r.nentries; i++)
 			r.entries[i] = (EmogiEdge) {r.entries[i].dst, r.entries[i].src};
 		qsort(r.entries, r.nentries, sizeof(EmogiEdge), compare_entries);
-		CHECK(graph->nvertices == r.nvertices && same_entries(graph, &graph->backward, r.entries, r.nentries),
+		CHECK(graph->nvertices == r.nvertices &&
+			  same_entries(graph, &graph->backward, r.entries, r.nentries),
 			  "%s direction %d: backward", shape->name, direction);
-		CHECK(line_aligned(graph->backward.targets, graph->backward.nedges * 4), "%s: lines", shape->name);
+		CHECK(line_aligned(graph->backward.targets, graph->backward.nedges * 4), "%s: lines",
+			  shape->name);
 	}
 	else
 		CHECK(graph->backward.offsets == NULL, "%s: an unrequested transpose", shape->name);
 	for (uint64_t v = 0; v < graph->nvertices && v < 100; v++)
-		CHECK(emogi_graph_vertex(graph, graph->ids[v]) == v, "%s: number of vertex %llu", shape->name,
-			  (unsigned long long) v);
+		CHECK(emogi_graph_vertex(graph, graph->ids[v]) == v, "%s: number of vertex %llu",
+			  shape->name, (unsigned long long) v);
 	for (uint64_t v = 0; v < graph->nvertices && v < 100; v++)
 	{
 		const bool	is_last = v + 1 == graph->nvertices;
 		const bool	has_next = !is_last && graph->ids[v + 1] - 1 == graph->ids[v];
 
-		CHECK(graph->ids[v] == INT64_MAX || emogi_graph_vertex(graph, graph->ids[v] + 1) == (has_next ? v + 1 : EMOGI_NO_VERTEX),
+		CHECK(graph->ids[v] == INT64_MAX ||
+			  emogi_graph_vertex(graph, graph->ids[v] + 1) == (has_next ? v + 1 : EMOGI_NO_VERTEX),
 			  "%s: lookup of the successor of key %llu", shape->name, (unsigned long long) v);
 	}
-	CHECK(emogi_graph_vertex(graph, INT64_MIN) == (graph->nvertices > 0 && graph->ids[0] == INT64_MIN ? 0 : EMOGI_NO_VERTEX),
+	CHECK(emogi_graph_vertex(graph, INT64_MIN) ==
+		  (graph->nvertices > 0 && graph->ids[0] == INT64_MIN ? 0 : EMOGI_NO_VERTEX),
 		  "%s: the smallest key", shape->name);
-	CHECK(emogi_graph_vertex(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: an unknown key", shape->name);
+	CHECK(emogi_graph_vertex(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: an unknown key",
+		  shape->name);
 	free(r.ids);
 	free(r.entries);
 }
@@ -154,7 +165,8 @@ check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirectio
 static bool
 same_addresses(const EmogiAdjacency *a, const EmogiAdjacency *b)
 {
-	return a->nedges == b->nedges && a->offsets == b->offsets && a->targets == b->targets && a->weights == b->weights;
+	return a->nedges == b->nedges && a->offsets == b->offsets && a->targets == b->targets &&
+		a->weights == b->weights;
 }
 
 /* Check that a graph relocated to the block of an equal one has the same addresses. */
@@ -162,9 +174,9 @@ static void
 check_move(const EmogiShape *shape, EmogiGraph graph, const EmogiGraph *there)
 {
 	emogi_graph_relocate(&graph, there->memory);
-	CHECK(graph.memory == there->memory && graph.memory_bytes == there->memory_bytes && graph.ids == there->ids &&
-		  same_addresses(&graph.forward, &there->forward) && same_addresses(&graph.backward, &there->backward), "%s: moved",
-		  shape->name);
+	CHECK(graph.memory == there->memory && graph.memory_bytes == there->memory_bytes &&
+		  graph.ids == there->ids && same_addresses(&graph.forward, &there->forward) &&
+		  same_addresses(&graph.backward, &there->backward), "%s: moved", shape->name);
 }
 
 /* Shuffle the edges. */
@@ -200,9 +212,11 @@ check_builds(EmogiShape *shape, EmogiDirection direction, bool with_backward, ui
 
 		if (p == 1)
 			shuffle(shape);
-		if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges, p == 2 ? EMOGI_CHUNK_EDGES : per_chunk))
+		if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges,
+								 p == 2 ? EMOGI_CHUNK_EDGES : per_chunk))
 			abort();
-		status = emogi_build_graph(pools[p], &set.edges, direction, with_backward, &built, &control, &error);
+		status = emogi_build_graph(pools[p], &set.edges, direction, with_backward, &built, &control,
+								   &error);
 		CHECK(status == EMOGI_OK, "%s: status %d", shape->name, status);
 		CHECK(control.done == control.total, "%s: done %llu of %llu", shape->name,
 			  (unsigned long long) control.done, (unsigned long long) control.total);
@@ -214,7 +228,8 @@ check_builds(EmogiShape *shape, EmogiDirection direction, bool with_backward, ui
 			continue;
 		}
 		CHECK(built.graph.memory_bytes == first.graph.memory_bytes &&
-			  memcmp(built.memory, first.memory, first.graph.memory_bytes) == 0, "%s: pool %d differs", shape->name, p);
+			  memcmp(built.memory, first.memory, first.graph.memory_bytes) == 0,
+			  "%s: pool %d differs", shape->name, p);
 		check_move(shape, first.graph, &built.graph);
 		emogi_built_graph_free(&built);
 	}
@@ -247,13 +262,15 @@ check_empty_chunks(void)
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (!emogi_shape_random(5, &shape) || !emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 3 + 1) ||
+	if (!emogi_shape_random(5, &shape) ||
+		!emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 3 + 1) ||
 		!emogi_edge_set_create(&gaps, 2 * set.edges.nchunks + 1))
 		abort();
 	for (uint64_t c = 0; c < set.edges.nchunks; c++)
 		memcpy(gaps.chunks[2 * c + 1], set.chunks[c], EMOGI_CHUNK_BYTES);
 	emogi_edge_set_bound(&gaps);
-	CHECK(emogi_build_graph(pools[1], &gaps.edges, EMOGI_OUT, true, &built, &control, &error) == EMOGI_OK, "gaps");
+	CHECK(emogi_build_graph(pools[1], &gaps.edges, EMOGI_OUT, true, &built, &control, &error) ==
+		  EMOGI_OK, "gaps");
 	check_graph(&shape, &built, EMOGI_OUT, true);
 	emogi_built_graph_free(&built);
 	emogi_edge_set_free(&set);
@@ -295,7 +312,8 @@ check_isolated(EmogiDirection direction, int64_t scale, bool all)
 	EmogiError	error;
 	uint64_t	nwrong = 0;
 
-	if (!emogi_shape_random(7, &shape) || !emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 8 + 1))
+	if (!emogi_shape_random(7, &shape) ||
+		!emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 8 + 1))
 		abort();
 	for (uint64_t c = 0; c < set.edges.nchunks; c++)
 	{
@@ -313,16 +331,21 @@ check_isolated(EmogiDirection direction, int64_t scale, bool all)
 		emogi_edge_chunk_bound(set.chunks[c]);
 	}
 	emogi_edge_set_bound(&set);
-	CHECK(emogi_build_graph(pools[1], &set.edges, direction, true, &loops, &control, &error) == EMOGI_OK, "loops");
+	CHECK(emogi_build_graph(pools[1], &set.edges, direction, true, &loops, &control, &error) ==
+		  EMOGI_OK, "loops");
 	for (uint64_t c = 0; c < set.edges.nchunks; c++)
 		set.chunks[c]->isolated = all || c % 2 == 1;
 	emogi_edge_set_bound(&set);
-	CHECK(set.edges.nisolated > 0 && (all ? set.edges.nisolated == set.edges.nedges : set.edges.nisolated < set.edges.nedges), "count");
-	CHECK(emogi_build_graph(pools[2], &set.edges, direction, true, &built, &control, &error) == EMOGI_OK, "alone");
+	CHECK(set.edges.nisolated > 0 &&
+		  (all ? set.edges.nisolated == set.edges.nedges : set.edges.nisolated < set.edges.nedges),
+		  "count");
+	CHECK(emogi_build_graph(pools[2], &set.edges, direction, true, &built, &control, &error) ==
+		  EMOGI_OK, "alone");
 	CHECK(built.graph.nvertices == loops.graph.nvertices &&
-		  memcmp(built.graph.ids, loops.graph.ids, built.graph.nvertices * sizeof(int64_t)) == 0, "vertices");
-	CHECK(built.graph.forward.nedges == loops.graph.forward.nedges - set.edges.nisolated, "%llu entries",
-		  (unsigned long long) built.graph.forward.nedges);
+		  memcmp(built.graph.ids, loops.graph.ids, built.graph.nvertices * sizeof(int64_t)) == 0,
+		  "vertices");
+	CHECK(built.graph.forward.nedges == loops.graph.forward.nedges - set.edges.nisolated,
+		  "%llu entries", (unsigned long long) built.graph.forward.nedges);
 	for (uint32_t v = 0; v < built.graph.nvertices; v++)
 	{
 		uint64_t	nloops = 0;
@@ -376,10 +399,11 @@ check_scratch(void)
 
 		for (uint64_t nedges = 1; nedges < 100000; nedges *= 10)
 			CHECK(emogi_csr_scratch_bytes(nedges + 1, nedges, EMOGI_OUT, 1024, weighted) ==
-				  emogi_csr_scratch_bytes(nedges + 1, nedges, EMOGI_OUT, 1, weighted), "scratch of %d edges", (int) nedges);
-		for (uint64_t nedges = 1000000; nedges <= 100000000; nedges *= 10)
-			CHECK(emogi_csr_scratch_bytes(nedges / 16, nedges, EMOGI_OUT, 1024, weighted) <= 2 * nedges * edge_bytes,
+				  emogi_csr_scratch_bytes(nedges + 1, nedges, EMOGI_OUT, 1, weighted),
 				  "scratch of %d edges", (int) nedges);
+		for (uint64_t nedges = 1000000; nedges <= 100000000; nedges *= 10)
+			CHECK(emogi_csr_scratch_bytes(nedges / 16, nedges, EMOGI_OUT, 1024, weighted) <=
+				  2 * nedges * edge_bytes, "scratch of %d edges", (int) nedges);
 	}
 }
 
@@ -452,17 +476,21 @@ check_no_memory(bool spread)
 	}
 	emogi_edge_set_bound(&set);
 	emogi_key_numbers_plan(&set.edges, &plan);
-	CHECK(plan.method == (spread ? EMOGI_KEYS_SORTED : EMOGI_KEYS_DIRECT), "method %d", plan.method);
-	status = emogi_key_numbers_build(pools[1], &set.edges, &plan, map_torn(plan.scratch_bytes), &keys, &control, &error);
+	CHECK(plan.method == (spread ? EMOGI_KEYS_SORTED : EMOGI_KEYS_DIRECT), "method %d",
+		  plan.method);
+	status = emogi_key_numbers_build(pools[1], &set.edges, &plan, map_torn(plan.scratch_bytes),
+									 &keys, &control, &error);
 	CHECK(status == EMOGI_NO_MEMORY && error.message[0] != '\0', "keys: status %d", status);
 
 	map = emogi_map_memory(plan.scratch_bytes);
-	if (emogi_key_numbers_build(pools[1], &set.edges, &plan, map, &keys, &control, &error) != EMOGI_OK)
+	if (emogi_key_numbers_build(pools[1], &set.edges, &plan, map, &keys, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true, EMOGI_WEIGHT_NONE);
 	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2, false);
-	input = (EmogiCsrInput) {.edges = &set.edges, .keys = &keys, .direction = EMOGI_OUT, .with_backward = true,
-		.memory = emogi_map_memory(bytes), .scratch = map_torn(scratch_bytes)};
+	input = (EmogiCsrInput) {.edges = &set.edges, .keys = &keys, .direction = EMOGI_OUT,
+		.with_backward = true, .memory = emogi_map_memory(bytes),
+		.scratch = map_torn(scratch_bytes)};
 	status = emogi_csr_build(pools[1], &input, &graph, &control, &error);
 	CHECK(status == EMOGI_NO_MEMORY, "scratch: status %d", status);
 	input.memory = map_torn(bytes);
@@ -539,7 +567,8 @@ main(void)
 	}
 	check_empty_chunks();
 	for (int i = 0; i < 12; i++)
-		check_isolated((EmogiDirection[]) {EMOGI_OUT, EMOGI_IN, EMOGI_BOTH}[i % 3], i < 6 ? 1 : INT64_C(10000000000), i % 2 == 1);
+		check_isolated((EmogiDirection[]) {EMOGI_OUT, EMOGI_IN, EMOGI_BOTH}[i % 3],
+					   i < 6 ? 1 : INT64_C(10000000000), i % 2 == 1);
 	check_large(false);
 	check_large(true);
 	check_large_star();
