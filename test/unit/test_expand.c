@@ -39,13 +39,15 @@ weight_of(uint64_t i, int kind)
 static void
 expand(const EmogiGraph *graph, bool reversed, EmogiPool *pool, EmogiEdgeSet *set)
 {
-	const uint64_t capacity = graph->weight_type == EMOGI_WEIGHT_NONE ? EMOGI_CHUNK_EDGES : EMOGI_CHUNK_WEIGHTED_EDGES;
+	const uint64_t capacity = graph->weight_type == EMOGI_WEIGHT_NONE ? EMOGI_CHUNK_EDGES
+		: EMOGI_CHUNK_WEIGHTED_EDGES;
 	EmogiControl control = {0};
 	EmogiError	error;
 
 	if (!emogi_edge_set_create(set, (graph->forward.nedges + capacity - 1) / capacity))
 		abort();
-	CHECK(emogi_csr_expand(pool, graph, reversed, &set->edges, &control, &error) == EMOGI_OK, "expand");
+	CHECK(emogi_csr_expand(pool, graph, reversed, &set->edges, &control, &error) == EMOGI_OK,
+		  "expand");
 	CHECK(control.done == graph->forward.nedges, "done");
 	set->edges.weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
 	set->edges.nedges = 0;
@@ -58,8 +60,10 @@ expand(const EmogiGraph *graph, bool reversed, EmogiPool *pool, EmogiEdgeSet *se
 
 		set->edges.nedges += chunk->nedges;
 		set->edges.weight_misfits |= chunk->weight_misfits;
-		set->edges.min_key = chunk->min_key < set->edges.min_key ? chunk->min_key : set->edges.min_key;
-		set->edges.max_key = chunk->max_key > set->edges.max_key ? chunk->max_key : set->edges.max_key;
+		set->edges.min_key = chunk->min_key < set->edges.min_key ? chunk->min_key
+			: set->edges.min_key;
+		set->edges.max_key = chunk->max_key > set->edges.max_key ? chunk->max_key
+			: set->edges.max_key;
 	}
 	CHECK(set->edges.nedges == graph->forward.nedges, "edges");
 }
@@ -72,7 +76,8 @@ build(const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (emogi_build_graph(pools[1], edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+	if (emogi_build_graph(pools[1], edges, direction, with_backward, &built, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	return built;
 }
@@ -82,7 +87,8 @@ build(const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
  * the edges themselves.
  */
 static void
-check_pair(const EmogiShape *shape, const EmogiEdges *edges, EmogiDirection from, EmogiDirection to, EmogiPool *pool)
+check_pair(const EmogiShape *shape, const EmogiEdges *edges, EmogiDirection from, EmogiDirection to,
+		   EmogiPool *pool)
 {
 	EmogiBuiltGraph base_graph = build(edges, from, false);
 	EmogiBuiltGraph straight = build(edges, to, true);
@@ -120,7 +126,8 @@ check_shape(const EmogiShape *shape, int kind)
 	if (set.edges.nedges > 0)
 		for (int from = EMOGI_OUT; from <= EMOGI_IN; from++)
 			for (int to = EMOGI_OUT; to <= EMOGI_BOTH; to++)
-				check_pair(shape, &set.edges, (EmogiDirection) from, (EmogiDirection) to, pools[(from + to) % 2]);
+				check_pair(shape, &set.edges, (EmogiDirection) from, (EmogiDirection) to,
+						   pools[(from + to) % 2]);
 	emogi_edge_set_free(&set);
 	free(weights);
 }
@@ -179,12 +186,15 @@ check_failures(void)
 	EmogiControl control = {.cancel = 1};
 	EmogiError	error;
 
-	if (!emogi_shape_random(3, &shape) || !emogi_edge_set_fill(&set, shape.edges, shape.nedges, 1000))
+	if (!emogi_shape_random(3, &shape) ||
+		!emogi_edge_set_fill(&set, shape.edges, shape.nedges, 1000))
 		abort();
 	built = build(&set.edges, EMOGI_OUT, false);
-	CHECK(emogi_csr_expand(pools[1], &built.graph, false, &set.edges, &control, &error) == EMOGI_CANCELED, "cancel");
+	CHECK(emogi_csr_expand(pools[1], &built.graph, false, &set.edges, &control, &error) ==
+		  EMOGI_CANCELED, "cancel");
 	control.cancel = 0;
-	CHECK(emogi_csr_expand(pools[1], &built.graph, false, &none.edges, &control, &error) == EMOGI_BAD_INPUT, "chunks");
+	CHECK(emogi_csr_expand(pools[1], &built.graph, false, &none.edges, &control, &error) ==
+		  EMOGI_BAD_INPUT, "chunks");
 	emogi_edge_set_free(&set);
 	emogi_built_graph_free(&built);
 	emogi_shape_free(&shape);
