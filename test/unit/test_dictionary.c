@@ -1,5 +1,7 @@
 /*
- * test_dictionary.c: a dictionary has the keys of a table in order, whoever put them; edges get the codes of their ends.
+ * test_dictionary.c: tests of dictionary builds: a dictionary has the keys of a table in order, and
+ * edges get the codes of their endpoints, whichever processes and threads fill and build. The
+ * oracle is a sorted array.
  */
 #include "key_sets.h"
 
@@ -14,7 +16,7 @@
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 
-/* Edges in chunks whose ends are temporary numbers. */
+/* Chunks of edges between temporary numbers. */
 typedef struct Chunks
 {
 	EmogiEdges	edges;
@@ -32,7 +34,7 @@ typedef struct Built
 	Chunks		chunks;
 } Built;
 
-/* Make edges of the temporary numbers of a set's ends. */
+/* Make edges from the temporary numbers of a set's endpoints. */
 static Chunks
 make_chunks(const KeySet *set, bool weighted)
 {
@@ -62,7 +64,7 @@ make_chunks(const KeySet *set, bool weighted)
 	return chunks;
 }
 
-/* Free them. */
+/* Free chunks. */
 static void
 free_chunks(Chunks *chunks)
 {
@@ -71,7 +73,7 @@ free_chunks(Chunks *chunks)
 	free(chunks->chunks);
 }
 
-/* Map memory of any content. */
+/* Map memory with undefined contents. */
 static void *
 map_memory(size_t bytes)
 {
@@ -82,7 +84,7 @@ map_memory(size_t bytes)
 	return memset(memory, 0xC3, bytes);
 }
 
-/* Build a dictionary of the table, and edges of the set's ends. */
+/* Build a dictionary of the table, and replace the temporary numbers of the set's edges. */
 static EmogiStatus
 build(EmogiPool *pool, const KeySet *set, const EmogiKeyOrder *order, bool weighted, EmogiControl *control, EmogiError *error, Built *built)
 {
@@ -99,7 +101,7 @@ build(EmogiPool *pool, const KeySet *set, const EmogiKeyOrder *order, bool weigh
 	return emogi_dictionary_build(pool, &input, &built->dictionary, control, error);
 }
 
-/* Free what it took. */
+/* Free a dictionary, its memory, and its chunks. */
 static void
 free_built(Built *built)
 {
@@ -108,7 +110,7 @@ free_built(Built *built)
 	free_chunks(&built->chunks);
 }
 
-/* Check the edges of a set: class_of[rank in set], NULL = the rank. */
+/* Check the codes of a set's edges. class_of[rank in set]; NULL = the rank. */
 static void
 check_edges(const KeySet *set, const Built *built, const uint64_t *class_of, const char *what)
 {
@@ -119,8 +121,8 @@ check_edges(const KeySet *set, const Built *built, const uint64_t *class_of, con
 	for (uint64_t c = 0; c < built->chunks.edges.nchunks; c++)
 	{
 		EmogiEdgeChunk *chunk = built->chunks.chunks[c];
-		int64_t		least = INT64_MAX,
-					most = INT64_MIN;
+		int64_t		min_key = INT64_MAX,
+					max_key = INT64_MIN;
 
 		for (uint64_t i = 0; i < chunk->nedges; i++)
 		{
@@ -134,16 +136,16 @@ check_edges(const KeySet *set, const Built *built, const uint64_t *class_of, con
 				const uint64_t rank = rank_in_set(set, set->ends[at++]);
 
 				wrong += ends[end] != (int64_t) ((class_of != NULL ? class_of[rank] : rank) + 1) << shift;
-				least = ends[end] < least ? ends[end] : least;
-				most = ends[end] > most ? ends[end] : most;
+				min_key = ends[end] < min_key ? ends[end] : min_key;
+				max_key = ends[end] > max_key ? ends[end] : max_key;
 			}
 		}
-		wrong += chunk->nedges > 0 && (chunk->min_key != least || chunk->max_key != most);
+		wrong += chunk->nedges > 0 && (chunk->min_key != min_key || chunk->max_key != max_key);
 	}
 	CHECK(wrong == 0 && at == set->nends / 2 * 2, "%s, shape %d: %llu edges wrong", what, set->shape, (unsigned long long) wrong);
 }
 
-/* Check what a dictionary says of keys[nkeys], which should have the codes 1 .. nkeys. */
+/* Check the keys of a dictionary against keys[nkeys], whose codes are 1 .. nkeys. */
 static void
 check_keys(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, uint64_t nkeys, EmogiKeyCompare compare, const char *what)
 {
@@ -171,10 +173,10 @@ check_keys(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, uint64_
 	}
 	CHECK(wrong == 0, "%s: %llu wrong", what, (unsigned long long) wrong);
 	CHECK(emogi_dictionary_key(dictionary, 0).bytes == NULL && emogi_dictionary_key(dictionary, -1).bytes == NULL &&
-		  emogi_dictionary_key(dictionary, (int64_t) (nkeys + 1) << shift).bytes == NULL, "%s: no such codes", what);
+		  emogi_dictionary_key(dictionary, (int64_t) (nkeys + 1) << shift).bytes == NULL, "%s: unused codes", what);
 }
 
-/* Keys that are not there are not found. */
+/* Check that unknown keys are not found. */
 static void
 check_others(const EmogiDictionary *dictionary, const KeySet *set)
 {
@@ -192,10 +194,10 @@ check_others(const EmogiDictionary *dictionary, const KeySet *set)
 		wrong += code != EMOGI_NO_CODE || emogi_dictionary_find(dictionary, key) != EMOGI_NO_CODE ||
 			emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL) != EMOGI_NO_CODE;
 	}
-	CHECK(wrong == 0, "shape %d: %llu are found", set->shape, (unsigned long long) wrong);
+	CHECK(wrong == 0, "shape %d: %llu unknown keys are found", set->shape, (unsigned long long) wrong);
 }
 
-/* Turn the order of a set's ends around. */
+/* Reverse the order of a set's endpoints. */
 static void
 reverse_ends(KeySet *set)
 {
@@ -208,7 +210,10 @@ reverse_ends(KeySet *set)
 	}
 }
 
-/* Dictionaries of one set, of tables that were filled in other orders, made by other threads, are one. */
+/*
+ * Check that the dictionaries of one set are identical, whatever the order in which the table was
+ * filled, and the number of threads.
+ */
 static void
 check_set(KeySet set)
 {
@@ -235,7 +240,7 @@ check_set(KeySet set)
 		else
 		{
 			CHECK(built.memory_bytes == first.memory_bytes && memcmp(built.memory, first.memory, first.memory_bytes) == 0,
-				  "shape %d: another dictionary by pool %d", set.shape, p);
+				  "shape %d: pool %d builds another dictionary", set.shape, p);
 			free_built(&built);
 		}
 		reverse_ends(&set);
@@ -244,9 +249,9 @@ check_set(KeySet set)
 	free_set(&set);
 }
 
-/* ---- an order that is given ---- */
+/* ---- an explicit order ---- */
 
-/* Compare letters whatever their case. */
+/* Compare letters, ignoring case. */
 static int
 compare_letters(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 {
@@ -260,7 +265,7 @@ compare_letters(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 	return (a.length > b.length) - (a.length < b.length);
 }
 
-/* Order listed keys for qsort by letters, equal ones by bytes. */
+/* Order listed keys for qsort by letters; equal ones by bytes. */
 static int
 compare_listed(const void *a, const void *b)
 {
@@ -271,7 +276,7 @@ compare_listed(const void *a, const void *b)
 	return order != 0 ? order : compare_for_qsort(&x->key, &y->key);
 }
 
-/* Spellings that are equal are one vertex. */
+/* Check that keys that compare equal are one vertex. */
 static void
 check_order(EmogiPool *pool, bool weighted)
 {
@@ -287,7 +292,7 @@ check_order(EmogiPool *pool, bool weighted)
 	EmogiError	error;
 	Built		built;
 
-	/* short keys with capital letters here and there */
+	/* short keys with random capital letters */
 	for (uint64_t i = 0; i < set.nends; i++)
 	{
 		set.ends[i].length = set.ends[i].length % 9;
@@ -331,7 +336,7 @@ check_order(EmogiPool *pool, bool weighted)
 	}
 	CHECK(wrong == 0, "an order: %llu spellings wrong", (unsigned long long) wrong);
 	free_built(&built);
-	/* all different */
+	/* all keys differ */
 	order.is_equal = NULL;
 	CHECK(build(pool, &set, &order, weighted, &control, &error, &built) == EMOGI_OK &&
 		  emogi_dictionary_nkeys(built.dictionary) == set.nkeys, "an order of different keys");
@@ -345,7 +350,7 @@ check_order(EmogiPool *pool, bool weighted)
 
 /* ---- failures ---- */
 
-/* The n-th allocation fails, whichever it is: NO_MEMORY, a message, and no other status until none fails. */
+/* Check that a failure of the n-th allocation, for all n, returns NO_MEMORY with a message. */
 static void
 check_no_memory(const KeySet *set)
 {
@@ -365,7 +370,7 @@ check_no_memory(const KeySet *set)
 	CHECK(status == EMOGI_OK && n > 5, "status %d after %u allocations", status, n);
 }
 
-/* Set cancel a while after the start. */
+/* Set cancel shortly after the start. */
 static void *
 cancel_soon(void *arg)
 {
@@ -376,7 +381,7 @@ cancel_soon(void *arg)
 	return NULL;
 }
 
-/* Cancel before and during a build. */
+/* Check cancellation before and during a build. */
 static void
 check_cancel(const KeySet *set)
 {
@@ -414,7 +419,7 @@ main(void)
 		check_set(make_set((KeyShape) shape, shape == LONG_KEYS ? 5 : 400, 3000, true));
 		check_set(make_set((KeyShape) shape, 3, 2, false));
 	}
-	/* large groups of one code are sorted by all threads */
+	/* large groups with one code are sorted by all threads */
 	check_set(make_set(TWO_FRONTS, 170000, 400000, false));
 	check_set(make_set(UUIDS, 60000, 600000, true));
 	for (int p = 0; p < NPOOLS; p++)

@@ -1,5 +1,6 @@
 /*
- * test_key_table.c: every different key of any shape gets one temporary number, whoever puts it, and whatever goes wrong.
+ * test_key_table.c: tests of the table of keys: each distinct key of any shape gets one temporary
+ * number, whichever processes put it, and after failures
  */
 #include "key_sets.h"
 
@@ -12,7 +13,7 @@ compare_listed(const void *a, const void *b)
 	return compare_for_qsort(&((const EmogiTemporaryKey *) a)->key, &((const EmogiTemporaryKey *) b)->key);
 }
 
-/* Check that the table has the keys of a set and nothing else, or (whole = false) some of them. */
+/* Check that the table has exactly the keys of a set or, if not `whole`, some of them. */
 static void
 check_table(const KeySet *set, bool whole, const char *what)
 {
@@ -46,7 +47,7 @@ check_table(const KeySet *set, bool whole, const char *what)
 	free(rank_of);
 }
 
-/* Sets of all shapes, by one process and several. */
+/* Check sets of all shapes, put by one process and by several. */
 static void
 check_shapes(void)
 {
@@ -64,7 +65,7 @@ check_shapes(void)
 	}
 }
 
-/* Threads fill a table as processes do. */
+/* Check that threads can fill a table as processes do. */
 static void
 check_threads(void)
 {
@@ -82,7 +83,7 @@ check_threads(void)
 	}
 }
 
-/* Arrays that may not grow have children. */
+/* Check that arrays that cannot grow get children. */
 static void
 check_children(void)
 {
@@ -98,7 +99,10 @@ check_children(void)
 	free_set(&set);
 }
 
-/* Keys that all have one hash are noticed by all who put keys, and not at all by the careful hash. */
+/*
+ * Check that keys with equal hashes are detected by all processes, and that the secure hash
+ * separates them.
+ */
 static void
 check_crowded(void)
 {
@@ -120,7 +124,7 @@ check_crowded(void)
 	{
 		begin_table(zeros, false);
 		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_COLLISIONS, "%d processes", nprocesses);
-		CHECK(emogi_key_table_nkeys(table) < 1000, "crowded with %llu keys", (unsigned long long) emogi_key_table_nkeys(table));
+		CHECK(emogi_key_table_nkeys(table) < 1000, "collisions detected with %llu keys", (unsigned long long) emogi_key_table_nkeys(table));
 		second = (EmogiKeyFiller) {.table = table, .alloc = alloc_piece};
 		CHECK(emogi_key_filler_put(&second, &other, 1, &number) == EMOGI_KEYS_COLLISIONS, "another filler");
 		begin_table(zeros, true);
@@ -130,7 +134,7 @@ check_crowded(void)
 	}
 }
 
-/* SipHash-2-4 of 15 bytes 0 .. 14 by the key 0 .. 15 is what its paper says. */
+/* Check SipHash-2-4 of the bytes 0 .. 14 with the key 0 .. 15 against its paper. */
 static void
 check_sip(void)
 {
@@ -142,7 +146,7 @@ check_sip(void)
 	CHECK(emogi_key_siphash(words, bytes, 15) == UINT64_C(0xa129ca6149be45e5), "SipHash-2-4");
 }
 
-/* There are so many temporary numbers and no more. */
+/* Check the maximum number of temporary numbers. */
 static void
 check_too_many(void)
 {
@@ -159,7 +163,10 @@ check_too_many(void)
 	free_set(&set);
 }
 
-/* Memory that cannot be had, whichever piece it is, leaves the table in order, and the filler may go on. */
+/*
+ * Check that a failed allocation of any piece leaves the table valid, and that the filler can
+ * continue.
+ */
 static void
 check_no_piece(KeyShape shape, uint64_t nvertices, uint64_t nends, uint32_t max_slots)
 {
@@ -181,11 +188,11 @@ check_no_piece(KeyShape shape, uint64_t nvertices, uint64_t nends, uint32_t max_
 		else
 			failed = true;
 		pieces_left = -1;
-		check_table(&set, !failed, "a piece is missing");
+		check_table(&set, !failed, "after a failed allocation");
 		second = (EmogiKeyFiller) {.table = table, .alloc = alloc_piece};
 		put_ends(&second, &set, set.nends / 2, 1);
-		CHECK(put_ends(&filler, &set, 0, 1) == EMOGI_KEYS_PUT, "goes on");
-		check_table(&set, true, "after a piece was missing");
+		CHECK(put_ends(&filler, &set, 0, 1) == EMOGI_KEYS_PUT, "continues");
+		check_table(&set, true, "continued after a failed allocation");
 		n++;
 	} while (failed);
 	CHECK(n > 2, "%d pieces", n);
