@@ -39,12 +39,15 @@ static Chunks
 make_chunks(const KeySet *set, bool weighted)
 {
 	const uint64_t nedges = set->nends / 2;
-	Chunks		chunks = {.edges = {.nchunks = nedges / EDGES_PER_CHUNK + 2, .weighted = weighted, .nedges = nedges}};
+	Chunks chunks = {.edges = {.nchunks = nedges / EDGES_PER_CHUNK + 2, .weighted = weighted,
+		.nedges = nedges}};
 
 	chunks.chunks = malloc(chunks.edges.nchunks * sizeof(*chunks.chunks));
 	for (uint64_t c = 0; c < chunks.edges.nchunks; c++)
 	{
-		chunks.chunks[c] = calloc(1, sizeof(EmogiEdgeChunk) + EDGES_PER_CHUNK * sizeof(EmogiWeightedEdge));
+		chunks.chunks[c] = calloc(1,
+								  sizeof(EmogiEdgeChunk) +
+								  EDGES_PER_CHUNK * sizeof(EmogiWeightedEdge));
 		chunks.chunks[c]->min_key = -5;
 		chunks.chunks[c]->max_key = 5;
 	}
@@ -56,7 +59,8 @@ make_chunks(const KeySet *set, bool weighted)
 					dst = shared->numbers[2 * e + 1];
 
 		if (weighted)
-			emogi_weighted_edges(chunk)[chunk->nedges++] = (EmogiWeightedEdge) {src, dst, (double) e};
+			emogi_weighted_edges(chunk)[chunk->nedges++] = (EmogiWeightedEdge) {src, dst,
+				(double) e};
 		else
 			chunk->edges[chunk->nedges++] = (EmogiEdge) {src, dst};
 	}
@@ -77,7 +81,7 @@ free_chunks(Chunks *chunks)
 static void *
 map_memory(size_t bytes)
 {
-	char	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		abort();
@@ -86,13 +90,16 @@ map_memory(size_t bytes)
 
 /* Build a dictionary of the table, and replace the temporary numbers of the set's edges. */
 static EmogiStatus
-build(EmogiPool *pool, const KeySet *set, const EmogiKeyOrder *order, bool weighted, EmogiControl *control, EmogiError *error, Built *built)
+build(EmogiPool *pool, const KeySet *set, const EmogiKeyOrder *order, bool weighted,
+	  EmogiControl *control, EmogiError *error, Built *built)
 {
 	const uint32_t fixed_length = set->shape == UUIDS ? 16 : 0;
 	EmogiDictionaryInput input = {.table = table, .order = order, .fixed_length = fixed_length};
 
 	*built = (Built) {.memory_bytes = emogi_dictionary_bytes(table, fixed_length, 0),
-		.scratch_bytes = emogi_dictionary_scratch_bytes(table, order != NULL, emogi_pool_size(pool)), .chunks = make_chunks(set, weighted)};
+		.scratch_bytes = emogi_dictionary_scratch_bytes(table, order != NULL,
+														emogi_pool_size(pool)),
+		.chunks = make_chunks(set, weighted)};
 	built->memory = map_memory(built->memory_bytes);
 	built->scratch = map_memory(built->scratch_bytes);
 	input.memory = built->memory;
@@ -126,7 +133,8 @@ check_edges(const KeySet *set, const Built *built, const uint64_t *class_of, con
 
 		for (uint64_t i = 0; i < chunk->nedges; i++)
 		{
-			const EmogiWeightedEdge edge = built->chunks.edges.weighted ? emogi_weighted_edges(chunk)[i] :
+			const EmogiWeightedEdge edge = built->chunks.edges.weighted
+				? emogi_weighted_edges(chunk)[i] :
 				(EmogiWeightedEdge) {chunk->edges[i].src, chunk->edges[i].dst, (double) (at / 2)};
 			const int64_t ends[] = {edge.src, edge.dst};
 
@@ -135,29 +143,34 @@ check_edges(const KeySet *set, const Built *built, const uint64_t *class_of, con
 			{
 				const uint64_t rank = rank_in_set(set, set->ends[at++]);
 
-				wrong += ends[end] != (int64_t) ((class_of != NULL ? class_of[rank] : rank) + 1) << shift;
+				wrong += ends[end] != (int64_t) ((class_of != NULL ? class_of[rank] : rank) + 1) <<
+					shift;
 				min_key = ends[end] < min_key ? ends[end] : min_key;
 				max_key = ends[end] > max_key ? ends[end] : max_key;
 			}
 		}
 		wrong += chunk->nedges > 0 && (chunk->min_key != min_key || chunk->max_key != max_key);
 	}
-	CHECK(wrong == 0 && at == set->nends / 2 * 2, "%s, shape %d: %llu edges wrong", what, set->shape, (unsigned long long) wrong);
+	CHECK(wrong == 0 && at == set->nends / 2 * 2, "%s, shape %d: %llu edges wrong", what,
+		  set->shape, (unsigned long long) wrong);
 }
 
 /* Check the keys of a dictionary against keys[nkeys], whose codes are 1 .. nkeys. */
 static void
-check_keys(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, uint64_t nkeys, EmogiKeyCompare compare, const char *what)
+check_keys(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, uint64_t nkeys,
+		   EmogiKeyCompare compare, const char *what)
 {
 	const int	shift = emogi_dictionary_shift(dictionary);
 	uint64_t	wrong = 0;
 
-	CHECK(emogi_dictionary_nkeys(dictionary) == nkeys, "%s: %llu keys", what, (unsigned long long) emogi_dictionary_nkeys(dictionary));
+	CHECK(emogi_dictionary_nkeys(dictionary) == nkeys, "%s: %llu keys", what,
+		  (unsigned long long) emogi_dictionary_nkeys(dictionary));
 	CHECK(shift == (nkeys + 2 <= 1 << 21 ? 40 : 39),
 		  "%s: shift %d", what, shift);
 	for (uint64_t i = 0; i < nkeys; i += EMOGI_KEYS_IN_FLIGHT)
 	{
-		const int	count = nkeys - i < EMOGI_KEYS_IN_FLIGHT ? (int) (nkeys - i) : EMOGI_KEYS_IN_FLIGHT;
+		const int count = nkeys - i < EMOGI_KEYS_IN_FLIGHT ? (int) (nkeys - i)
+			: EMOGI_KEYS_IN_FLIGHT;
 		int64_t		codes[EMOGI_KEYS_IN_FLIGHT];
 
 		emogi_dictionary_find_many(dictionary, keys + i, count, codes);
@@ -166,14 +179,18 @@ check_keys(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, uint64_
 			const int64_t code = (int64_t) (i + (uint64_t) k + 1) << shift;
 			const EmogiKeyBytes key = emogi_dictionary_key(dictionary, code);
 
-			wrong += codes[k] != code || emogi_dictionary_find(dictionary, keys[i + (uint64_t) k]) != code ||
-				key.length != keys[i + (uint64_t) k].length || memcmp(key.bytes, keys[i + (uint64_t) k].bytes, key.length) != 0 ||
+			wrong += codes[k] != code ||
+				emogi_dictionary_find(dictionary, keys[i + (uint64_t) k]) != code ||
+				key.length != keys[i + (uint64_t) k].length ||
+					memcmp(key.bytes, keys[i + (uint64_t) k].bytes, key.length) != 0 ||
 				emogi_dictionary_search(dictionary, key, compare, NULL) != code;
 		}
 	}
 	CHECK(wrong == 0, "%s: %llu wrong", what, (unsigned long long) wrong);
-	CHECK(emogi_dictionary_key(dictionary, 0).bytes == NULL && emogi_dictionary_key(dictionary, -1).bytes == NULL &&
-		  emogi_dictionary_key(dictionary, (int64_t) (nkeys + 1) << shift).bytes == NULL, "%s: unused codes", what);
+	CHECK(emogi_dictionary_key(dictionary, 0).bytes == NULL &&
+		  emogi_dictionary_key(dictionary, -1).bytes == NULL &&
+		  emogi_dictionary_key(dictionary, (int64_t) (nkeys + 1) << shift).bytes == NULL,
+		  "%s: unused codes", what);
 }
 
 /* Check that unknown keys are not found. */
@@ -185,16 +202,20 @@ check_others(const EmogiDictionary *dictionary, const KeySet *set)
 	for (uint64_t v = 0; v < 500; v++)
 	{
 		char		bytes[64];
-		EmogiKeyBytes key = {bytes, (uint32_t) sprintf(bytes, v < 60 ? "%0*llu" : "%*llu", (int) (v % 60), (unsigned long long) v)};
+		EmogiKeyBytes key = {bytes,
+			(uint32_t) sprintf(bytes, v < 60 ? "%0*llu" : "%*llu", (int) (v % 60),
+							   (unsigned long long) v)};
 		int64_t		code;
 
 		if (rank_in_set(set, key) != UINT64_MAX)
 			continue;
 		emogi_dictionary_find_many(dictionary, &key, 1, &code);
 		wrong += code != EMOGI_NO_CODE || emogi_dictionary_find(dictionary, key) != EMOGI_NO_CODE ||
-			emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL) != EMOGI_NO_CODE;
+			emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL) !=
+				EMOGI_NO_CODE;
 	}
-	CHECK(wrong == 0, "shape %d: %llu unknown keys are found", set->shape, (unsigned long long) wrong);
+	CHECK(wrong == 0, "shape %d: %llu unknown keys are found", set->shape,
+		  (unsigned long long) wrong);
 }
 
 /* Reverse the order of a set's endpoints. */
@@ -233,13 +254,15 @@ check_set(KeySet set)
 		check_edges(&set, &built, NULL, "by bytes");
 		if (p == 0)
 		{
-			check_keys(built.dictionary, set.sorted, set.nkeys, emogi_key_compare_bytes, "by bytes");
+			check_keys(built.dictionary, set.sorted, set.nkeys, emogi_key_compare_bytes,
+					   "by bytes");
 			check_others(built.dictionary, &set);
 			first = built;
 		}
 		else
 		{
-			CHECK(built.memory_bytes == first.memory_bytes && memcmp(built.memory, first.memory, first.memory_bytes) == 0,
+			CHECK(built.memory_bytes == first.memory_bytes &&
+				  memcmp(built.memory, first.memory, first.memory_bytes) == 0,
 				  "shape %d: pool %d builds another dictionary", set.shape, p);
 			free_built(&built);
 		}
@@ -257,7 +280,7 @@ compare_letters(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 {
 	for (uint32_t i = 0; i < a.length && i < b.length; i++)
 	{
-		const int	order = tolower((unsigned char) a.bytes[i]) - tolower((unsigned char) b.bytes[i]);
+		const int order = tolower((unsigned char) a.bytes[i]) - tolower((unsigned char) b.bytes[i]);
 
 		if (order != 0)
 			return order;
@@ -297,7 +320,9 @@ check_order(EmogiPool *pool, bool weighted)
 	{
 		set.ends[i].length = set.ends[i].length % 9;
 		for (uint32_t b = 0; b < set.ends[i].length; b++)
-			((char *) (uintptr_t) set.ends[i].bytes)[b] = (char) (draw(2) ? toupper(set.ends[i].bytes[b]) : set.ends[i].bytes[b]);
+			((char *) (uintptr_t) set.ends[i].bytes)[b] = (char) (draw(2)
+																  ? toupper(set.ends[i].bytes[b])
+																  : set.ends[i].bytes[b]);
 	}
 	memcpy(set.sorted, set.ends, set.nends * sizeof(*set.ends));
 	qsort(set.sorted, set.nends, sizeof(*set.ends), compare_for_qsort);
@@ -322,17 +347,21 @@ check_order(EmogiPool *pool, bool weighted)
 			firsts[nclasses++] = keys[i].key;
 		class_of[rank_in_set(&set, keys[i].key)] = nclasses - 1;
 	}
-	CHECK(nclasses < set.nkeys * 2 / 3, "%llu classes of %llu keys", (unsigned long long) nclasses, (unsigned long long) set.nkeys);
+	CHECK(nclasses < set.nkeys * 2 / 3, "%llu classes of %llu keys", (unsigned long long) nclasses,
+		  (unsigned long long) set.nkeys);
 	order = (EmogiKeyOrder) {set.nkeys, keys, is_equal};
 	CHECK(build(pool, &set, &order, weighted, &control, &error, &built) == EMOGI_OK, "an order");
 	check_keys(built.dictionary, firsts, nclasses, compare_letters, "an order");
 	check_edges(&set, &built, class_of, "an order");
 	for (uint64_t i = 0; i < set.nkeys; i++)
 	{
-		const int64_t code = (int64_t) (class_of[rank_in_set(&set, keys[i].key)] + 1) << emogi_dictionary_shift(built.dictionary);
+		const int64_t code = (int64_t) (class_of[rank_in_set(&set, keys[i].key)] + 1) <<
+			emogi_dictionary_shift(built.dictionary);
 
-		wrong += emogi_dictionary_search(built.dictionary, keys[i].key, compare_letters, NULL) != code ||
-			emogi_dictionary_find(built.dictionary, keys[i].key) != (is_equal[i] ? EMOGI_NO_CODE : code);
+		wrong += emogi_dictionary_search(built.dictionary, keys[i].key, compare_letters, NULL) !=
+			code ||
+			emogi_dictionary_find(built.dictionary, keys[i].key) !=
+				(is_equal[i] ? EMOGI_NO_CODE : code);
 	}
 	CHECK(wrong == 0, "an order: %llu spellings wrong", (unsigned long long) wrong);
 	free_built(&built);
@@ -364,7 +393,8 @@ check_no_memory(const KeySet *set)
 		Built		built;
 
 		status = build(pools[n % NPOOLS], set, NULL, false, &control, &error, &built);
-		CHECK(status == EMOGI_OK || (status == EMOGI_NO_MEMORY && error.message[0] != '\0'), "allocation %u: status %d", n, status);
+		CHECK(status == EMOGI_OK || (status == EMOGI_NO_MEMORY && error.message[0] != '\0'),
+			  "allocation %u: status %d", n, status);
 		free_built(&built);
 	}
 	CHECK(status == EMOGI_OK && n > 5, "status %d after %u allocations", status, n);
@@ -415,7 +445,8 @@ main(void)
 		pools[p] = emogi_pool_create(nthreads[p]);
 	for (int shape = 0; shape < NSHAPES; shape++)
 	{
-		check_set(make_set((KeyShape) shape, shape == LONG_KEYS ? 12 : 20000, shape == LONG_KEYS ? 100 : 60000, false));
+		check_set(make_set((KeyShape) shape, shape == LONG_KEYS ? 12 : 20000,
+						   shape == LONG_KEYS ? 100 : 60000, false));
 		check_set(make_set((KeyShape) shape, shape == LONG_KEYS ? 5 : 400, 3000, true));
 		check_set(make_set((KeyShape) shape, 3, 2, false));
 	}
