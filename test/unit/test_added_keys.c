@@ -33,7 +33,7 @@ static History *history;
 static void *
 map_shared(size_t bytes)
 {
-	void	   *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (mapped == MAP_FAILED)
 		abort();
@@ -47,13 +47,16 @@ begin_room(void)
 	const EmogiKeyBytes key = {"without room", 12};
 	size_t		bytes;
 
-	CHECK(emogi_dictionary_room(dictionary) == NULL && emogi_dictionary_nadded(dictionary) == 0, "no room yet");
+	CHECK(emogi_dictionary_room(dictionary) == NULL && emogi_dictionary_nadded(dictionary) == 0,
+		  "no room yet");
 	CHECK(!emogi_dictionary_has_room(dictionary, key) &&
-		  emogi_dictionary_add(dictionary, key, emogi_key_compare_bytes, NULL) == EMOGI_NO_CODE, "no room");
+		  emogi_dictionary_add(dictionary, key, emogi_key_compare_bytes, NULL) == EMOGI_NO_CODE,
+		  "no room");
 	bytes = emogi_dictionary_room_bytes(dictionary);
 	CHECK(bytes > 0, "bytes");
 	emogi_dictionary_set_room(dictionary, memset(map_shared(bytes), 0xB4, bytes), bytes);
-	CHECK(emogi_dictionary_room_bytes(dictionary) == 0 && emogi_dictionary_room(dictionary) != NULL, "room");
+	CHECK(emogi_dictionary_room_bytes(dictionary) == 0 && emogi_dictionary_room(dictionary) != NULL,
+		  "room");
 	CHECK(emogi_dictionary_has_room(dictionary, key), "room for a key");
 	history->nkeys = history->used = 0;
 }
@@ -63,7 +66,8 @@ static void
 begin(const KeySet *set)
 {
 	const EmogiEdges edges = {0};
-	EmogiDictionaryInput input = {.table = table, .fixed_length = set->shape == UUIDS ? 16 : 0, .edges = &edges};
+	EmogiDictionaryInput input = {.table = table, .fixed_length = set->shape == UUIDS ? 16 : 0,
+		.edges = &edges};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -89,8 +93,10 @@ begin_empty(uint64_t room_keys)
 		munmap(memory, memory_bytes);
 	memory_bytes = emogi_dictionary_bytes(table, 0, room_keys);
 	memory = map_shared(memory_bytes);
-	dictionary = emogi_dictionary_make_empty(table, 0, room_keys, memset(memory, 0xB4, memory_bytes));
-	CHECK(emogi_dictionary_nkeys(dictionary) == 0 && emogi_dictionary_key(dictionary, 0).bytes == NULL, "empty");
+	dictionary = emogi_dictionary_make_empty(table, 0, room_keys,
+											 memset(memory, 0xB4, memory_bytes));
+	CHECK(emogi_dictionary_nkeys(dictionary) == 0 &&
+		  emogi_dictionary_key(dictionary, 0).bytes == NULL, "empty");
 	begin_room();
 }
 
@@ -123,7 +129,8 @@ is_known(EmogiKeyBytes key, int64_t code)
 	int64_t		many[2];
 
 	emogi_dictionary_find_many(dictionary, (EmogiKeyBytes[]) {key, key}, 2, many);
-	return found.length == key.length && memcmp(found.bytes, key.bytes, key.length) == 0 && many[0] == code && many[1] == code &&
+	return found.length == key.length && memcmp(found.bytes, key.bytes, key.length) == 0 &&
+		many[0] == code && many[1] == code &&
 		emogi_dictionary_find(dictionary, key) == code &&
 		emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL) == code;
 }
@@ -155,9 +162,12 @@ check_all(const KeySet *set, const char *what)
 		wrong += emogi_dictionary_number(dictionary, history->codes[i]) != set->nkeys + i;
 	}
 	for (uint64_t i = 0; i < set->nkeys; i++)
-		wrong += emogi_dictionary_find(dictionary, set->sorted[i]) != (int64_t) (i + 1) << emogi_dictionary_shift(dictionary);
-	CHECK(wrong == 0, "%s: %llu of %llu wrong", what, (unsigned long long) wrong, (unsigned long long) n);
-	CHECK(emogi_dictionary_nadded(dictionary) == history->nkeys && emogi_dictionary_nkeys(dictionary) == set->nkeys, "%s: counts", what);
+		wrong += emogi_dictionary_find(dictionary, set->sorted[i]) !=
+			(int64_t) (i + 1) << emogi_dictionary_shift(dictionary);
+	CHECK(wrong == 0, "%s: %llu of %llu wrong", what, (unsigned long long) wrong,
+		  (unsigned long long) n);
+	CHECK(emogi_dictionary_nadded(dictionary) == history->nkeys &&
+		  emogi_dictionary_nkeys(dictionary) == set->nkeys, "%s: counts", what);
 	free(keys);
 }
 
@@ -177,7 +187,8 @@ check_random(KeyShape shape, uint64_t nvertices, uint64_t min_keys)
 		if (emogi_dictionary_find(dictionary, (EmogiKeyBytes) {bytes, length}) == EMOGI_NO_CODE)
 			refused += add(bytes, length) == EMOGI_NO_CODE;
 	}
-	CHECK(history->nkeys >= min_keys, "shape %d: only %llu added", shape, (unsigned long long) history->nkeys);
+	CHECK(history->nkeys >= min_keys, "shape %d: only %llu added", shape,
+		  (unsigned long long) history->nkeys);
 	check_all(&set, "random order");
 	free(bytes);
 	free_set(&set);
@@ -207,7 +218,8 @@ add_run(const KeySet *set, const char *front, int first, int step, int max_keys,
 static void
 check_pattern(const KeySet *set, int pattern)
 {
-	static const char *const names[] = {"two runs", "from both sides", "a hundred runs", "random order"};
+	static const char *const names[] = {"two runs", "from both sides", "a hundred runs",
+		"random order"};
 	char		key[64];
 
 	begin(set);
@@ -220,7 +232,8 @@ check_pattern(const KeySet *set, int pattern)
 		if (add(key, (uint32_t) sprintf(key, "00000007a%02d%09d", front, back)) == EMOGI_NO_CODE)
 			break;
 	}
-	CHECK(history->nkeys == NMANY / 8, "%s in a gap: %llu", names[pattern], (unsigned long long) history->nkeys);
+	CHECK(history->nkeys == NMANY / 8, "%s in a gap: %llu", names[pattern],
+		  (unsigned long long) history->nkeys);
 	check_all(set, names[pattern]);
 }
 
@@ -239,12 +252,14 @@ check_empty(void)
 		begin_empty(order == 0 ? 5000 : 0);
 		for (int i = 0; i < 20000; i++)
 		{
-			const int	at = order == 0 ? (int) (mix((uint64_t) i) % 1000000000) : 1000000 + order * i;
+			const int at = order == 0 ? (int) (mix((uint64_t) i) % 1000000000)
+				: 1000000 + order * i;
 
 			if (add(key, (uint32_t) sprintf(key, "k%09d", at)) == EMOGI_NO_CODE)
 				break;
 		}
-		CHECK(history->nkeys == (order == 0 ? 5000 : 1024), "order %d: %llu", order, (unsigned long long) history->nkeys);
+		CHECK(history->nkeys == (order == 0 ? 5000 : 1024), "order %d: %llu", order,
+			  (unsigned long long) history->nkeys);
 		check_all(&none, "empty");
 	}
 }
@@ -261,18 +276,22 @@ check_runs(void)
 
 	for (int i = 0; i < 3; i++)
 		ends[i] = (EmogiKeyBytes) {names[i], (uint32_t) strlen(names[i])};
-	CHECK(add_run(&set, "p", 0, 1, 2000, "ascending") == 1024, "a gap of %d bits: room for all", emogi_dictionary_shift(dictionary));
+	CHECK(add_run(&set, "p", 0, 1, 2000, "ascending") == 1024, "a gap of %d bits: room for all",
+		  emogi_dictionary_shift(dictionary));
 	CHECK(add_run(&set, "p", 5000, -1, 2000, "descending") == 1024, "descending: room for all");
-	CHECK(add_run(&set, "zz", 0, 1, 2000, "behind") == 1024 && history->codes[1023] > history->codes[1022], "after all");
-	CHECK(add_run(&set, "a", 5000, -1, 4000, "before") == 1024 && history->codes[1023] < history->codes[1022], "before all");
+	CHECK(add_run(&set, "zz", 0, 1, 2000, "behind") == 1024 &&
+		  history->codes[1023] > history->codes[1022], "after all");
+	CHECK(add_run(&set, "a", 5000, -1, 4000, "before") == 1024 &&
+		  history->codes[1023] < history->codes[1022], "before all");
 	CHECK(add_run(&set, "a", 5000, 1, 4000, "before, ascending") == 1024, "before all, ascending");
 	/* room for more keys than fit if each one halved the gap */
 	set.nends = set.nkeys = NMANY;
 	for (uint64_t i = 0; i < set.nkeys; i++)
 		ends[i] = (EmogiKeyBytes) {bytes[i], (uint32_t) sprintf(bytes[i], "%08d", (int) i)};
 	n = add_run(&set, "00000005x", 0, 1, NMANY, "ascending");
-	CHECK(n == NMANY / 8 && n == emogi_dictionary_nadded(dictionary), "%llu ascending keys in a gap of %d bits",
-		  (unsigned long long) n, emogi_dictionary_shift(dictionary));
+	CHECK(n == NMANY / 8 && n == emogi_dictionary_nadded(dictionary),
+		  "%llu ascending keys in a gap of %d bits", (unsigned long long) n,
+		  emogi_dictionary_shift(dictionary));
 	n = add_run(&set, "00000005x", NMANY, -1, NMANY, "descending");
 	CHECK(n == NMANY / 8, "%llu descending keys", (unsigned long long) n);
 	n = add_run(&set, "x", 0, 1, NMANY, "behind");
@@ -292,7 +311,9 @@ check_no_code(void)
 	begin(&set);
 	CHECK(add("\0\0\0\1", 4) < 0, "before the first");
 	for (int i = 0; i < 200; i++)
-		n += add(bytes, (uint32_t) sprintf(bytes, "between %08d", (int) (mix((uint64_t) i) % 100000))) != EMOGI_NO_CODE;
+		n += add(bytes,
+				 (uint32_t) sprintf(bytes, "between %08d", (int) (mix((uint64_t) i) % 100000))) !=
+			EMOGI_NO_CODE;
 	CHECK(n > 100, "%llu in a gap", (unsigned long long) n);
 	for (uint32_t length = 1;; length++)
 	{
@@ -304,7 +325,8 @@ check_no_code(void)
 		if (length == sizeof(path) - 1 || add(path, length + 1) == EMOGI_NO_CODE)
 		{
 			CHECK(length > 10 && length < 50, "%u on a path", length);
-			CHECK(emogi_dictionary_has_room(dictionary, (EmogiKeyBytes) {path, length}), "room, but no code");
+			CHECK(emogi_dictionary_has_room(dictionary, (EmogiKeyBytes) {path, length}),
+				  "room, but no code");
 			break;
 		}
 	}
@@ -360,7 +382,8 @@ check_next_to_last(void)
 				(uint32_t) sprintf(history->bytes + history->used, "between%09d", at + i * step)};
 
 			ncompared = 0;
-			history->codes[history->nkeys] = emogi_dictionary_add(dictionary, key, compare_and_count, &ncompared);
+			history->codes[history->nkeys] = emogi_dictionary_add(dictionary, key,
+																  compare_and_count, &ncompared);
 			history->keys[history->nkeys++] = key;
 			history->used += key.length;
 			max_compared = ncompared > max_compared ? ncompared : max_compared;
@@ -399,12 +422,14 @@ read_until_all_added(const KeySet *set)
 		if (at < n)
 			wrong += !is_known(history->keys[at], history->codes[at]);
 		at = mix(i + 5) % set->nkeys;
-		wrong += !is_known(set->sorted[at], (int64_t) (at + 1) << emogi_dictionary_shift(dictionary));
+		wrong += !is_known(set->sorted[at],
+						   (int64_t) (at + 1) << emogi_dictionary_shift(dictionary));
 		wrong += emogi_dictionary_nadded(dictionary) < n;
 		/* a key that is added, or will be */
 		key = history->coming[mix(i + 7) % history->ncoming];
 		code = emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL);
-		wrong += code != EMOGI_NO_CODE && emogi_dictionary_key(dictionary, code).length != key.length;
+		wrong += code != EMOGI_NO_CODE &&
+			emogi_dictionary_key(dictionary, code).length != key.length;
 		code = emogi_dictionary_find(dictionary, key);
 		wrong += code != EMOGI_NO_CODE && !is_known(key, code);
 	}
@@ -450,11 +475,13 @@ check_readers(KeyShape shape, uint64_t nvertices)
 	for (int r = 0; r < 2; r++)
 	{
 		waitpid(pids[r], &status, 0);
-		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "shape %d: a reader's status is %d", shape, status);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "shape %d: a reader's status is %d",
+			  shape, status);
 	}
 	pthread_join(thread, &wrong);
 	CHECK(wrong == NULL, "shape %d: the reading thread found errors", shape);
-	CHECK(history->nkeys > nvertices / 32, "shape %d: %llu added", shape, (unsigned long long) history->nkeys);
+	CHECK(history->nkeys > nvertices / 32, "shape %d: %llu added", shape,
+		  (unsigned long long) history->nkeys);
 	check_all(&set, "readers");
 	free_set(&coming);
 	free_set(&set);
@@ -499,14 +526,20 @@ check_left_comparisons(void)
 			left = n;
 			if (setjmp(comparison_left) == 0)
 			{
-				const int64_t code = emogi_dictionary_search(dictionary, (EmogiKeyBytes) {bytes, length}, compare_some, &left);
+				const int64_t code = emogi_dictionary_search(dictionary,
+															 (EmogiKeyBytes) {bytes, length},
+															 compare_some, &left);
 
 				CHECK(code == EMOGI_NO_CODE, "found after %d comparisons", n);
 				left = n;
-				CHECK(emogi_dictionary_add(dictionary, (EmogiKeyBytes) {bytes, length}, compare_some, &left) != EMOGI_NO_CODE, "added");
+				CHECK(emogi_dictionary_add(dictionary, (EmogiKeyBytes) {bytes, length},
+										   compare_some, &left) != EMOGI_NO_CODE, "added");
 				memcpy(history->bytes + history->used, bytes, length);
-				history->keys[history->nkeys] = (EmogiKeyBytes) {history->bytes + history->used, length};
-				history->codes[history->nkeys++] = emogi_dictionary_find(dictionary, (EmogiKeyBytes) {bytes, length});
+				history->keys[history->nkeys] = (EmogiKeyBytes) {history->bytes + history->used,
+					length};
+				history->codes[history->nkeys++] = emogi_dictionary_find(dictionary,
+																		 (EmogiKeyBytes) {bytes,
+					length});
 				history->used += length;
 				break;
 			}
