@@ -52,12 +52,15 @@ check_keys(const EmogiGraph *graph, int kind)
 
 		nwrong += emogi_graph_vertex(graph, key) != v;
 		if (key < INT64_MAX)
-			nwrong += emogi_graph_vertex(graph, key + 1) != (is_next ? (uint32_t) v + 1 : EMOGI_NO_VERTEX);
+			nwrong += emogi_graph_vertex(graph, key + 1) !=
+				(is_next ? (uint32_t) v + 1 : EMOGI_NO_VERTEX);
 	}
-	CHECK(nwrong == 0, "kind %d of %llu keys: %llu wrong", kind, (unsigned long long) graph->nvertices, (unsigned long long) nwrong);
-	CHECK(graph->nvertices == 0 || graph->ids[0] == INT64_MIN || emogi_graph_vertex(graph, INT64_MIN) == EMOGI_NO_VERTEX, "the smallest integer");
-	CHECK(graph->nvertices == 0 || graph->ids[graph->nvertices - 1] == INT64_MAX || emogi_graph_vertex(graph, INT64_MAX) == EMOGI_NO_VERTEX,
-		  "the largest integer");
+	CHECK(nwrong == 0, "kind %d of %llu keys: %llu wrong", kind,
+		  (unsigned long long) graph->nvertices, (unsigned long long) nwrong);
+	CHECK(graph->nvertices == 0 || graph->ids[0] == INT64_MIN ||
+		  emogi_graph_vertex(graph, INT64_MIN) == EMOGI_NO_VERTEX, "the smallest integer");
+	CHECK(graph->nvertices == 0 || graph->ids[graph->nvertices - 1] == INT64_MAX ||
+		  emogi_graph_vertex(graph, INT64_MAX) == EMOGI_NO_VERTEX, "the largest integer");
 }
 
 int

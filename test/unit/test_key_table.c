@@ -10,7 +10,8 @@
 static int
 compare_listed(const void *a, const void *b)
 {
-	return compare_for_qsort(&((const EmogiTemporaryKey *) a)->key, &((const EmogiTemporaryKey *) b)->key);
+	return compare_for_qsort(&((const EmogiTemporaryKey *) a)->key,
+							 &((const EmogiTemporaryKey *) b)->key);
 }
 
 /* Check that the table has exactly the keys of a set or, if not `whole`, some of them. */
@@ -27,20 +28,23 @@ check_table(const KeySet *set, bool whole, const char *what)
 	memset(rank_of, 0xFF, (ntemporaries + 1) * sizeof(uint64_t));
 	emogi_key_table_list(table, keys);
 	qsort(keys, nkeys, sizeof(*keys), compare_listed);
-	CHECK(whole ? nkeys == set->nkeys : nkeys <= set->nkeys, "%s, shape %d: %llu keys", what, set->shape, (unsigned long long) nkeys);
+	CHECK(whole ? nkeys == set->nkeys : nkeys <= set->nkeys, "%s, shape %d: %llu keys", what,
+		  set->shape, (unsigned long long) nkeys);
 	for (uint64_t i = 0; i < nkeys; i++)
 	{
 		const uint64_t rank = rank_in_set(set, keys[i].key);
 
 		key_bytes += keys[i].key.length;
-		wrong += rank == UINT64_MAX || (whole && rank != i) || (i > 0 && compare_listed(&keys[i], &keys[i - 1]) == 0);
+		wrong += rank == UINT64_MAX || (whole && rank != i) ||
+			(i > 0 && compare_listed(&keys[i], &keys[i - 1]) == 0);
 		if (keys[i].temporary >= ntemporaries || rank_of[keys[i].temporary] != UINT64_MAX)
 			wrong++;
 		else
 			rank_of[keys[i].temporary] = rank;
 	}
 	for (uint64_t i = 0; whole && i < set->nends; i++)
-		wrong += shared->numbers[i] >= ntemporaries || rank_of[shared->numbers[i]] != rank_in_set(set, set->ends[i]);
+		wrong += shared->numbers[i] >= ntemporaries ||
+			rank_of[shared->numbers[i]] != rank_in_set(set, set->ends[i]);
 	CHECK(wrong == 0, "%s, shape %d: %llu wrong", what, set->shape, (unsigned long long) wrong);
 	CHECK(key_bytes == emogi_key_table_key_bytes(table), "%s, shape %d: bytes", what, set->shape);
 	free(keys);
@@ -55,7 +59,9 @@ check_shapes(void)
 	{
 		for (int variant = 0; variant < 4; variant++)
 		{
-			KeySet		set = make_set((KeyShape) shape, shape == LONG_KEYS ? 12 : 20000, shape == LONG_KEYS ? 100 : variant == 0 ? 3 : 60000, variant == 2);
+			KeySet		set = make_set((KeyShape) shape, shape == LONG_KEYS ? 12 : 20000,
+									   shape == LONG_KEYS ? 100 : variant == 0 ? 3 : 60000,
+									   variant == 2);
 
 			begin_table(test_words, variant == 3);
 			CHECK(fill_table(&set, 1 + variant) == EMOGI_KEYS_PUT, "shape %d", shape);
@@ -124,13 +130,17 @@ check_crowded(void)
 	{
 		begin_table(zeros, false);
 		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_COLLISIONS, "%d processes", nprocesses);
-		CHECK(emogi_key_table_nkeys(table) < 1000, "collisions detected with %llu keys", (unsigned long long) emogi_key_table_nkeys(table));
+		CHECK(emogi_key_table_nkeys(table) < 1000, "collisions detected with %llu keys",
+			  (unsigned long long) emogi_key_table_nkeys(table));
 		second = (EmogiKeyFiller) {.table = table, .alloc = alloc_piece};
-		CHECK(emogi_key_filler_put(&second, &other, 1, &number) == EMOGI_KEYS_COLLISIONS, "another filler");
+		CHECK(emogi_key_filler_put(&second, &other, 1, &number) == EMOGI_KEYS_COLLISIONS,
+			  "another filler");
 		begin_table(zeros, true);
-		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT && emogi_key_table_nkeys(table) == 2000, "careful");
+		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT &&
+			  emogi_key_table_nkeys(table) == 2000, "careful");
 		begin_table(test_words, false);
-		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT && emogi_key_table_nkeys(table) == 2000, "other words");
+		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT &&
+			  emogi_key_table_nkeys(table) == 2000, "other words");
 	}
 }
 
@@ -157,7 +167,8 @@ check_too_many(void)
 		begin_table(test_words, false);
 		table->next_number = EMOGI_MAX_VERTICES / 1024 * 1024 - 5 * 1024;
 		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_TOO_MANY, "too many");
-		CHECK(emogi_key_table_nkeys(table) <= 5 * 1024 && emogi_key_table_nkeys(table) > (uint64_t) (5 - nprocesses) * 1024, "%llu keys",
+		CHECK(emogi_key_table_nkeys(table) <= 5 * 1024 &&
+			  emogi_key_table_nkeys(table) > (uint64_t) (5 - nprocesses) * 1024, "%llu keys",
 			  (unsigned long long) emogi_key_table_nkeys(table));
 	}
 	free_set(&set);
