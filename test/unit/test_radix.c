@@ -1,5 +1,6 @@
 /*
- * test_radix.c: sorting agrees with qsort for every length, spread and size of scratch.
+ * test_radix.c: tests of radix sort against qsort, for all lengths, distributions, and sizes of the
+ * scratch memory
  */
 #include "check.h"
 #include "generate.h"
@@ -18,7 +19,9 @@ compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Make a key of a kind: all bits, few bits, high bits only, equal, two far groups, descending. */
+/*
+ * Make a key of a kind: all bits, few bits, high bits only, equal, two distant groups, descending.
+ */
 static uint64_t
 make_key(int kind, uint64_t seed, uint64_t i)
 {
@@ -41,7 +44,7 @@ make_key(int kind, uint64_t seed, uint64_t i)
 	}
 }
 
-/* Sort count keys of a kind both ways, with a scratch of a size. */
+/* Sort count keys of a kind, as 64-bit and as 32-bit integers, and compare them with qsort's. */
 static void
 check_sort(int kind, size_t count, size_t scratch_count)
 {
@@ -78,7 +81,7 @@ check_sort(int kind, size_t count, size_t scratch_count)
 	free(small);
 }
 
-/* A canceled sort returns and leaves the job canceled. */
+/* Check that a canceled sort returns and leaves the job canceled. */
 static void
 check_cancel(void)
 {

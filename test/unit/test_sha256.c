@@ -1,5 +1,6 @@
 /*
- * test_sha256.c: SHA-256 of texts of FIPS 180-2, and of lengths around the ends of blocks, as computed by sha256sum.
+ * test_sha256.c: tests of SHA-256 on texts of FIPS 180-2, and on lengths around the ends of blocks
+ * against sha256sum
  */
 #include <string.h>
 
