@@ -65,7 +65,8 @@ check_pool(int nthreads)
 		emogi_pool_run(pool, record_call, &step);
 	}
 	for (int t = 0; t < nthreads; t++)
-		CHECK(step.calls[t] == nsteps, "thread %d of %d was called %u times", t, nthreads, step.calls[t]);
+		CHECK(step.calls[t] == nsteps, "thread %d of %d was called %u times", t, nthreads,
+			  step.calls[t]);
 	CHECK(step.unblocked == 0, "%u calls with signals", step.unblocked);
 	emogi_pool_destroy(pool);
 }
@@ -93,7 +94,7 @@ static void
 check_populate(void)
 {
 	size_t		bytes = 1 << 20;
-	char	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memory[5000] = 7;
 	CHECK(emogi_pool_populate(memory + 4999, 10), "a few bytes");

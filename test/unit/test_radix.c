@@ -61,8 +61,8 @@ check_sort(int kind, size_t count, size_t scratch_count)
 	keys[count] = 99;
 	qsort(expected, count, sizeof(uint64_t), compare_u64);
 	emogi_radix_sort_u64(keys, count, scratch, scratch_count, &job);
-	CHECK(memcmp(keys, expected, count * sizeof(uint64_t)) == 0, "u64 kind %d count %zu scratch %zu", kind, count,
-		  scratch_count);
+	CHECK(memcmp(keys, expected, count * sizeof(uint64_t)) == 0,
+		  "u64 kind %d count %zu scratch %zu", kind, count, scratch_count);
 	CHECK(keys[count] == 99, "wrote beyond the end");
 
 	for (size_t i = 0; i < count; i++)
@@ -101,8 +101,8 @@ check_cancel(void)
 int
 main(void)
 {
-	static const size_t counts[] = {0, 1, 2, 3, 16, 31, 32, 33, 34, 63, 64, 65, 127, 128, 255, 256, 1000, 4095, 4097,
-	70000, 300000};
+	static const size_t counts[] = {0, 1, 2, 3, 16, 31, 32, 33, 34, 63, 64, 65, 127, 128, 255, 256,
+	1000, 4095, 4097, 70000, 300000};
 
 	for (int kind = 0; kind < 6; kind++)
 	{
