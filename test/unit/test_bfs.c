@@ -1,5 +1,6 @@
 /*
- * test_bfs.c: the cpu engine's levels agree with a naive search and with the definition.
+ * test_bfs.c: tests of the cpu engine's breadth-first search against sequential BFS (oracle.h) and
+ * the verifier
  */
 #include "check.h"
 #include "cpu/cpu.h"
@@ -19,9 +20,10 @@
 
 static const EmogiEngine *engine;
 static EmogiEngineState *states[NENGINES];	/* of 1, 2 and 5 threads */
-static uint64_t nshorter;		/* searches that ended at their targets before they had seen what a full one sees */
+/* searches that ended at their targets with less work than a full one */
+static uint64_t nshorter;
 
-/* Count the levels that have a vertex: nlevels, when no level between is empty. */
+/* Return the number of levels, which equals nlevels if no level is empty. */
 static uint32_t
 count_levels(const int32_t *level, uint64_t nvertices)
 {
@@ -32,18 +34,21 @@ count_levels(const int32_t *level, uint64_t nvertices)
 	return (uint32_t) (highest + 1);
 }
 
-/* Ask a query again for some vertices alone; expected: [nvertices], the levels of all, found by looking at most entries. */
+/*
+ * Check a query that stops at targets against expected[nvertices], the levels of all vertices. It
+ * must traverse at most max_edges[] edges.
+ */
 static void
 check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const int32_t *expected,
-			  const uint64_t *most)
+			  const uint64_t *max_edges)
 {
 	uint32_t	targets[MAX_TARGETS];
-	EmogiQuery	near = *query;
+	EmogiQuery	targeted = *query;
 	int32_t    *level = malloc((graph->nvertices + 1) * sizeof(int32_t));
 
-	near.targets = targets;
-	near.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
-	for (uint64_t i = 0; i < near.ntargets; i++)
+	targeted.targets = targets;
+	targeted.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
+	for (uint64_t i = 0; i < targeted.ntargets; i++)
 		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) % graph->nvertices);
 	for (int e = 0; e < NENGINES; e++)
 	{
@@ -55,21 +60,21 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 					nunwritten = 0;
 
 		memset(level, 0x55, graph->nvertices * sizeof(int32_t));
-		status = engine->run(states[e], graph, &near, &result, &control, &error);
-		for (uint64_t i = 0; i < near.ntargets; i++)
+		status = engine->run(states[e], graph, &targeted, &result, &control, &error);
+		for (uint64_t i = 0; i < targeted.ntargets; i++)
 			ndifferent += level[targets[i]] != expected[targets[i]];
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 			nunwritten += level[v] == 0x55555555;
 		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0, "%s: status %d, %llu targets differ, %llu unwritten",
 			  name, status, (unsigned long long) ndifferent, (unsigned long long) nunwritten);
-		CHECK(result.edges_traversed <= most[e], "%s: engine %d, %llu entries, not %llu", name, e,
-			  (unsigned long long) result.edges_traversed, (unsigned long long) most[e]);
-		nshorter += result.edges_traversed < most[e];
+		CHECK(result.edges_traversed <= max_edges[e], "%s: engine %d, %llu edges traversed, not %llu", name, e,
+			  (unsigned long long) result.edges_traversed, (unsigned long long) max_edges[e]);
+		nshorter += result.edges_traversed < max_edges[e];
 	}
 	free(level);
 }
 
-/* Ask one query of every engine. */
+/* Run one query on all engines, and check the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -103,7 +108,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	free(level);
 }
 
-/* Build a shape in some direction and ask queries. */
+/* Build a shape in a direction, and check queries. */
 static void
 check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backward, uint64_t seed)
 {
@@ -127,7 +132,7 @@ check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backwar
 	emogi_edge_set_free(&set);
 }
 
-/* Ask of a shape in all directions, with and without the transpose. */
+/* Check a shape in all directions, with and without the transpose. */
 static void
 check_shape(EmogiShape *shape, uint64_t seed)
 {
@@ -155,7 +160,7 @@ generate(EmogiGenerator generator, int scale, EmogiDirection direction, bool wit
 	return built;
 }
 
-/* Ask of graphs that are large enough for every way to make a level. */
+/* Check graphs that are large enough for all kinds of steps. */
 static void
 check_large(EmogiGenerator generator, EmogiDirection direction, bool with_backward)
 {
@@ -171,7 +176,10 @@ check_large(EmogiGenerator generator, EmogiDirection direction, bool with_backwa
 	emogi_built_graph_free(&built);
 }
 
-/* A hub in a graph so large that its frontier stays a queue: all threads walk its list. */
+/*
+ * Check a hub in a graph so large that the frontier stays a queue: all threads share its adjacency
+ * list.
+ */
 static void
 check_hub_in_queue(void)
 {
@@ -188,7 +196,7 @@ check_hub_in_queue(void)
 	emogi_shape_free(&shape);
 }
 
-/* Everything is a source, some of them twice. */
+/* Check searches from all vertices, some of them given twice. */
 static void
 check_all_sources(void)
 {
@@ -208,7 +216,10 @@ check_all_sources(void)
 	emogi_built_graph_free(&built);
 }
 
-/* On a chain the search ends where its last target is, and goes on to the end for one that it cannot reach. */
+/*
+ * Check that on a chain, a search ends at its last target, or at the end if a target is not
+ * reachable.
+ */
 static void
 check_near_targets(void)
 {
@@ -237,7 +248,7 @@ check_near_targets(void)
 			.targets = cases[i / NENGINES].targets};
 
 		CHECK(engine->run(states[i % NENGINES], &built.graph, &query, &result, &control, &error) == EMOGI_OK &&
-			  result.edges_traversed == cases[i / NENGINES].nscanned, "case %d: %llu entries", i / NENGINES,
+			  result.edges_traversed == cases[i / NENGINES].nscanned, "case %d: %llu edges traversed", i / NENGINES,
 			  (unsigned long long) result.edges_traversed);
 	}
 	CHECK(nshorter > 1000, "%llu searches ended early", (unsigned long long) nshorter);
@@ -247,7 +258,7 @@ check_near_targets(void)
 	emogi_shape_free(&chain);
 }
 
-/* A verifier that accepts anything would hide everything: break a right answer and see it refused. */
+/* Check that the verifier rejects changed answers. */
 static void
 check_verifier(void)
 {
@@ -280,7 +291,7 @@ check_verifier(void)
 	emogi_built_graph_free(&built);
 }
 
-/* Set cancel a moment after the start. */
+/* Set cancel shortly after the start. */
 static void *
 cancel_soon(void *arg)
 {
@@ -291,7 +302,7 @@ cancel_soon(void *arg)
 	return NULL;
 }
 
-/* Cancel before a run and during a long one. */
+/* Check cancellation before a run and during a long one. */
 static void
 check_cancel(void)
 {
@@ -317,7 +328,8 @@ check_cancel(void)
 	control.cancel = 1;
 	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
 	CHECK(status == EMOGI_CANCELED, "status %d", status);
-	for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)	/* a busy machine may cancel late */
+	/* on a busy machine, cancel may come too late */
+	for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)
 	{
 		control.cancel = 0;
 		pthread_create(&thread, NULL, cancel_soon, &control);
@@ -334,7 +346,7 @@ check_cancel(void)
 	emogi_shape_free(&chain);
 }
 
-/* What cannot be done is refused with a message. */
+/* Check that invalid input is refused with a message. */
 static void
 check_bad_input(void)
 {
@@ -355,7 +367,7 @@ check_bad_input(void)
 	query.ntargets = 1;
 	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
 		  error.message[0] != '\0', "a target beyond the graph");
-	CHECK(engine->open(&none, &state, &error) == EMOGI_BAD_INPUT && state == NULL, "no thread");
+	CHECK(engine->open(&none, &state, &error) == EMOGI_BAD_INPUT && state == NULL, "zero threads");
 	CHECK(engine->ndevices() == 1, "devices");
 	CHECK(engine->describe(states[1], &device, &error) == EMOGI_OK && device.number == -1 && device.units == 2 && device.name[0] != '\0',
 		  "the processor");
@@ -369,7 +381,7 @@ main(void)
 	EmogiShape	shape;
 	EmogiError	error;
 
-	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
+	emogi_build_fill = 0xA5;	/* no code may rely on zeroed memory */
 	engine = emogi_cpu_engine();
 	for (int e = 0; e < NENGINES; e++)
 	{
