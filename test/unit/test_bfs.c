@@ -39,8 +39,8 @@ count_levels(const int32_t *level, uint64_t nvertices)
  * must traverse at most max_edges[] edges.
  */
 static void
-check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const int32_t *expected,
-			  const uint64_t *max_edges)
+check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			  const int32_t *expected, const uint64_t *max_edges)
 {
 	uint32_t	targets[MAX_TARGETS];
 	EmogiQuery	targeted = *query;
@@ -49,7 +49,8 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 	targeted.targets = targets;
 	targeted.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
 	for (uint64_t i = 0; i < targeted.ntargets; i++)
-		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) % graph->nvertices);
+		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) %
+								 graph->nvertices);
 	for (int e = 0; e < NENGINES; e++)
 	{
 		EmogiResult result = {.columns[0].int32 = level};
@@ -65,9 +66,11 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 			ndifferent += level[targets[i]] != expected[targets[i]];
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 			nunwritten += level[v] == 0x55555555;
-		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0, "%s: status %d, %llu targets differ, %llu unwritten",
-			  name, status, (unsigned long long) ndifferent, (unsigned long long) nunwritten);
-		CHECK(result.edges_traversed <= max_edges[e], "%s: engine %d, %llu edges traversed, not %llu", name, e,
+		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0,
+			  "%s: status %d, %llu targets differ, %llu unwritten", name, status,
+			  (unsigned long long) ndifferent, (unsigned long long) nunwritten);
+		CHECK(result.edges_traversed <= max_edges[e],
+			  "%s: engine %d, %llu edges traversed, not %llu", name, e,
 			  (unsigned long long) result.edges_traversed, (unsigned long long) max_edges[e]);
 		nshorter += result.edges_traversed < max_edges[e];
 	}
@@ -94,11 +97,13 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 		memset(level, 0x55, bytes + 4);
 		status = engine->run(states[e], graph, query, &result, &control, &error);
 		CHECK(status == EMOGI_OK, "%s: status %d", name, status);
-		CHECK(memcmp(level, expected, bytes) == 0, "%s: engine %d, %llu sources, max depth %lld", name, e,
-			  (unsigned long long) query->nsources, (long long) query->max_depth);
+		CHECK(memcmp(level, expected, bytes) == 0, "%s: engine %d, %llu sources, max depth %lld",
+			  name, e, (unsigned long long) query->nsources, (long long) query->max_depth);
 		CHECK(level[graph->nvertices] == 0x55555555, "%s: wrote beyond the end", name);
-		CHECK(result.nreached == nreached, "%s: reached %llu", name, (unsigned long long) result.nreached);
-		CHECK(result.nlevels == count_levels(expected, graph->nvertices), "%s: %u levels", name, result.nlevels);
+		CHECK(result.nreached == nreached, "%s: reached %llu", name,
+			  (unsigned long long) result.nreached);
+		CHECK(result.nlevels == count_levels(expected, graph->nvertices), "%s: %u levels", name,
+			  result.nlevels);
 		CHECK(emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
 		nscanned[e] = result.edges_traversed;
 	}
@@ -119,8 +124,8 @@ check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backwar
 	EmogiError	error;
 
 	if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, direction, with_backward, &built, &control,
-						  &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, direction, with_backward,
+						  &built, &control, &error) != EMOGI_OK)
 		abort();
 	for (uint64_t i = 0; i < QUERIES; i++)
 	{
@@ -154,7 +159,8 @@ generate(EmogiGenerator generator, int scale, EmogiDirection direction, bool wit
 	EmogiError	error;
 
 	if (!emogi_generate_edges(pool, generator, scale, 16, 7, &set) ||
-		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	return built;
@@ -203,7 +209,8 @@ check_all_sources(void)
 	EmogiBuiltGraph built = generate(EMOGI_KRON, 14, EMOGI_BOTH, false);
 	uint64_t	n = built.graph.nvertices;
 	uint32_t   *sources = malloc((n + 5) * sizeof(uint32_t));
-	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = n + 5, .sources = sources, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = n + 5, .sources = sources,
+		.max_depth = -1};
 
 	for (uint64_t i = 0; i < n + 5; i++)
 		sources[i] = (uint32_t) (i % n);
@@ -227,8 +234,9 @@ check_near_targets(void)
 	{
 		uint32_t	targets[3];
 		uint64_t	nscanned;
-	}			cases[] = {{{10, 10, 10}, 10}, {{3, 1000, 5}, 1000}, {{5, 5, 5}, 0}, {{10, 4, 7}, 19995}};
-	EmogiShape	chain = {.name = "chain", .nedges = 20000, .edges = malloc(20000 * sizeof(EmogiEdge))};
+	} cases[] = {{{10, 10, 10}, 10}, {{3, 1000, 5}, 1000}, {{5, 5, 5}, 0}, {{10, 4, 7}, 19995}};
+	EmogiShape chain = {.name = "chain", .nedges = 20000,
+		.edges = malloc(20000 * sizeof(EmogiEdge))};
 	EmogiEdgeSet set;
 	EmogiBuiltGraph built;
 	EmogiControl control = {0};
@@ -238,17 +246,18 @@ check_near_targets(void)
 	for (uint64_t i = 0; i < chain.nedges; i++)
 		chain.edges[i] = (EmogiEdge) {(int64_t) i, (int64_t) i + 1};
 	if (!emogi_edge_set_fill(&set, chain.edges, chain.nedges, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, false, &built, &control,
-						  &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, false, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	for (int i = 0; i < 4 * NENGINES; i++)
 	{
 		uint32_t	source = i / NENGINES < 2 ? 0 : 5;
-		EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1, .ntargets = 3,
-			.targets = cases[i / NENGINES].targets};
+		EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source,
+			.max_depth = -1, .ntargets = 3, .targets = cases[i / NENGINES].targets};
 
-		CHECK(engine->run(states[i % NENGINES], &built.graph, &query, &result, &control, &error) == EMOGI_OK &&
-			  result.edges_traversed == cases[i / NENGINES].nscanned, "case %d: %llu edges traversed", i / NENGINES,
+		CHECK(engine->run(states[i % NENGINES], &built.graph, &query, &result, &control, &error) ==
+			  EMOGI_OK && result.edges_traversed == cases[i / NENGINES].nscanned,
+			  "case %d: %llu edges traversed", i / NENGINES,
 			  (unsigned long long) result.edges_traversed);
 	}
 	CHECK(nshorter > 1000, "%llu searches ended early", (unsigned long long) nshorter);
@@ -265,7 +274,7 @@ check_verifier(void)
 	EmogiBuiltGraph built = generate(EMOGI_URAND, 10, EMOGI_BOTH, false);
 	int32_t    *level = malloc(built.graph.nvertices * sizeof(int32_t));
 	uint32_t	source = 3;
-	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
 	EmogiResult result = {.columns[0].int32 = level};
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -274,12 +283,13 @@ check_verifier(void)
 	CHECK(emogi_verify(&built.graph, &query, &result, &error), "%s", error.message);
 	for (int delta = -2; delta <= 2; delta++)
 	{
-		uint32_t	v = (uint32_t) (emogi_random(1, (uint64_t) (delta + 2)) % built.graph.nvertices);
+		uint32_t v = (uint32_t) (emogi_random(1, (uint64_t) (delta + 2)) % built.graph.nvertices);
 
 		if (delta == 0)
 			continue;
 		level[v] += delta;
-		CHECK(!emogi_verify(&built.graph, &query, &result, &error), "level %d + %d", level[v] - delta, delta);
+		CHECK(!emogi_verify(&built.graph, &query, &result, &error), "level %d + %d",
+			  level[v] - delta, delta);
 		level[v] -= delta;
 	}
 	result.nreached++;
@@ -312,7 +322,7 @@ check_cancel(void)
 	EmogiControl control = {0};
 	EmogiError	error;
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
 	EmogiResult result = {0};
 	pthread_t	thread;
 	EmogiStatus status;
@@ -321,8 +331,8 @@ check_cancel(void)
 	for (uint64_t i = 0; i < chain.nedges; i++)
 		chain.edges[i] = (EmogiEdge) {(int64_t) i, (int64_t) i + 1};
 	if (!emogi_edge_set_fill(&set, chain.edges, chain.nedges, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built, &control,
-						  &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	result.columns[0].int32 = malloc(built.graph.nvertices * sizeof(int32_t));
 	control.cancel = 1;
@@ -339,7 +349,8 @@ check_cancel(void)
 	CHECK(status == EMOGI_CANCELED, "status %d after level %u", status, control.level);
 	control.cancel = 0;
 	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
-	CHECK(status == EMOGI_OK && result.nlevels == 1000001, "status %d, %u levels", status, result.nlevels);
+	CHECK(status == EMOGI_OK && result.nlevels == 1000001, "status %d, %u levels", status,
+		  result.nlevels);
 	free(result.columns[0].int32);
 	emogi_built_graph_free(&built);
 	emogi_edge_set_free(&set);
@@ -352,7 +363,7 @@ check_bad_input(void)
 {
 	EmogiBuiltGraph built = generate(EMOGI_URAND, 4, EMOGI_BOTH, false);
 	uint32_t	source = (uint32_t) built.graph.nvertices;
-	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
 	EmogiResult result = {0};
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
@@ -360,17 +371,17 @@ check_bad_input(void)
 	EmogiEngineOptions none = {0};
 	EmogiEngineState *state;
 
-	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
-		  error.message[0] != '\0', "a source beyond the graph");
+	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) ==
+		  EMOGI_BAD_INPUT && error.message[0] != '\0', "a source beyond the graph");
 	query.nsources = 0;
 	query.targets = &source;
 	query.ntargets = 1;
-	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
-		  error.message[0] != '\0', "a target beyond the graph");
+	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) ==
+		  EMOGI_BAD_INPUT && error.message[0] != '\0', "a target beyond the graph");
 	CHECK(engine->open(&none, &state, &error) == EMOGI_BAD_INPUT && state == NULL, "zero threads");
 	CHECK(engine->ndevices() == 1, "devices");
-	CHECK(engine->describe(states[1], &device, &error) == EMOGI_OK && device.number == -1 && device.units == 2 && device.name[0] != '\0',
-		  "the processor");
+	CHECK(engine->describe(states[1], &device, &error) == EMOGI_OK && device.number == -1 &&
+		  device.units == 2 && device.name[0] != '\0', "the processor");
 	emogi_built_graph_free(&built);
 }
 
