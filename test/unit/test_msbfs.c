@@ -27,7 +27,8 @@ deepest(const EmogiGraph *graph, const Batch *batch)
 	int			nplanes = 1;
 
 	while (nplanes < EMOGI_MSBFS_PLANES &&
-		   emogi_msbfs_bytes(graph->nvertices, batch->nsources, (1 << (nplanes + 1)) - 2) <= batch->memory_bytes)
+		   emogi_msbfs_bytes(graph->nvertices, batch->nsources, (1 << (nplanes + 1)) - 2) <=
+		   batch->memory_bytes)
 		nplanes++;
 	return (1 << nplanes) - 2;
 }
@@ -85,7 +86,8 @@ count_wrong(const EmogiGraph *graph, const EmogiMsbfsResult *result, int s, cons
 			;
 		while (min < graph->nvertices && level[min] < 0)
 			min++;
-		nwrong += found ? vertex != min || level[vertex] != (int32_t) depth : min < graph->nvertices;
+		nwrong += found ? vertex != min || level[vertex] != (int32_t) depth
+			: min < graph->nvertices;
 		if (!found)
 			break;
 	}
@@ -111,8 +113,8 @@ allocate_lines(size_t bytes)
  * and the scratch memory must be zero afterwards.
  */
 static void
-check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Batch *batch,
-			  const EmogiMsbfsResult *answer)
+check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph,
+			  const Batch *batch, const EmogiMsbfsResult *answer)
 {
 	static unsigned char *scratch = NULL;
 	static uint64_t bytes = 0;
@@ -132,14 +134,18 @@ check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph
 	result.memory = allocate_lines(batch->memory_bytes);
 	memset(result.memory, GUARD, batch->memory_bytes);
 	result.scratch = scratch;
-	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, batch->sources, batch->nsources, batch->max_depth, &result,
-							 &control, &error);
-	CHECK(status == EMOGI_OK && result.too_deep == answer->too_deep && result.used_bytes == answer->used_bytes &&
-		  result.edges_traversed == answer->edges_traversed, "%s: status %d with scratch memory", name, status);
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, batch->sources, batch->nsources,
+							 batch->max_depth, &result, &control, &error);
+	CHECK(status == EMOGI_OK && result.too_deep == answer->too_deep &&
+		  result.used_bytes == answer->used_bytes &&
+		  result.edges_traversed == answer->edges_traversed, "%s: status %d with scratch memory",
+		  name, status);
 	CHECK(answer->too_deep || memcmp(result.memory, answer->memory, answer->used_bytes) == 0,
 		  "%s: another answer with scratch memory", name);
-	CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0), "%s: scratch memory is not zero", name);
-	CHECK(scratch[bytes] == GUARD && memcmp(scratch + bytes, scratch + bytes + 1, GUARD_BYTES - 1) == 0,
+	CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0),
+		  "%s: scratch memory is not zero", name);
+	CHECK(scratch[bytes] == GUARD &&
+		  memcmp(scratch + bytes, scratch + bytes + 1, GUARD_BYTES - 1) == 0,
 		  "%s: wrote beyond scratch memory", name);
 	free(result.memory);
 }
@@ -156,22 +162,26 @@ search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph,
 
 	result.memory = allocate_lines(batch->memory_bytes + 2 * GUARD_BYTES);
 	memset(result.memory, GUARD, batch->memory_bytes + 2 * GUARD_BYTES);
-	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, batch->sources, batch->nsources, batch->max_depth, &result,
-							 &control, &error);
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, batch->sources, batch->nsources,
+							 batch->max_depth, &result, &control, &error);
 	CHECK(status == EMOGI_OK, "%s: status %d", name, status);
 	end = (unsigned char *) result.memory + (result.too_deep ? 0 : result.used_bytes);
-	CHECK(end[0] == GUARD && memcmp(end, end + 1, GUARD_BYTES - 1) == 0, "%s: wrote beyond the end", name);
+	CHECK(end[0] == GUARD && memcmp(end, end + 1, GUARD_BYTES - 1) == 0, "%s: wrote beyond the end",
+		  name);
 	check_scratch(name, state, graph, batch, &result);
 	return result;
 }
 
 /* Check an answer against the expected levels, and against the answer of one thread. */
 static void
-check_answer(const char *name, const EmogiGraph *graph, const Batch *batch, const EmogiMsbfsResult *result,
-			 const EmogiMsbfsResult *first, const int32_t *level, int32_t depth)
+check_answer(const char *name, const EmogiGraph *graph, const Batch *batch,
+			 const EmogiMsbfsResult *result, const EmogiMsbfsResult *first, const int32_t *level,
+			 int32_t depth)
 {
-	CHECK(result->nlevels == (uint32_t) depth + 1, "%s: %u levels, not %d", name, result->nlevels, depth + 1);
-	CHECK(result->used_bytes <= batch->memory_bytes, "%s: %llu bytes", name, (unsigned long long) result->used_bytes);
+	CHECK(result->nlevels == (uint32_t) depth + 1, "%s: %u levels, not %d", name, result->nlevels,
+		  depth + 1);
+	CHECK(result->used_bytes <= batch->memory_bytes, "%s: %llu bytes", name,
+		  (unsigned long long) result->used_bytes);
 	for (int s = 0; s < batch->nsources; s++)
 	{
 		const int32_t *own = level + (uint64_t) s * graph->nvertices;
@@ -179,13 +189,15 @@ check_answer(const char *name, const EmogiGraph *graph, const Batch *batch, cons
 
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 			nreached += own[v] >= 0;
-		CHECK(result->nreached[s] == nreached, "%s: source %d of %d reached %llu, not %llu", name, s, batch->nsources,
-			  (unsigned long long) result->nreached[s], (unsigned long long) nreached);
-		CHECK(count_wrong(graph, result, s, own) == 0, "%s: source %d of %d, max depth %lld", name, s, batch->nsources,
-			  (long long) batch->max_depth);
+		CHECK(result->nreached[s] == nreached, "%s: source %d of %d reached %llu, not %llu", name,
+			  s, batch->nsources, (unsigned long long) result->nreached[s],
+			  (unsigned long long) nreached);
+		CHECK(count_wrong(graph, result, s, own) == 0, "%s: source %d of %d, max depth %lld", name,
+			  s, batch->nsources, (long long) batch->max_depth);
 	}
 	CHECK(result->used_bytes == first->used_bytes && result->nplanes == first->nplanes &&
-		  memcmp(result->memory, first->memory, first->used_bytes) == 0, "%s: not bit-identical to one thread", name);
+		  memcmp(result->memory, first->memory, first->used_bytes) == 0,
+		  "%s: not bit-identical to one thread", name);
 	CHECK(result->edges_traversed == first->edges_traversed, "%s: traversed %llu edges", name,
 		  (unsigned long long) result->edges_traversed);
 }
@@ -212,8 +224,8 @@ sum_expected(const int32_t *level, uint64_t nvertices, uint32_t first, uint32_t 
 
 /* Check sums between two levels, without memory for an answer, with or without scratch memory. */
 static void
-check_sums(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Batch *batch, const int32_t *level,
-		   uint32_t first, uint32_t last, bool with_scratch)
+check_sums(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Batch *batch,
+		   const int32_t *level, uint32_t first, uint32_t last, bool with_scratch)
 {
 	const size_t bytes = emogi_msbfs_scratch_bytes(graph->nvertices, batch->max_depth);
 	EmogiMsbfsResult result = {.wants_sums = true, .first_level = first, .last_level = last};
@@ -223,27 +235,30 @@ check_sums(const char *name, EmogiEngineState *state, const EmogiGraph *graph, c
 
 	if (with_scratch)
 		result.scratch = memset(allocate_lines(bytes + EMOGI_LINE_BYTES), 0, bytes);
-	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, batch->sources, batch->nsources, batch->max_depth, &result,
-							 &control, &error);
-	CHECK(status == EMOGI_OK && !result.too_deep && result.used_bytes == 0, "%s: status %d of sums", name, status);
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, batch->sources, batch->nsources,
+							 batch->max_depth, &result, &control, &error);
+	CHECK(status == EMOGI_OK && !result.too_deep && result.used_bytes == 0, "%s: status %d of sums",
+		  name, status);
 	for (int s = 0; s < batch->nsources; s++)
 	{
 		const int32_t *own = level + (uint64_t) s * graph->nvertices;
 		const EmogiMsbfsSums expected = sum_expected(own, graph->nvertices, first, last);
 		const EmogiMsbfsSums *sums = &result.sums[s];
 
-		CHECK(result.nreached[s] == sum_expected(own, graph->nvertices, 0, UINT32_MAX).count, "%s: source %d reached %llu", name, s,
-			  (unsigned long long) result.nreached[s]);
-		CHECK(sums->count == expected.count && sums->sum == expected.sum, "%s: source %d, levels %u to %u: count %llu, sum %llu", name, s,
-			  first, last, (unsigned long long) sums->count, (unsigned long long) sums->sum);
-		CHECK(sums->count == 0 || (sums->min == expected.min && sums->max == expected.max), "%s: source %d: minimum %u, maximum %u", name,
-			  s, sums->min, sums->max);
+		CHECK(result.nreached[s] == sum_expected(own, graph->nvertices, 0, UINT32_MAX).count,
+			  "%s: source %d reached %llu", name, s, (unsigned long long) result.nreached[s]);
+		CHECK(sums->count == expected.count && sums->sum == expected.sum,
+			  "%s: source %d, levels %u to %u: count %llu, sum %llu", name, s, first, last,
+			  (unsigned long long) sums->count, (unsigned long long) sums->sum);
+		CHECK(sums->count == 0 || (sums->min == expected.min && sums->max == expected.max),
+			  "%s: source %d: minimum %u, maximum %u", name, s, sums->min, sums->max);
 	}
 	if (with_scratch)
 	{
 		const unsigned char *scratch = result.scratch;
 
-		CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0), "%s: scratch memory is not zero", name);
+		CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0),
+			  "%s: scratch memory is not zero", name);
 		free(result.scratch);
 	}
 }
@@ -252,19 +267,20 @@ check_sums(const char *name, EmogiEngineState *state, const EmogiGraph *graph, c
 static void
 check_query(const char *name, const EmogiGraph *graph, const Batch *batch)
 {
-	int32_t    *level = malloc(((uint64_t) batch->nsources * graph->nvertices + 1) * sizeof(int32_t));
+	int32_t *level = malloc(((uint64_t) batch->nsources * graph->nvertices + 1) * sizeof(int32_t));
 	int32_t		depth = search_sequentially(graph, batch, level);
 	EmogiMsbfsResult results[NENGINES];
 
 	for (int e = 0; e < NENGINES; e++)
 	{
 		results[e] = search_batch(name, states[e], graph, batch);
-		CHECK(results[e].too_deep == (depth > deepest(graph, batch)), "%s: too deep is %d at %d", name,
-			  results[e].too_deep, depth);
+		CHECK(results[e].too_deep == (depth > deepest(graph, batch)), "%s: too deep is %d at %d",
+			  name, results[e].too_deep, depth);
 		if (!results[e].too_deep)
 			check_answer(name, graph, batch, &results[e], &results[0], level, depth);
 		check_sums(name, states[e], graph, batch, level, 0, UINT32_MAX, e % 2 == 0);
-		check_sums(name, states[e], graph, batch, level, (uint32_t) e, (uint32_t) e + 1, e % 2 == 1);
+		check_sums(name, states[e], graph, batch, level, (uint32_t) e, (uint32_t) e + 1,
+				   e % 2 == 1);
 	}
 	for (int e = 0; e < NENGINES; e++)
 		free(results[e].memory);
@@ -273,14 +289,16 @@ check_query(const char *name, const EmogiGraph *graph, const Batch *batch)
 
 /* Check nsources random sources, one third of them duplicates. */
 static void
-check_sources(const char *name, const EmogiGraph *graph, uint64_t seed, int nsources, int64_t max_depth)
+check_sources(const char *name, const EmogiGraph *graph, uint64_t seed, int nsources,
+			  int64_t max_depth)
 {
 	uint32_t	sources[EMOGI_MSBFS_SOURCES];
 	Batch			batch = {.sources = sources, .nsources = nsources, .max_depth = max_depth,
 		.memory_bytes = emogi_msbfs_bytes(graph->nvertices, nsources, max_depth)};
 
 	for (int s = 0; s < nsources; s++)
-		sources[s] = s % 3 == 2 ? sources[s / 2] : (uint32_t) (emogi_random(seed, (uint64_t) s) % graph->nvertices);
+		sources[s] = s % 3 == 2 ? sources[s / 2]
+			: (uint32_t) (emogi_random(seed, (uint64_t) s) % graph->nvertices);
 	check_query(name, graph, &batch);
 	if (max_depth < 0)			/* memory for levels 0 to 2 */
 	{
@@ -301,7 +319,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	{
 		int			which = (int) ((seed + (uint64_t) (max_depth + 1)) % 4);
 
-		check_sources(name, graph, seed + 1, graph->nvertices > 100000 ? counts[which % 2] : counts[which], max_depth);
+		check_sources(name, graph, seed + 1,
+					  graph->nvertices > 100000 ? counts[which % 2] : counts[which], max_depth);
 	}
 	if (graph->nvertices <= 100000)
 		check_sources(name, graph, seed + 2, 64, -1);
@@ -309,7 +328,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 /* Build a generated graph. */
 static EmogiBuiltGraph
-generate(EmogiGenerator generator, int scale, int degree, EmogiDirection direction, bool with_backward)
+generate(EmogiGenerator generator, int scale, int degree, EmogiDirection direction,
+		 bool with_backward)
 {
 	EmogiPool  *pool = emogi_cpu_engine_pool(states[1]);
 	EmogiEdgeSet set;
@@ -318,7 +338,8 @@ generate(EmogiGenerator generator, int scale, int degree, EmogiDirection directi
 	EmogiError	error;
 
 	if (!emogi_generate_edges(pool, generator, scale, degree, 7, &set) ||
-		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	return built;
@@ -326,7 +347,8 @@ generate(EmogiGenerator generator, int scale, int degree, EmogiDirection directi
 
 /* Check graphs that are large enough for all kinds of steps. */
 static void
-check_large(const char *name, EmogiGenerator generator, int degree, EmogiDirection direction, bool with_backward)
+check_large(const char *name, EmogiGenerator generator, int degree, EmogiDirection direction,
+			bool with_backward)
 {
 	EmogiBuiltGraph built = generate(generator, 15, degree, direction, with_backward);
 
@@ -382,7 +404,8 @@ static void
 check_hubs_pushed(void)
 {
 	EmogiShape	large = {.name = "hub in a queue", .edges = malloc(200000 * sizeof(EmogiEdge))};
-	EmogiShape	deep = {.name = "hub after a wide level", .edges = malloc(40000 * sizeof(EmogiEdge))};
+	EmogiShape deep = {.name = "hub after a wide level",
+		.edges = malloc(40000 * sizeof(EmogiEdge))};
 
 	for (int64_t i = 0; i < 90000; i++)
 		large.edges[large.nedges++] = (EmogiEdge) {2 * i, 2 * i + 1};
@@ -410,8 +433,8 @@ check_path(uint64_t nvertices, int64_t max_depth, bool too_deep)
 		.memory_bytes = emogi_msbfs_bytes(nvertices, 3, max_depth)};
 	EmogiMsbfsResult result = search_batch("path", states[1], &graph, &batch);
 
-	CHECK(result.too_deep == too_deep, "path of %llu to depth %lld: %d", (unsigned long long) nvertices,
-		  (long long) max_depth, result.too_deep);
+	CHECK(result.too_deep == too_deep, "path of %llu to depth %lld: %d",
+		  (unsigned long long) nvertices, (long long) max_depth, result.too_deep);
 	free(result.memory);
 	check_query("path", &graph, &batch);
 	naive_free(&graph);
@@ -435,7 +458,8 @@ check_cancel(void)
 {
 	EmogiBuiltGraph built = generate(EMOGI_URAND, 17, 16, EMOGI_BOTH, false);
 	uint32_t	sources[EMOGI_MSBFS_SOURCES];
-	EmogiMsbfsResult result = {.memory_bytes = emogi_msbfs_bytes(built.graph.nvertices, EMOGI_MSBFS_SOURCES, -1)};
+	EmogiMsbfsResult result = {.memory_bytes = emogi_msbfs_bytes(built.graph.nvertices,
+																 EMOGI_MSBFS_SOURCES, -1)};
 
 	result.memory = allocate_lines(result.memory_bytes);
 	for (int s = 0; s < EMOGI_MSBFS_SOURCES; s++)
@@ -445,7 +469,8 @@ check_cancel(void)
 		EmogiPool  *pool = emogi_cpu_engine_pool(states[e]);
 		EmogiControl control = {.cancel = 1};
 		EmogiError	error;
-		EmogiStatus status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+		EmogiStatus status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control,
+											 &error);
 		pthread_t	thread;
 
 		CHECK(status == EMOGI_CANCELED, "status %d before", status);
@@ -454,13 +479,15 @@ check_cancel(void)
 		{
 			control.cancel = 0;
 			pthread_create(&thread, NULL, cancel_soon, &control);
-			status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+			status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control,
+									 &error);
 			pthread_join(thread, NULL);
 		}
 		CHECK(status == EMOGI_CANCELED, "status %d during", status);
 		control.cancel = 0;
 		status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control, &error);
-		CHECK(status == EMOGI_OK && result.nreached[63] == built.graph.nvertices, "status %d after", status);
+		CHECK(status == EMOGI_OK && result.nreached[63] == built.graph.nvertices, "status %d after",
+			  status);
 	}
 	free(result.memory);
 	emogi_built_graph_free(&built);
@@ -486,11 +513,14 @@ check_no_memory(void)
 			EmogiControl control = {.fail_allocation = ++which};
 			EmogiError	error = {{0}, {0}};
 
-			status = emogi_msbfs_run(emogi_cpu_engine_pool(states[e]), &graph, &source, 1, -1, &result, &control, &error);
-			CHECK(status == EMOGI_OK || (status == EMOGI_NO_MEMORY && error.message[0] != '\0' && error.detail[0] != '\0'),
-				  "allocation %u: status %d", which, status);
+			status = emogi_msbfs_run(emogi_cpu_engine_pool(states[e]), &graph, &source, 1, -1,
+									 &result, &control, &error);
+			CHECK(status == EMOGI_OK ||
+				  (status == EMOGI_NO_MEMORY && error.message[0] != '\0' &&
+				   error.detail[0] != '\0'), "allocation %u: status %d", which, status);
 		}
-		CHECK(which == 5 && status == EMOGI_OK && result.nreached[0] == 200, "%u allocations, status %d", which - 1, status);
+		CHECK(which == 5 && status == EMOGI_OK && result.nreached[0] == 200,
+			  "%u allocations, status %d", which - 1, status);
 	}
 	free(result.memory);
 	naive_free(&graph);
@@ -510,7 +540,8 @@ check_refused(const char *name, uint32_t source, int nsources, uint64_t memory_b
 	EmogiStatus status;
 
 	sources[0] = source;
-	status = emogi_msbfs_run(emogi_cpu_engine_pool(states[0]), &graph, sources, nsources, -1, &result, &control, &error);
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(states[0]), &graph, sources, nsources, -1,
+							 &result, &control, &error);
 	CHECK(status == EMOGI_BAD_INPUT && error.message[0] != '\0', "%s: status %d", name, status);
 	naive_free(&graph);
 	emogi_shape_free(&shape);
