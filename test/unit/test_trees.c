@@ -33,12 +33,15 @@ typedef struct Answer
 
 /* Run a query on an engine. */
 static Answer
-run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, uint32_t fail_allocation)
+run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+		  uint32_t fail_allocation)
 {
 	EmogiControl control = {.fail_allocation = fail_allocation};
-	Answer		answer = {.predecessor = naive_alloc(graph->nvertices, 4), .source = naive_alloc(graph->nvertices, 4)};
+	Answer answer = {.predecessor = naive_alloc(graph->nvertices, 4),
+		.source = naive_alloc(graph->nvertices, 4)};
 
-	answer.bytes = emogi_algorithm_column_bytes(emogi_algorithm_row(query->algorithm)->columns[0].type);
+	answer.bytes =
+		emogi_algorithm_column_bytes(emogi_algorithm_row(query->algorithm)->columns[0].type);
 	answer.first = naive_alloc(graph->nvertices, answer.bytes);
 	answer.result.columns[0].any = answer.first;
 	answer.result.columns[1].vertex = answer.predecessor;
@@ -60,7 +63,8 @@ free_answer(Answer *answer)
 static bool
 is_same(const Answer *a, const Answer *b, uint64_t n)
 {
-	return memcmp(a->first, b->first, n * a->bytes) == 0 && memcmp(a->predecessor, b->predecessor, n * 4) == 0 &&
+	return memcmp(a->first, b->first, n * a->bytes) == 0 &&
+		memcmp(a->predecessor, b->predecessor, n * 4) == 0 &&
 		memcmp(a->source, b->source, n * 4) == 0 && a->result.nreached == b->result.nreached;
 }
 
@@ -80,7 +84,8 @@ value_of(const Answer *answer, uint64_t v)
 {
 	if (answer->bytes == 8)
 		return ((const double *) answer->first)[v];
-	return ((const int32_t *) answer->first)[v] < 0 ? (double) INFINITY : ((const int32_t *) answer->first)[v];
+	return ((const int32_t *) answer->first)[v] < 0 ? (double) INFINITY
+		: ((const int32_t *) answer->first)[v];
 }
 
 /* A path, as the definition orders paths of equal length. */
@@ -116,13 +121,16 @@ rank_paths(const EmogiGraph *graph, const EmogiQuery *query, const Answer *answe
 	{
 		changes = false;
 		for (uint64_t u = 0; u < graph->nvertices; u++)
-			for (uint64_t e = graph->forward.offsets[u]; ranks[u].source != UINT64_MAX && e < graph->forward.offsets[u + 1]; e++)
+			for (uint64_t e = graph->forward.offsets[u]; ranks[u].source != UINT64_MAX &&
+				 e < graph->forward.offsets[u + 1]; e++)
 			{
 				const uint32_t v = graph->forward.targets[e];
-				const double weight = query->algorithm == EMOGI_BFS_TREE ? 1.0 : emogi_weight(graph->forward.weights, graph->weight_type, e);
+				const double weight = query->algorithm == EMOGI_BFS_TREE ? 1.0
+					: emogi_weight(graph->forward.weights, graph->weight_type, e);
 				const Rank	candidate = {ranks[u].source, ranks[u].nedges + 1, u};
 
-				if (value_of(answer, u) + weight != value_of(answer, v) || isinf(value_of(answer, v)) || ranks[v].before == EMOGI_NO_VERTEX ||
+				if (value_of(answer, u) + weight != value_of(answer, v) ||
+					isinf(value_of(answer, v)) || ranks[v].before == EMOGI_NO_VERTEX ||
 					!comes_before(candidate, ranks[v]))
 					continue;
 				ranks[v] = candidate;
@@ -134,7 +142,8 @@ rank_paths(const EmogiGraph *graph, const EmogiQuery *query, const Answer *answe
 
 /* Compare an answer with the definition. */
 static void
-check_defined(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const Answer *answer)
+check_defined(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			  const Answer *answer)
 {
 	Rank	   *ranks;
 	uint64_t	nwrong = 0;
@@ -147,7 +156,8 @@ check_defined(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 		const bool	has_path = ranks[v].source != UINT64_MAX;
 
 		nwrong += answer->source[v] != (has_path ? ranks[v].source : EMOGI_NO_VERTEX) ||
-			answer->predecessor[v] != (has_path ? ranks[v].before : EMOGI_NO_VERTEX) || has_path != !isinf(value_of(answer, v));
+			answer->predecessor[v] != (has_path ? ranks[v].before : EMOGI_NO_VERTEX) ||
+			has_path != !isinf(value_of(answer, v));
 	}
 	CHECK(nwrong == 0, "%s: %llu vertices have another path", name, (unsigned long long) nwrong);
 	ncompared++;
@@ -156,7 +166,8 @@ check_defined(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 
 /* Compare levels or distances with those of the search without a tree. */
 static void
-check_distances(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const Answer *answer)
+check_distances(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+				const Answer *answer)
 {
 	const EmogiQuery search = without_tree(query);
 	EmogiControl control = {0};
@@ -164,15 +175,18 @@ check_distances(const char *name, const EmogiGraph *graph, const EmogiQuery *que
 	void	   *values = naive_alloc(graph->nvertices, answer->bytes);
 	EmogiResult result = {.columns = {{.any = values}}};
 
-	CHECK(engine->run(states[1], graph, &search, &result, &control, &error) == EMOGI_OK, "%s: no search", name);
-	CHECK(memcmp(values, answer->first, graph->nvertices * answer->bytes) == 0 && result.nreached == answer->result.nreached,
+	CHECK(engine->run(states[1], graph, &search, &result, &control, &error) == EMOGI_OK,
+		  "%s: no search", name);
+	CHECK(memcmp(values, answer->first, graph->nvertices * answer->bytes) == 0 &&
+		  result.nreached == answer->result.nreached,
 		  "%s: not bit-identical to the search without a tree", name);
 	free(values);
 }
 
 /* Check that the verifier detects a changed value. */
 static void
-check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, uint64_t seed)
+check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer,
+			   uint64_t seed)
 {
 	const uint64_t v = emogi_random(seed, 77) % graph->nvertices;
 	const uint32_t predecessor = answer->predecessor[v];
@@ -180,10 +194,12 @@ check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *quer
 	EmogiError	error = {{0}, {0}};
 
 	answer->predecessor[v] = predecessor != 0 ? 0 : EMOGI_NO_VERTEX;
-	CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: the verifier missed another predecessor of %llu", name, (unsigned long long) v);
+	CHECK(!emogi_verify(graph, query, &answer->result, &error),
+		  "%s: the verifier missed another predecessor of %llu", name, (unsigned long long) v);
 	answer->predecessor[v] = predecessor;
 	answer->source[v] = source != 0 ? 0 : EMOGI_NO_VERTEX;
-	CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: the verifier missed another source of %llu", name, (unsigned long long) v);
+	CHECK(!emogi_verify(graph, query, &answer->result, &error),
+		  "%s: the verifier missed another source of %llu", name, (unsigned long long) v);
 	answer->source[v] = source;
 }
 
@@ -198,15 +214,18 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	{
 		Answer		other = run_query(states[e], graph, query, 0);
 
-		CHECK(other.status == EMOGI_OK && is_same(&first, &other, graph->nvertices), "%s: not bit-identical to one thread", name);
+		CHECK(other.status == EMOGI_OK && is_same(&first, &other, graph->nvertices),
+			  "%s: not bit-identical to one thread", name);
 		free_answer(&other);
 	}
-	CHECK(emogi_verify(graph, query, &first.result, &first.error), "%s: %s", name, first.error.message);
+	CHECK(emogi_verify(graph, query, &first.result, &first.error), "%s: %s", name,
+		  first.error.message);
 	for (uint32_t allocation = 1; seed % 8 == 0 && allocation < 8; allocation++)
 	{
 		Answer		other = run_query(states[1], graph, query, allocation);
 
-		CHECK(other.status == EMOGI_NO_MEMORY || (other.status == EMOGI_OK && is_same(&first, &other, graph->nvertices)),
+		CHECK(other.status == EMOGI_NO_MEMORY ||
+			  (other.status == EMOGI_OK && is_same(&first, &other, graph->nvertices)),
 			  "%s: status %d without memory", name, other.status);
 		free_answer(&other);
 	}
@@ -227,8 +246,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	for (int turn = 0; turn < 4; turn++)
 	{
 		const uint64_t random = emogi_random(seed + 5, (uint64_t) turn);
-		EmogiQuery	query = {.nsources = graph->nvertices == 0 ? 0 : (uint64_t) turn, .sources = sources, .max_depth = -1,
-			.max_distance = (double) INFINITY};
+		EmogiQuery query = {.nsources = graph->nvertices == 0 ? 0 : (uint64_t) turn,
+			.sources = sources, .max_depth = -1, .max_distance = (double) INFINITY};
 
 		if (turn == 3 && graph->nvertices > 0)
 			query.nsources = 2 + random % (MAX_SOURCES - 2);
@@ -242,7 +261,9 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++)
 		{
 			query.algorithm = algorithms[a];
-			snprintf(text, sizeof text, "%s of %s from %llu", emogi_algorithm_row(query.algorithm)->name, name, (unsigned long long) query.nsources);
+			snprintf(text, sizeof text, "%s of %s from %llu",
+					 emogi_algorithm_row(query.algorithm)->name, name,
+					 (unsigned long long) query.nsources);
 			check_query(text, graph, &query, seed);
 		}
 	}
@@ -255,16 +276,21 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 static void
 check_large(void)
 {
-	EmogiShape	shape = {.name = "large", .nedges = LARGE, .edges = malloc(LARGE * sizeof(EmogiEdge))};
+	EmogiShape shape = {.name = "large", .nedges = LARGE,
+		.edges = malloc(LARGE * sizeof(EmogiEdge))};
 	uint32_t   *sources = naive_alloc(4000, sizeof *sources);
 	double	   *weights = naive_weights(2, 3, LARGE);
 
 	for (uint64_t i = 0; i < LARGE; i++)
-		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) % (emogi_random(2, i) % 65536 + 1)), (int64_t) (emogi_random(3, i) % 65536)};
+		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) %
+												 (emogi_random(2, i) % 65536 + 1)),
+			(int64_t) (emogi_random(3, i) % 65536)};
 	for (int turn = 0; turn < 4; turn++)
 	{
-		EmogiGraph	graph = naive_build(&shape, weights, turn % 2 == 0 ? EMOGI_OUT : EMOGI_BOTH, false);
-		EmogiQuery	query = {.nsources = turn < 2 ? 1 : 4000, .sources = sources, .max_depth = -1, .max_distance = (double) INFINITY};
+		EmogiGraph graph = naive_build(&shape, weights, turn % 2 == 0 ? EMOGI_OUT : EMOGI_BOTH,
+									   false);
+		EmogiQuery query = {.nsources = turn < 2 ? 1 : 4000, .sources = sources, .max_depth = -1,
+			.max_distance = (double) INFINITY};
 
 		for (uint64_t i = 0; i < 4000; i++)
 			sources[i] = (uint32_t) (emogi_random(9, i) % graph.nvertices);
@@ -301,7 +327,8 @@ check_chains(void)
 		sources[v] = (uint32_t) v;
 	for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++)
 	{
-		EmogiQuery	query = {.algorithm = algorithms[a], .nsources = 1, .sources = sources, .max_depth = -1, .max_distance = (double) INFINITY};
+		EmogiQuery query = {.algorithm = algorithms[a], .nsources = 1, .sources = sources,
+			.max_depth = -1, .max_distance = (double) INFINITY};
 
 		check_query("a long chain", &graph, &query, 8);
 		query.nsources = 2;
@@ -321,7 +348,8 @@ main(void)
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	check_chains();
 	check_large();
-	CHECK(ncompared > 1000, "%llu answers were compared with the definition", (unsigned long long) ncompared);
+	CHECK(ncompared > 1000, "%llu answers were compared with the definition",
+		  (unsigned long long) ncompared);
 	engines_close();
 	return check_report("test_trees");
 }
