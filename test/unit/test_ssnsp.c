@@ -29,7 +29,8 @@ oracle_ssnsp(const EmogiGraph *graph, const EmogiQuery *query, int32_t *level, l
 	{
 		for (uint64_t u = 0; u < graph->nvertices; u++)
 		{
-			for (uint64_t i = forward->offsets[u]; level[u] == d && i < forward->offsets[u + 1]; i++)
+			for (uint64_t i = forward->offsets[u]; level[u] == d && i < forward->offsets[u + 1];
+				 i++)
 				paths[forward->targets[i]] += level[forward->targets[i]] == d + 1 ? paths[u] : 0.0L;
 		}
 	}
@@ -53,7 +54,8 @@ compare(const char *name, uint64_t nvertices, int e, const double *paths, const 
 			nwrong += !(fabsl(paths[v] - expected[v]) <= 1e-9L * expected[v]);
 	}
 	CHECK(nwrong == 0, "%s: engine %d, %llu wrong counts", name, e, (unsigned long long) nwrong);
-	CHECK(memcmp(paths, first, nvertices * sizeof(double)) == 0, "%s: engine %d is not bit-identical to engine 0", name, e);
+	CHECK(memcmp(paths, first, nvertices * sizeof(double)) == 0,
+		  "%s: engine %d is not bit-identical to engine 0", name, e);
 }
 
 /* Run one query on all engines, and check the answers. */
@@ -109,8 +111,9 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 			EmogiControl control = {0};
 			EmogiError	error = {{0}, {0}};
 
-			CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
-				  error.message[0] != '\0', "%s: not refused without the transpose", name);
+			CHECK(engine->run(states[1], graph, &query, &result, &control, &error) ==
+				  EMOGI_BAD_INPUT && error.message[0] != '\0',
+				  "%s: not refused without the transpose", name);
 		}
 		else
 			check_query(name, graph, &query);
@@ -125,7 +128,8 @@ static void
 check_doubling(const char *name, const EmogiGraph *graph, uint64_t links)
 {
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source, .max_depth = -1, .ntargets = 1, .targets = &source};
+	EmogiQuery query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source,
+		.max_depth = -1, .ntargets = 1, .targets = &source};
 	double	   *paths = malloc((links + 1) * sizeof(double));
 	int32_t    *level = malloc((links + 1) * sizeof(int32_t));
 	EmogiResult result = {.columns = {{.int32 = level}, {.float64 = paths}}};
@@ -162,7 +166,8 @@ static void
 check_chain(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source,
+		.max_depth = -1};
 	EmogiResult result = {0};
 
 	result.columns[0].int32 = malloc(graph->nvertices * sizeof(int32_t));
