@@ -1,7 +1,10 @@
 /*
- * test_contraction.c: paths by way of a contraction hierarchy are, vertex by vertex and bit by bit, those that emogi_trace_path finds among the
- * distances of SSSP: on nets of roads with parallel edges, one-way streets, weights of zero, ties, and parts that hang together with nothing.
- * What is not road-like is refused; without memory, and canceled, it ends.
+ * test_contraction.c: tests of paths by contraction hierarchies against emogi_trace_path on the
+ * distances of SSSP, vertex by vertex and bit by bit.
+ *
+ * The graphs are road networks with parallel edges, one-way streets, zero weights, ties, and
+ * isolated parts. Graphs that are not road-like are refused. Failed allocations and cancellation
+ * end a search with the right status.
  */
 #include "build.h"
 #include "engines.h"
@@ -16,7 +19,7 @@
 #define SOURCES 3
 #define TARGETS 10
 #define MAX_FAILURES 4000
-#define MOST_BYTES ((uint64_t) 1 << 32)
+#define MAX_BYTES ((uint64_t) 1 << 32)
 
 static uint64_t noutcomes[3];
 static uint64_t nrefused;
@@ -27,22 +30,22 @@ static uint64_t ninfinite;
 
 /* Check whether a vertex reaches another. */
 static void
-check_reaches(const char *name, const EmogiContraction *made, bool reversed, uint32_t source, uint32_t target, bool expected)
+check_reaches(const char *name, const EmogiContraction *contraction, bool reversed, uint32_t source, uint32_t target, bool expected)
 {
 	EmogiControl control = {0};
 	EmogiError	error;
 	uint64_t	nscanned;
 	bool		reaches;
 
-	CHECK(emogi_contraction_reaches(made, reversed, source, target, &reaches, &nscanned, &control, &error) == EMOGI_OK && reaches == expected,
+	CHECK(emogi_contraction_reaches(contraction, reversed, source, target, &reaches, &nscanned, &control, &error) == EMOGI_OK && reaches == expected,
 		  "%s: %u %s %u", name, source, expected ? "reaches" : "does not reach", target);
-	nunreachable += made->is_finite && !expected;
-	ninfinite += !made->is_finite;
+	nunreachable += contraction->is_finite && !expected;
+	ninfinite += !contraction->is_finite;
 }
 
-/* Search some paths and compare them with those in all distances. */
+/* Check some paths against those traced from all distances. */
 static void
-check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *made, bool reversed, uint64_t seed)
+check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *contraction, bool reversed, uint64_t seed)
 {
 	const uint64_t n = graph->nvertices;
 	double	   *distance = malloc(n * sizeof(double));
@@ -62,7 +65,7 @@ check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *m
 		{
 			const uint32_t target = t == 0 ? source : (uint32_t) (emogi_random(seed + 14 + s, t) % n);
 			EmogiPathAnswer answer;
-			const EmogiStatus status = emogi_contraction_path(made, graph, reversed, source, target, &answer, &control, &error);
+			const EmogiStatus status = emogi_contraction_path(contraction, graph, reversed, source, target, &answer, &control, &error);
 			uint64_t	length = 0,
 						ndifferent = 0;
 
@@ -79,7 +82,7 @@ check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *m
 				CHECK(ndifferent == 0, "%s: %u to %u: %llu vertices differ", name, source, target, (unsigned long long) ndifferent);
 			}
 			emogi_path_search_free(&answer);
-			check_reaches(name, made, reversed, source, target, distance[target] < (double) INFINITY);
+			check_reaches(name, contraction, reversed, source, target, distance[target] < (double) INFINITY);
 		}
 	}
 	free(distance);
@@ -87,9 +90,9 @@ check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *m
 	free(next);
 }
 
-/* Compare the distances from some vertices to others, more than are kept at once, with those that the engine finds. */
+/* Check distance matrices, with more targets than one batch holds, against the engine's. */
 static void
-check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *made, bool reversed, uint64_t seed)
+check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *contraction, bool reversed, uint64_t seed)
 {
 	uint32_t	ends[2][80];
 	double	   *found = malloc(80 * 80 * sizeof(double));
@@ -104,48 +107,51 @@ check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *
 	for (uint64_t i = 0; i < 160; i++)
 		ends[i / 80][i % 80] = (uint32_t) (emogi_random(seed + 77, i) % graph->nvertices);
 	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK, "%s: no distances", name);
-	status = emogi_contraction_distances(made, graph, reversed, &query, NULL, found, &nscanned, &control, &error);
+	status = emogi_contraction_distances(contraction, graph, reversed, &query, NULL, found, &nscanned, &control, &error);
 	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a matrix", name, status);
 	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: distances differ", name);
 	nmatrices += status == EMOGI_OK;
 	memset(found, 0, 80 * 80 * sizeof(double));
-	status = emogi_contraction_sweep(made, graph, reversed, &query, (int) (1 + seed % 3), NULL, found, &nscanned, &control, &error);
-	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a swept matrix", name, status);
-	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: swept distances differ", name);
+	status = emogi_contraction_sweep(contraction, graph, reversed, &query, (int) (1 + seed % 3), NULL, found, &nscanned, &control, &error);
+	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a matrix by sweeps", name, status);
+	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: distances by sweeps differ", name);
 	nswept += status == EMOGI_OK;
 	free(found);
 	free(expected);
 }
 
-/* Prepare a Graph and search in it. */
+/* Contract a graph, and search in it, forward and reversed. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
-	EmogiContraction *made;
+	EmogiContraction *contraction;
 	EmogiControl control = {0};
 	EmogiError	error;
 
 	if (graph->backward.offsets == NULL || graph->nvertices == 0)
 		return;
-	CHECK(emogi_contraction_make(graph, MOST_BYTES, NULL, &made, &control, &error) == EMOGI_OK, "%s: %s", name, error.message);
-	nrefused += made == NULL;
-	if (made == NULL)
+	CHECK(emogi_contraction_make(graph, MAX_BYTES, NULL, &contraction, &control, &error) == EMOGI_OK, "%s: %s", name, error.message);
+	nrefused += contraction == NULL;
+	if (contraction == NULL)
 		return;
-	check_paths(name, graph, made, false, seed);
-	check_matrix(name, graph, made, false, seed);
+	check_paths(name, graph, contraction, false, seed);
+	check_matrix(name, graph, contraction, false, seed);
 	if (seed % 2 == 0)
 	{
-		EmogiGraph	turned = *graph;
+		EmogiGraph	reversed_graph = *graph;
 
-		turned.forward = graph->backward;
-		turned.backward = graph->forward;
-		check_paths(name, &turned, made, true, seed);
-		check_matrix(name, &turned, made, true, seed);
+		reversed_graph.forward = graph->backward;
+		reversed_graph.backward = graph->forward;
+		check_paths(name, &reversed_graph, contraction, true, seed);
+		check_matrix(name, &reversed_graph, contraction, true, seed);
 	}
-	free(made);
+	free(contraction);
 }
 
-/* Get the weight of a street: any, of few digits, small integers, of very different sizes, nearly ties, and zeros among them. */
+/*
+ * Get the weight of a street: arbitrary, of few digits, small integers, of very different
+ * magnitudes, near ties, and some zeros.
+ */
 static double
 street_weight(uint64_t kind, uint64_t bits)
 {
@@ -171,7 +177,7 @@ street_weight(uint64_t kind, uint64_t bits)
 	}
 }
 
-/* Make a net of roads: a grid in which streets are missing, are there twice, or lead one way. */
+/* Make a road network: a grid in which streets are missing, duplicated, or one-way. */
 static EmogiShape
 make_net(uint64_t seed)
 {
@@ -196,7 +202,7 @@ make_net(uint64_t seed)
 	return net;
 }
 
-/* Nets of roads, all directions, all kinds of weights. */
+/* Check road networks in all directions with all kinds of weights. */
 static void
 check_nets(void)
 {
@@ -223,7 +229,10 @@ check_nets(void)
 	}
 }
 
-/* What is not road-like is refused, and soon: random edges, and hubs. */
+/*
+ * Check that random graphs and graphs with hubs are refused quickly, because they are not
+ * road-like.
+ */
 static void
 check_refused(void)
 {
@@ -236,7 +245,7 @@ check_refused(void)
 			EmogiBuiltGraph built;
 			EmogiControl control = {0};
 			EmogiError	error;
-			EmogiContraction *made;
+			EmogiContraction *contraction;
 			EmogiPool  *pool = emogi_cpu_engine_pool(states[1]);
 			double		start = emogi_pool_now_ms();
 			void	   *ones;
@@ -248,23 +257,26 @@ check_refused(void)
 			memset(ones, 1, built.graph.forward.nedges + 1);
 			built.graph.weight_type = EMOGI_WEIGHT_U8;
 			built.graph.forward.weights = built.graph.backward.weights = ones;
-			CHECK(emogi_contraction_make(&built.graph, MOST_BYTES, NULL, &made, &control, &error) == EMOGI_OK && made == NULL, "degree %d: made", degree);
+			CHECK(emogi_contraction_make(&built.graph, MAX_BYTES, NULL, &contraction, &control, &error) == EMOGI_OK && contraction == NULL, "degree %d: not refused", degree);
 			CHECK(emogi_pool_now_ms() - start < 20000.0, "degree %d: refused after %.0f ms", degree, emogi_pool_now_ms() - start);
 			free(ones);
-			free(made);
+			free(contraction);
 			emogi_built_graph_free(&built);
 			emogi_edge_set_free(&set);
 		}
 }
 
-/* Every allocation fails once; it is canceled; it has too little memory. */
+/*
+ * Check that each failed allocation is reported, that a job can be canceled, and that the memory
+ * limit applies.
+ */
 static void
 check_failures(void)
 {
 	EmogiShape	net = make_net(19);
 	double	   *weights = malloc((net.nedges + 1) * sizeof(double));
 	EmogiGraph	graph;
-	EmogiContraction *made = NULL;
+	EmogiContraction *contraction = NULL;
 	EmogiPathAnswer answer;
 	EmogiControl control = {.cancel = 1};
 	EmogiError	error;
@@ -273,21 +285,21 @@ check_failures(void)
 	for (uint64_t i = 0; i < net.nedges; i++)
 		weights[i] = street_weight(0, emogi_random(5, i));
 	graph = naive_build(&net, weights, EMOGI_BOTH, true);
-	CHECK(emogi_contraction_make(&graph, MOST_BYTES, NULL, &made, &control, &error) == EMOGI_CANCELED && made == NULL, "not canceled");
+	CHECK(emogi_contraction_make(&graph, MAX_BYTES, NULL, &contraction, &control, &error) == EMOGI_CANCELED && contraction == NULL, "not canceled");
 	control.cancel = 0;
-	CHECK(emogi_contraction_make(&graph, 10000, NULL, &made, &control, &error) == EMOGI_OK && made == NULL, "made in 10000 bytes");
+	CHECK(emogi_contraction_make(&graph, 10000, NULL, &contraction, &control, &error) == EMOGI_OK && contraction == NULL, "not refused with 10000 bytes");
 	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
 	{
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_make(&graph, MOST_BYTES, NULL, &made, &control, &error);
-		CHECK(status == EMOGI_OK ? made != NULL && n > 8 : status == EMOGI_NO_MEMORY && made == NULL && error.message[0] != '\0',
+		status = emogi_contraction_make(&graph, MAX_BYTES, NULL, &contraction, &control, &error);
+		CHECK(status == EMOGI_OK ? contraction != NULL && n > 8 : status == EMOGI_NO_MEMORY && contraction == NULL && error.message[0] != '\0',
 			  "allocation %u: status %d", n, status);
 	}
 	status = EMOGI_NO_MEMORY;
 	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
 	{
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_path(made, &graph, false, 0, (uint32_t) graph.nvertices - 1, &answer, &control, &error);
+		status = emogi_contraction_path(contraction, &graph, false, 0, (uint32_t) graph.nvertices - 1, &answer, &control, &error);
 		CHECK(status == EMOGI_OK ? answer.length > 0 && n > 8 : status == EMOGI_NO_MEMORY && answer.length == 0 && error.message[0] != '\0',
 			  "allocation %u of a path: status %d", n, status);
 		emogi_path_search_free(&answer);
@@ -301,7 +313,7 @@ check_failures(void)
 		uint64_t	nscanned;
 
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_distances(made, &graph, false, &query, NULL, distance, &nscanned, &control, &error);
+		status = emogi_contraction_distances(contraction, &graph, false, &query, NULL, distance, &nscanned, &control, &error);
 		CHECK(status == EMOGI_OK ? n > 8 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a matrix: status %d", n, status);
 	}
 	status = EMOGI_NO_MEMORY;
@@ -313,12 +325,12 @@ check_failures(void)
 		uint64_t	nscanned;
 
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_sweep(made, &graph, false, &query, 1, NULL, distance, &nscanned, &control, &error);
+		status = emogi_contraction_sweep(contraction, &graph, false, &query, 1, NULL, distance, &nscanned, &control, &error);
 		CHECK(status == EMOGI_OK ? n > 5 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a sweep: status %d", n, status);
 	}
 	control = (EmogiControl) {.cancel = 1};
-	CHECK(emogi_contraction_path(made, &graph, false, 0, 1, &answer, &control, &error) == EMOGI_CANCELED, "the path was not canceled");
-	free(made);
+	CHECK(emogi_contraction_path(contraction, &graph, false, 0, 1, &answer, &control, &error) == EMOGI_CANCELED, "the path was not canceled");
+	free(contraction);
 	naive_free(&graph);
 	free(weights);
 	emogi_shape_free(&net);
@@ -331,11 +343,11 @@ main(void)
 	check_nets();
 	CHECK(noutcomes[EMOGI_PATH_FOUND] > 5000 && noutcomes[EMOGI_PATH_NONE] > 500, "%llu paths, %llu without", (unsigned long long) noutcomes[EMOGI_PATH_FOUND],
 		  (unsigned long long) noutcomes[EMOGI_PATH_NONE]);
-	CHECK(noutcomes[EMOGI_PATH_GAVE_UP] < 300 && nrefused < 10, "%llu paths given up, %llu nets refused",
+	CHECK(noutcomes[EMOGI_PATH_GAVE_UP] < 300 && nrefused < 10, "%llu searches gave up, %llu networks refused",
 		  (unsigned long long) noutcomes[EMOGI_PATH_GAVE_UP], (unsigned long long) nrefused);
-	CHECK(nunreachable > 300 && ninfinite > 300, "%llu pairs out of reach, %llu with infinite weights", (unsigned long long) nunreachable,
+	CHECK(nunreachable > 300 && ninfinite > 300, "%llu pairs unreachable, %llu with infinite weights", (unsigned long long) nunreachable,
 		  (unsigned long long) ninfinite);
-	CHECK(nmatrices > 600 && nswept > 600, "%llu matrices, %llu swept", (unsigned long long) nmatrices, (unsigned long long) nswept);
+	CHECK(nmatrices > 600 && nswept > 600, "%llu matrices, %llu by sweeps", (unsigned long long) nmatrices, (unsigned long long) nswept);
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	check_refused();
 	check_failures();

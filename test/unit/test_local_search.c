@@ -1,5 +1,6 @@
 /*
- * test_local_search.c: a search that reaches little finds what the engine finds, and gives up where it should; and so its tree.
+ * test_local_search.c: tests of local searches in the backend, and of their trees, against the cpu
+ * engine; a search must give up exactly above its limit of edges
  */
 #include "build.h"
 #include "engines.h"
@@ -18,7 +19,7 @@ static uint64_t nanswers,
 			ntargeted,
 			ntrees;
 
-/* Ask the engine; columns[0] of the result is malloced. */
+/* Run a query on the engine; columns[0] of the result is malloced. */
 static EmogiResult
 run_engine(const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -31,7 +32,7 @@ run_engine(const EmogiGraph *graph, const EmogiQuery *query)
 	return result;
 }
 
-/* Get what the engine has for a vertex; INFINITY = not reached. */
+/* Return the engine's value of a vertex; INFINITY = not reached. */
 static double
 value_of(const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
 {
@@ -40,7 +41,7 @@ value_of(const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
 	return result->columns[0].float64[vertex];
 }
 
-/* Compare an answer to a query without targets with the engine's. */
+/* Compare the answer to a query without targets with the engine's. */
 static void
 check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiLocalAnswer *answer,
 			 const EmogiResult *result)
@@ -67,7 +68,7 @@ check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
 	nanswers++;
 }
 
-/* Get the vertex at a place of an answer. */
+/* Return the vertex at a position in an answer. */
 static uint32_t
 vertex_at(const EmogiLocalAnswer *answer, uint32_t place)
 {
@@ -91,7 +92,7 @@ check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, c
 	tree.algorithm = query->algorithm == EMOGI_BFS ? EMOGI_BFS_TREE : EMOGI_SHORTEST_PATH_TREE;
 	CHECK(engine->run(states[0], graph, &tree, &result, &control, &error) == EMOGI_OK, "%s: no tree", name);
 	CHECK(emogi_local_trees(graph, NULL, query, answer, predecessor, source, &nscanned), "%s: no memory", name);
-	CHECK(nscanned <= graph->forward.nedges, "%s: looked at %llu", name, (unsigned long long) nscanned);
+	CHECK(nscanned <= graph->forward.nedges, "%s: traversed %llu edges", name, (unsigned long long) nscanned);
 	for (uint64_t i = 0; i < answer->count; i++)
 		ndifferent += vertex_at(answer, predecessor[i]) != result.columns[1].vertex[answer->vertices[i]] ||
 			vertex_at(answer, source[i]) != result.columns[2].vertex[answer->vertices[i]];
@@ -103,7 +104,7 @@ check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, c
 	free(source);
 }
 
-/* Compare what an answer says of the targets. */
+/* Compare the values of the targets with the engine's. */
 static void
 check_targets(const char *name, const EmogiQuery *query, const EmogiLocalAnswer *answer, const EmogiResult *result)
 {
@@ -122,9 +123,9 @@ check_targets(const char *name, const EmogiQuery *query, const EmogiLocalAnswer 
 	ntargeted++;
 }
 
-/* Has a vertex more paths than doubles hold exactly? */
+/* Return true if a vertex has more paths than a double represents exactly. */
 static bool
-has_most_paths(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
+has_too_many_paths(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
 {
 	bool		has = false;
 
@@ -133,7 +134,7 @@ has_most_paths(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResu
 	return has;
 }
 
-/* Answer a query with as much to look at as it takes, and with one less. */
+/* Check a query with the limit of edges that it needs, and with one edge less. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -146,7 +147,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	result = run_engine(graph, &whole);
 	if (emogi_local_search(graph, NULL, query, UINT64_MAX, &answer) != EMOGI_LOCAL_ANSWERED)
 	{
-		CHECK(has_most_paths(graph, query, &result), "%s: gave up", name);
+		CHECK(has_too_many_paths(graph, query, &result), "%s: gave up", name);
 		free(result.columns[0].any);
 		free(result.columns[1].any);
 		return;
@@ -163,16 +164,16 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	emogi_local_search_free(&answer);
 	if (nscanned > query->ntargets + query->nsources)
 	{
-		CHECK(emogi_local_search(graph, NULL, query, nscanned, &answer) == EMOGI_LOCAL_ANSWERED, "%s: not with what it takes", name);
+		CHECK(emogi_local_search(graph, NULL, query, nscanned, &answer) == EMOGI_LOCAL_ANSWERED, "%s: gave up within the limit", name);
 		emogi_local_search_free(&answer);
 		CHECK(emogi_local_search(graph, NULL, query, nscanned - 1, &answer) == EMOGI_LOCAL_GAVE_UP && answer.vertices == NULL,
-			  "%s: with less than it takes", name);
+			  "%s: did not give up above the limit", name);
 	}
 	free(result.columns[0].any);
 	free(result.columns[1].any);
 }
 
-/* Ask random queries of a Graph. */
+/* Check random queries on a graph. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -199,9 +200,9 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* See that paths are counted up to 2^53 of them, along a chain of double edges, and no further. */
+/* Check that up to 2^53 paths are counted, along a chain of double edges, and more are not. */
 static void
-check_most_paths(void)
+check_many_paths(void)
 {
 	uint32_t	targets[120];
 	uint64_t	offsets[62];
@@ -229,7 +230,7 @@ int
 main(void)
 {
 	engines_open();
-	check_most_paths();
+	check_many_paths();
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	engines_close();
 	CHECK(nanswers > 1000 && ntargeted > 300 && ntrees > 1000, "%llu answers, %llu with targets, %llu trees", (unsigned long long) nanswers,

@@ -1,5 +1,6 @@
 /*
- * test_multi_path.c: searches for pairs with a common end find the paths that emogi_trace_path finds among all distances.
+ * test_multi_path.c: tests of searches for pairs with a common endpoint against emogi_trace_path on
+ * the distances to all vertices
  */
 #include "path_graphs.h"
 #include "contract/multi_path.h"
@@ -18,7 +19,7 @@ typedef struct Pair
 
 static uint64_t noutcomes[3];
 
-/* Compare a path with the one in all distances. */
+/* Compare a path with the one traced from all distances. */
 static void
 check_answer(const char *name, const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target, const EmogiMultiPathAnswer *answer)
 {
@@ -33,13 +34,16 @@ check_answer(const char *name, const EmogiGraph *graph, PathDistances *full, uin
 	noutcomes[answer->outcome]++;
 }
 
-/* Search for pairs with one source, or with one target, both paths and whether there is one; gets the list entries looked at for paths. */
+/*
+ * Search for pairs with a common source or target, both for paths and for reachability only.
+ * Returns the edges traversed by the former.
+ */
 static uint64_t
 check_group(const char *name, const EmogiGraph *graph, PathDistances *fulls, const Pair *pairs, uint64_t npairs, bool one_source)
 {
 	EmogiMultiPath *paths = emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL);
 	EmogiMultiPath *outcomes = emogi_multi_path_begin(graph, NULL, false, UINT64_MAX, NULL);
-	uint64_t	nlooked = 0;
+	uint64_t	nedges = 0;
 
 	for (uint64_t i = 0; i < npairs; i++)
 	{
@@ -53,11 +57,11 @@ check_group(const char *name, const EmogiGraph *graph, PathDistances *fulls, con
 		check_answer(name, graph, one_source ? fulls : &fulls[i], pair.source, pair.target, &path);
 		CHECK(outcome.outcome == path.outcome && (outcome.length == 0 || graph->weight_type != EMOGI_WEIGHT_NONE), "%s: %u to %u: outcomes %d and %d", name, pair.source, pair.target,
 			  outcome.outcome, path.outcome);
-		nlooked += path.edges_traversed;
+		nedges += path.edges_traversed;
 	}
 	emogi_multi_path_free(paths);
 	emogi_multi_path_free(outcomes);
-	return nlooked;
+	return nedges;
 }
 
 /* Search from some vertices to others. */
@@ -91,7 +95,7 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t n
 	free(sources);
 }
 
-/* Search in a Graph that has both directions. */
+/* Check a graph that has both orientations. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -99,7 +103,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		check_pairs(name, graph, seed, SOURCES, TARGETS);
 }
 
-/* Check a path whose sum overflows from the target on. */
+/* Check a path whose length overflows if added up from the target. */
 static void
 check_overflow(void)
 {
@@ -112,7 +116,7 @@ check_overflow(void)
 	naive_free(&graph);
 }
 
-/* Large graphs: the same paths, and less to look at for many together than for each by itself. */
+/* Check large graphs: paths, and that a common search traverses fewer edges than separate ones. */
 static void
 check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 {
@@ -120,7 +124,7 @@ check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 	EmogiControl control = {0};
 	EmogiError	error;
 	uint64_t	together = 0,
-				apart = 0;
+				separately = 0;
 
 	for (uint64_t i = 0; i < 4; i++)
 	{
@@ -136,27 +140,30 @@ check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 			EmogiPathAnswer answer;
 
 			emogi_path_search(&built.graph, NULL, pairs[t].source, pairs[t].target, UINT64_MAX, &answer, &control, &error);
-			apart += answer.edges_traversed;
+			separately += answer.edges_traversed;
 			emogi_path_search_free(&answer);
 		}
 		path_graphs_free(&full);
 	}
-	CHECK(together < apart, "generator %d, weights %d, direction %d: %llu list entries together, %llu apart", generator, kind, direction,
-		  (unsigned long long) together, (unsigned long long) apart);
+	CHECK(together < separately, "generator %d, weights %d, direction %d: %llu edges traversed together, %llu separately", generator, kind, direction,
+		  (unsigned long long) together, (unsigned long long) separately);
 	emogi_built_graph_free(&built);
 }
 
 static int	npolls;
-static int	most_polls;
+static int	max_polls;
 
-/* Stop after so many polls. */
+/* Stop after max_polls polls. */
 static bool
-poll_so_often(void)
+count_poll(void)
 {
-	return ++npolls > most_polls;
+	return ++npolls > max_polls;
 }
 
-/* Search for all pairs of vertex 0 with vertices 1 .. n; gets how many are found before it gives up. */
+/*
+ * Search for all pairs of vertex 0 with vertices 1 .. n; returns the number of answers before the
+ * search gives up.
+ */
 static uint64_t
 count_found(EmogiMultiPath *search, uint32_t n, uint64_t max_edges, uint64_t max_vertices)
 {
@@ -166,7 +173,7 @@ count_found(EmogiMultiPath *search, uint32_t n, uint64_t max_edges, uint64_t max
 	for (uint32_t t = 1; t <= n && answer.outcome != EMOGI_PATH_GAVE_UP; t++)
 	{
 		emogi_multi_path_next(search, 0, t, n - t + 1, 1, max_edges, max_vertices, &answer);
-		CHECK(answer.edges_traversed <= max_edges && answer.vertices_settled <= max_vertices, "%llu list entries, %llu vertices",
+		CHECK(answer.edges_traversed <= max_edges && answer.vertices_settled <= max_vertices, "%llu edges, %llu vertices",
 			  (unsigned long long) answer.edges_traversed, (unsigned long long) answer.vertices_settled);
 		count += answer.outcome != EMOGI_PATH_GAVE_UP;
 		noutcomes[answer.outcome]++;
@@ -177,29 +184,29 @@ count_found(EmogiMultiPath *search, uint32_t n, uint64_t max_edges, uint64_t max
 	return count;
 }
 
-/* Budgets of list entries, vertices and memory are kept, and polls are asked. */
+/* Check that the limits of edges, vertices, and memory are respected, and that the search polls. */
 static void
 check_bounds(void)
 {
 	EmogiBuiltGraph built = path_graphs_generate(EMOGI_URAND, 1, EMOGI_BOTH);
 	const EmogiGraph *graph = &built.graph;
 
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, UINT64_MAX) == 200, "not all");
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 0, UINT64_MAX) == 0, "without list entries");
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, 0) == 0, "without vertices");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, UINT64_MAX) == 200, "not all were found");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 0, UINT64_MAX) == 0, "found with a limit of 0 edges");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, 0) == 0, "found with a limit of 0 vertices");
 	for (uint64_t budget = 16; budget <= 65536; budget *= 4)
 	{
 		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 16 * budget, UINT64_MAX);
 		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, budget);
 		count_found(emogi_multi_path_begin(graph, NULL, true, 1024 * budget, NULL), 200, UINT64_MAX, UINT64_MAX);
 	}
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, 65536, NULL), 200, UINT64_MAX, UINT64_MAX) == 0, "without memory");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, 65536, NULL), 200, UINT64_MAX, UINT64_MAX) == 0, "found with little memory");
 	npolls = 0;
-	most_polls = INT_MAX;
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, poll_so_often), 200, UINT64_MAX, UINT64_MAX) == 200 && npolls > 0,
+	max_polls = INT_MAX;
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, count_poll), 200, UINT64_MAX, UINT64_MAX) == 200 && npolls > 0,
 		  "%d polls", npolls);
-	npolls = most_polls = 0;
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, poll_so_often), 200, UINT64_MAX, UINT64_MAX) < 200, "not stopped");
+	npolls = max_polls = 0;
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, count_poll), 200, UINT64_MAX, UINT64_MAX) < 200, "not stopped");
 	emogi_built_graph_free(&built);
 }
 

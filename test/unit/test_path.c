@@ -1,6 +1,6 @@
 /*
- * test_path.c: the cpu engine's best paths are the fixpoint that a naive search finds, bit for bit, for every application of
- * the path semiring.
+ * test_path.c: tests of the cpu engine's best paths against a queue-based search for the fixpoint,
+ * bit for bit, for all applications of the path semiring
  */
 #include "contract/semirings.h"
 #include "engines.h"
@@ -12,7 +12,10 @@
 #define QUERIES 3
 #define GRID_SIDE 200
 
-/* Fill value[nvertices] by the definition: a queue of vertices whose value has become better. Gets how many are reached. */
+/*
+ * Fill value[nvertices] by the definition, with a queue of improved vertices; returns the number of
+ * reached vertices.
+ */
 static uint64_t
 oracle_path(const EmogiGraph *graph, const EmogiQuery *query, double *value)
 {
@@ -51,11 +54,11 @@ oracle_path(const EmogiGraph *graph, const EmogiQuery *query, double *value)
 		{
 			double		weight = emogi_weight(graph->forward.weights, graph->weight_type, i);
 			uint32_t	v = graph->forward.targets[i];
-			double		offer = emogi_path_candidate(algorithm, value[u], weight);
+			double		candidate = emogi_path_candidate(algorithm, value[u], weight);
 
-			if (isinf(weight) || !emogi_path_better(algorithm, offer, value[v]) || !(offer <= bound))
+			if (isinf(weight) || !emogi_path_better(algorithm, candidate, value[v]) || !(candidate <= bound))
 				continue;
-			value[v] = offer;
+			value[v] = candidate;
 			if (!queued[v])
 				queue[(head + count++) % (n + 1)] = v;
 			queued[v] = true;
@@ -68,18 +71,21 @@ oracle_path(const EmogiGraph *graph, const EmogiQuery *query, double *value)
 	return nreached;
 }
 
-/* Ask a query again for some vertices alone; expected: [nvertices], the values of all. What does not add up takes no notice. */
+/*
+ * Check a query with targets against expected[nvertices], the values of all vertices. Algorithms
+ * that are not additive ignore the targets.
+ */
 static void
 check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const double *expected)
 {
 	uint64_t	unwritten = UINT64_C(0x5555555555555555);
 	uint32_t	targets[MAX_TARGETS];
-	EmogiQuery	near = *query;
+	EmogiQuery	targeted = *query;
 	double	   *value = malloc((graph->nvertices + 1) * sizeof(double));
 
-	near.targets = targets;
-	near.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
-	for (uint64_t i = 0; i < near.ntargets; i++)
+	targeted.targets = targets;
+	targeted.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
+	for (uint64_t i = 0; i < targeted.ntargets; i++)
 		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) % graph->nvertices);
 	for (int e = 0; e < NENGINES; e++)
 	{
@@ -91,10 +97,10 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 					nunwritten = 0;
 
 		memset(value, 0x55, graph->nvertices * sizeof(double));
-		status = engine->run(states[e], graph, &near, &result, &control, &error);
+		status = engine->run(states[e], graph, &targeted, &result, &control, &error);
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 			nunwritten += memcmp(&value[v], &unwritten, sizeof(double)) == 0;
-		for (uint64_t i = 0; i < near.ntargets; i++)
+		for (uint64_t i = 0; i < targeted.ntargets; i++)
 			ndifferent += memcmp(&value[targets[i]], &expected[targets[i]], sizeof(double)) != 0;
 		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0, "%s: algorithm %d, status %d, %llu targets differ, "
 			  "%llu unwritten", name, query->algorithm, status, (unsigned long long) ndifferent,
@@ -105,7 +111,7 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 	free(value);
 }
 
-/* Ask one query of every engine. */
+/* Run one query on all engines, and check the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -137,7 +143,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	free(value);
 }
 
-/* Ask queries of a Graph. */
+/* Check queries on a graph. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -165,7 +171,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* Graphs that are large enough for every thread, in few bins and in many. */
+/* Check graphs that are large enough for all threads, with few bins and with many. */
 static void
 check_large(int kind)
 {
@@ -182,12 +188,15 @@ check_large(int kind)
 	emogi_shape_free(&shape);
 }
 
-/* On a grid the search for near targets sees little of the whole, on one for a target out of reach all of it. */
+/*
+ * Check that on a grid, a search for near targets traverses a small part, and for an unreachable
+ * target everything.
+ */
 static void
 check_near_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
-	static const uint32_t near_ones[] = {GRID_SIDE + 1, 3, 3};
-	static const uint32_t lone[] = {3, GRID_SIDE * GRID_SIDE};
+	static const uint32_t near_targets[] = {GRID_SIDE + 1, 3, 3};
+	static const uint32_t unreachable[] = {3, GRID_SIDE * GRID_SIDE};
 	uint32_t	source = 0;
 	double	   *value = malloc(graph->nvertices * sizeof(double));
 	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
@@ -198,25 +207,25 @@ check_near_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 		EmogiControl control = {0};
 		EmogiError	error;
 
-		query.targets = near_ones;
+		query.targets = near_targets;
 		query.ntargets = 3;
 		engine->run(states[e], graph, &query, &result, &control, &error);
-		CHECK(result.edges_traversed > 0 && result.edges_traversed < graph->forward.nedges / 20, "%s: %llu entries", name,
+		CHECK(result.edges_traversed > 0 && result.edges_traversed < graph->forward.nedges / 20, "%s: %llu edges traversed", name,
 			  (unsigned long long) result.edges_traversed);
-		query.targets = lone;
+		query.targets = unreachable;
 		query.ntargets = 2;
 		engine->run(states[e], graph, &query, &result, &control, &error);
 		CHECK(result.nreached == GRID_SIDE * GRID_SIDE, "%s: %llu reached", name, (unsigned long long) result.nreached);
 		query.targets = &source;
 		query.ntargets = 1;
 		engine->run(states[e], graph, &query, &result, &control, &error);
-		/* its own edges, and those behind edges that weigh nothing: what is as near has to be known */
-		CHECK(result.edges_traversed < graph->forward.nedges / 20, "%s: %llu entries", name, (unsigned long long) result.edges_traversed);
+		/* edges of the source, and of vertices at distance zero, which must be settled as well */
+		CHECK(result.edges_traversed < graph->forward.nedges / 20, "%s: %llu edges traversed", name, (unsigned long long) result.edges_traversed);
 	}
 	free(value);
 }
 
-/* On a grid, where the first way found is seldom the best, each of many targets has the distance of a full search. */
+/* Check single targets on a grid, where the first path found is rarely the best. */
 static void
 check_single_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -242,7 +251,10 @@ check_single_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 	free(result.columns[0].float64);
 }
 
-/* A target that a heavy edge reaches at once is not settled until the light ones have been followed, bins and bins later. */
+/*
+ * Check that a target at the end of a heavy edge is not settled before paths of light edges, many
+ * bins later.
+ */
 static void
 check_detour(uint64_t nedges)
 {
@@ -266,7 +278,7 @@ check_detour(uint64_t nedges)
 		EmogiError	error;
 
 		CHECK(engine->run(states[e], &graph, &query, &result, &control, &error) == EMOGI_OK &&
-			  result.columns[0].float64[target] == (double) nedges, "engine %d: %g by a detour of %llu", e, result.columns[0].float64[target],
+			  result.columns[0].float64[target] == (double) nedges, "engine %d: %g instead of a path of %llu edges", e, result.columns[0].float64[target],
 			  (unsigned long long) nedges);
 	}
 	free(result.columns[0].float64);
@@ -275,7 +287,7 @@ check_detour(uint64_t nedges)
 	emogi_shape_free(&chain);
 }
 
-/* Make a grid, and beside it an edge that the grid does not reach. */
+/* Make a grid, and an edge that is not reachable from it. */
 static EmogiShape
 make_grid(void)
 {
@@ -292,7 +304,7 @@ make_grid(void)
 	return grid;
 }
 
-/* A verifier that accepts anything would hide everything: break right answers and see them refused. */
+/* Check that the verifier rejects changed answers. */
 static void
 check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -322,7 +334,7 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	free(value);
 }
 
-/* A long chain: a level an edge, and canceled half of the way. */
+/* Check a long chain, which needs one level per edge, and cancel. */
 static void
 check_chain(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
