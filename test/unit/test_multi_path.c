@@ -21,12 +21,15 @@ static uint64_t noutcomes[3];
 
 /* Compare a path with the one traced from all distances. */
 static void
-check_answer(const char *name, const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target, const EmogiMultiPathAnswer *answer)
+check_answer(const char *name, const EmogiGraph *graph, PathDistances *full, uint32_t source,
+			 uint32_t target, const EmogiMultiPathAnswer *answer)
 {
 	uint64_t	length;
-	uint64_t	ndifferent = path_graphs_differ(graph, full, source, target, answer->vertices, answer->distance, answer->length, &length);
+	uint64_t ndifferent = path_graphs_differ(graph, full, source, target, answer->vertices,
+											 answer->distance, answer->length, &length);
 
-	CHECK(answer->outcome == (length > 0 ? EMOGI_PATH_FOUND : EMOGI_PATH_NONE), "%s: %u to %u: outcome %d", name, source, target, answer->outcome);
+	CHECK(answer->outcome == (length > 0 ? EMOGI_PATH_FOUND : EMOGI_PATH_NONE),
+		  "%s: %u to %u: outcome %d", name, source, target, answer->outcome);
 	CHECK(answer->length == length, "%s: %u to %u: %llu vertices, not %llu", name, source, target,
 		  (unsigned long long) answer->length, (unsigned long long) length);
 	CHECK(ndifferent == 0, "%s: %u to %u: %llu of %llu vertices differ", name, source, target,
@@ -39,7 +42,8 @@ check_answer(const char *name, const EmogiGraph *graph, PathDistances *full, uin
  * Returns the edges traversed by the former.
  */
 static uint64_t
-check_group(const char *name, const EmogiGraph *graph, PathDistances *fulls, const Pair *pairs, uint64_t npairs, bool one_source)
+check_group(const char *name, const EmogiGraph *graph, PathDistances *fulls, const Pair *pairs,
+			uint64_t npairs, bool one_source)
 {
 	EmogiMultiPath *paths = emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL);
 	EmogiMultiPath *outcomes = emogi_multi_path_begin(graph, NULL, false, UINT64_MAX, NULL);
@@ -52,11 +56,15 @@ check_group(const char *name, const EmogiGraph *graph, PathDistances *fulls, con
 		EmogiMultiPathAnswer path;
 		EmogiMultiPathAnswer outcome;
 
-		emogi_multi_path_next(paths, pair.source, pair.target, one_source ? nleft : 1, one_source ? 1 : nleft, UINT64_MAX, UINT64_MAX, &path);
-		emogi_multi_path_next(outcomes, pair.source, pair.target, one_source ? nleft : 1, one_source ? 1 : nleft, UINT64_MAX, UINT64_MAX, &outcome);
+		emogi_multi_path_next(paths, pair.source, pair.target, one_source ? nleft : 1,
+							  one_source ? 1 : nleft, UINT64_MAX, UINT64_MAX, &path);
+		emogi_multi_path_next(outcomes, pair.source, pair.target, one_source ? nleft : 1,
+							  one_source ? 1 : nleft, UINT64_MAX, UINT64_MAX, &outcome);
 		check_answer(name, graph, one_source ? fulls : &fulls[i], pair.source, pair.target, &path);
-		CHECK(outcome.outcome == path.outcome && (outcome.length == 0 || graph->weight_type != EMOGI_WEIGHT_NONE), "%s: %u to %u: outcomes %d and %d", name, pair.source, pair.target,
-			  outcome.outcome, path.outcome);
+		CHECK(outcome.outcome == path.outcome &&
+			  (outcome.length == 0 || graph->weight_type != EMOGI_WEIGHT_NONE),
+			  "%s: %u to %u: outcomes %d and %d", name, pair.source, pair.target, outcome.outcome,
+			  path.outcome);
 		nedges += path.edges_traversed;
 	}
 	emogi_multi_path_free(paths);
@@ -66,7 +74,8 @@ check_group(const char *name, const EmogiGraph *graph, PathDistances *fulls, con
 
 /* Search from some vertices to others. */
 static void
-check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t nsources, uint64_t ntargets)
+check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t nsources,
+			uint64_t ntargets)
 {
 	PathDistances *fulls = malloc((nsources + 1) * sizeof *fulls);
 	Pair	   *pairs = malloc((nsources + ntargets + 2) * sizeof *pairs);
@@ -77,12 +86,16 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t n
 		sources[i] = (uint32_t) (emogi_random(seed + 13, i) % graph->nvertices);
 		fulls[i] = path_graphs_distances(graph, sources[i]);
 		for (uint64_t t = 0; t <= ntargets; t++)
-			pairs[t] = (Pair) {sources[i], t == seed % 4 ? sources[i] : (uint32_t) (emogi_random(seed + 14 + i, t) % graph->nvertices)};
+			pairs[t] = (Pair) {sources[i],
+				t ==
+				seed % 4 ? sources[i]
+				: (uint32_t) (emogi_random(seed + 14 + i, t) % graph->nvertices)};
 		check_group(name, graph, &fulls[i], pairs, ntargets + 1, true);
 	}
 	for (uint64_t t = 0; t < ntargets && nsources > 1; t++)
 	{
-		const uint32_t target = t == 0 ? sources[1] : (uint32_t) (emogi_random(seed + 77, t) % graph->nvertices);
+		const uint32_t target = t == 0 ? sources[1]
+			: (uint32_t) (emogi_random(seed + 77, t) % graph->nvertices);
 
 		for (uint64_t i = 0; i < nsources; i++)
 			pairs[i] = (Pair) {sources[i], target};
@@ -132,21 +145,25 @@ check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 		PathDistances full;
 
 		for (uint64_t t = 0; t < 40; t++)
-			pairs[t] = (Pair) {(uint32_t) (emogi_random(11, i) % built.graph.nvertices), (uint32_t) (emogi_random(12 + i, t) % built.graph.nvertices)};
+			pairs[t] = (Pair) {(uint32_t) (emogi_random(11, i) % built.graph.nvertices),
+				(uint32_t) (emogi_random(12 + i, t) % built.graph.nvertices)};
 		full = path_graphs_distances(&built.graph, pairs[0].source);
 		together += check_group("large", &built.graph, &full, pairs, 40, true);
 		for (uint64_t t = 0; t < 40; t++)
 		{
 			EmogiPathAnswer answer;
 
-			emogi_path_search(&built.graph, NULL, pairs[t].source, pairs[t].target, UINT64_MAX, &answer, &control, &error);
+			emogi_path_search(&built.graph, NULL, pairs[t].source, pairs[t].target, UINT64_MAX,
+							  &answer, &control, &error);
 			separately += answer.edges_traversed;
 			emogi_path_search_free(&answer);
 		}
 		path_graphs_free(&full);
 	}
-	CHECK(together < separately, "generator %d, weights %d, direction %d: %llu edges traversed together, %llu separately", generator, kind, direction,
-		  (unsigned long long) together, (unsigned long long) separately);
+	CHECK(together < separately,
+		  "generator %d, weights %d, direction %d: %llu edges traversed together, %llu separately",
+		  generator, kind, direction, (unsigned long long) together,
+		  (unsigned long long) separately);
 	emogi_built_graph_free(&built);
 }
 
@@ -173,13 +190,15 @@ count_found(EmogiMultiPath *search, uint32_t n, uint64_t max_edges, uint64_t max
 	for (uint32_t t = 1; t <= n && answer.outcome != EMOGI_PATH_GAVE_UP; t++)
 	{
 		emogi_multi_path_next(search, 0, t, n - t + 1, 1, max_edges, max_vertices, &answer);
-		CHECK(answer.edges_traversed <= max_edges && answer.vertices_settled <= max_vertices, "%llu edges, %llu vertices",
-			  (unsigned long long) answer.edges_traversed, (unsigned long long) answer.vertices_settled);
+		CHECK(answer.edges_traversed <= max_edges && answer.vertices_settled <= max_vertices,
+			  "%llu edges, %llu vertices", (unsigned long long) answer.edges_traversed,
+			  (unsigned long long) answer.vertices_settled);
 		count += answer.outcome != EMOGI_PATH_GAVE_UP;
 		noutcomes[answer.outcome]++;
 	}
 	emogi_multi_path_next(search, 0, n, 1, 1, UINT64_MAX, UINT64_MAX, &answer);
-	CHECK((answer.outcome == EMOGI_PATH_GAVE_UP) == (count < n), "outcome %d after %llu of %u", answer.outcome, (unsigned long long) count, n);
+	CHECK((answer.outcome == EMOGI_PATH_GAVE_UP) == (count < n), "outcome %d after %llu of %u",
+		  answer.outcome, (unsigned long long) count, n);
 	emogi_multi_path_free(search);
 	return count;
 }
@@ -191,22 +210,30 @@ check_bounds(void)
 	EmogiBuiltGraph built = path_graphs_generate(EMOGI_URAND, 1, EMOGI_BOTH);
 	const EmogiGraph *graph = &built.graph;
 
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, UINT64_MAX) == 200, "not all were found");
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 0, UINT64_MAX) == 0, "found with a limit of 0 edges");
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, 0) == 0, "found with a limit of 0 vertices");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX,
+					  UINT64_MAX) == 200, "not all were found");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 0,
+					  UINT64_MAX) == 0, "found with a limit of 0 edges");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX,
+					  0) == 0, "found with a limit of 0 vertices");
 	for (uint64_t budget = 16; budget <= 65536; budget *= 4)
 	{
-		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 16 * budget, UINT64_MAX);
-		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, budget);
-		count_found(emogi_multi_path_begin(graph, NULL, true, 1024 * budget, NULL), 200, UINT64_MAX, UINT64_MAX);
+		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 16 * budget,
+					UINT64_MAX);
+		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX,
+					budget);
+		count_found(emogi_multi_path_begin(graph, NULL, true, 1024 * budget, NULL), 200, UINT64_MAX,
+					UINT64_MAX);
 	}
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, 65536, NULL), 200, UINT64_MAX, UINT64_MAX) == 0, "found with little memory");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, 65536, NULL), 200, UINT64_MAX,
+					  UINT64_MAX) == 0, "found with little memory");
 	npolls = 0;
 	max_polls = INT_MAX;
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, count_poll), 200, UINT64_MAX, UINT64_MAX) == 200 && npolls > 0,
-		  "%d polls", npolls);
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, count_poll), 200,
+					  UINT64_MAX, UINT64_MAX) == 200 && npolls > 0, "%d polls", npolls);
 	npolls = max_polls = 0;
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, count_poll), 200, UINT64_MAX, UINT64_MAX) < 200, "not stopped");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, count_poll), 200,
+					  UINT64_MAX, UINT64_MAX) < 200, "not stopped");
 	emogi_built_graph_free(&built);
 }
 
@@ -228,7 +255,8 @@ main(void)
 	}
 	check_bounds();
 	for (int outcome = 0; outcome < 3; outcome++)
-		CHECK(noutcomes[outcome] > 10, "outcome %d: %llu times", outcome, (unsigned long long) noutcomes[outcome]);
+		CHECK(noutcomes[outcome] > 10, "outcome %d: %llu times", outcome,
+			  (unsigned long long) noutcomes[outcome]);
 	engines_close();
 	return check_report("test_multi_path");
 }
