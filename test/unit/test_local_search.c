@@ -23,7 +23,8 @@ static uint64_t nanswers,
 static EmogiResult
 run_engine(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	EmogiResult result = {.columns = {{.any = malloc((graph->nvertices + 1) * sizeof(double))}, {.any = malloc((graph->nvertices + 1) * sizeof(double))}}};
+	EmogiResult result = {.columns = {{.any = malloc((graph->nvertices + 1) * sizeof(double))},
+	{.any = malloc((graph->nvertices + 1) * sizeof(double))}}};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -43,8 +44,8 @@ value_of(const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
 
 /* Compare the answer to a query without targets with the engine's. */
 static void
-check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiLocalAnswer *answer,
-			 const EmogiResult *result)
+check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			 const EmogiLocalAnswer *answer, const EmogiResult *result)
 {
 	uint64_t	at = 0,
 				ndifferent = 0;
@@ -56,15 +57,19 @@ check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
 		if (!(value < (double) INFINITY))
 			continue;
 		if (at < answer->count)
-			ndifferent += answer->vertices[at] != v || memcmp(&answer->values[at], &value, sizeof(double)) != 0 ||
-				(query->algorithm == EMOGI_SSNSP && answer->paths[at] != result->columns[1].float64[v]);
+			ndifferent += answer->vertices[at] != v ||
+				memcmp(&answer->values[at], &value, sizeof(double)) != 0 ||
+				(query->algorithm == EMOGI_SSNSP &&
+				 answer->paths[at] != result->columns[1].float64[v]);
 		at++;
 	}
-	CHECK(at == answer->count && ndifferent == 0, "%s: %llu of %llu, not %llu", name, (unsigned long long) ndifferent,
-		  (unsigned long long) answer->count, (unsigned long long) at);
+	CHECK(at == answer->count && ndifferent == 0, "%s: %llu of %llu, not %llu", name,
+		  (unsigned long long) ndifferent, (unsigned long long) answer->count,
+		  (unsigned long long) at);
 	CHECK(answer->count == result->nreached, "%s: reached", name);
 	if (query->algorithm != EMOGI_SSSP)
-		CHECK(answer->nlevels == result->nlevels, "%s: %u levels, not %u", name, answer->nlevels, result->nlevels);
+		CHECK(answer->nlevels == result->nlevels, "%s: %u levels, not %u", name, answer->nlevels,
+			  result->nlevels);
 	nanswers++;
 }
 
@@ -77,26 +82,33 @@ vertex_at(const EmogiLocalAnswer *answer, uint32_t place)
 
 /* Compare the tree of an answer to a query without targets with the engine's. */
 static void
-check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiLocalAnswer *answer)
+check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+		   const EmogiLocalAnswer *answer)
 {
 	const uint64_t n = graph->nvertices;
 	EmogiQuery	tree = *query;
 	uint32_t   *predecessor = malloc((answer->count + 1) * sizeof *predecessor);
 	uint32_t   *source = malloc((answer->count + 1) * sizeof *source);
-	EmogiResult result = {.columns = {{.any = malloc((n + 1) * sizeof(double))}, {.any = malloc((n + 1) * sizeof(uint32_t))}, {.any = malloc((n + 1) * sizeof(uint32_t))}}};
+	EmogiResult result = {.columns = {{.any = malloc((n + 1) * sizeof(double))},
+	{.any = malloc((n + 1) * sizeof(uint32_t))}, {.any = malloc((n + 1) * sizeof(uint32_t))}}};
 	EmogiControl control = {0};
 	EmogiError	error;
 	uint64_t	nscanned;
 	uint64_t	ndifferent = 0;
 
 	tree.algorithm = query->algorithm == EMOGI_BFS ? EMOGI_BFS_TREE : EMOGI_SHORTEST_PATH_TREE;
-	CHECK(engine->run(states[0], graph, &tree, &result, &control, &error) == EMOGI_OK, "%s: no tree", name);
-	CHECK(emogi_local_trees(graph, NULL, query, answer, predecessor, source, &nscanned), "%s: no memory", name);
-	CHECK(nscanned <= graph->forward.nedges, "%s: traversed %llu edges", name, (unsigned long long) nscanned);
+	CHECK(engine->run(states[0], graph, &tree, &result, &control, &error) == EMOGI_OK,
+		  "%s: no tree", name);
+	CHECK(emogi_local_trees(graph, NULL, query, answer, predecessor, source, &nscanned),
+		  "%s: no memory", name);
+	CHECK(nscanned <= graph->forward.nedges, "%s: traversed %llu edges", name,
+		  (unsigned long long) nscanned);
 	for (uint64_t i = 0; i < answer->count; i++)
-		ndifferent += vertex_at(answer, predecessor[i]) != result.columns[1].vertex[answer->vertices[i]] ||
+		ndifferent += vertex_at(answer, predecessor[i]) !=
+			result.columns[1].vertex[answer->vertices[i]] ||
 			vertex_at(answer, source[i]) != result.columns[2].vertex[answer->vertices[i]];
-	CHECK(ndifferent == 0, "%s: %llu of %llu in a tree", name, (unsigned long long) ndifferent, (unsigned long long) answer->count);
+	CHECK(ndifferent == 0, "%s: %llu of %llu in a tree", name, (unsigned long long) ndifferent,
+		  (unsigned long long) answer->count);
 	ntrees++;
 	for (int i = 0; i < 3; i++)
 		free(result.columns[i].any);
@@ -106,7 +118,8 @@ check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, c
 
 /* Compare the values of the targets with the engine's. */
 static void
-check_targets(const char *name, const EmogiQuery *query, const EmogiLocalAnswer *answer, const EmogiResult *result)
+check_targets(const char *name, const EmogiQuery *query, const EmogiLocalAnswer *answer,
+			  const EmogiResult *result)
 {
 	uint64_t	ndifferent = 0;
 
@@ -119,7 +132,8 @@ check_targets(const char *name, const EmogiQuery *query, const EmogiLocalAnswer 
 				value = answer->values[i];
 		ndifferent += value != value_of(result, query->algorithm, query->targets[t]);
 	}
-	CHECK(ndifferent == 0, "%s: %llu of %llu targets", name, (unsigned long long) ndifferent, (unsigned long long) query->ntargets);
+	CHECK(ndifferent == 0, "%s: %llu of %llu targets", name, (unsigned long long) ndifferent,
+		  (unsigned long long) query->ntargets);
 	ntargeted++;
 }
 
@@ -164,10 +178,12 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	emogi_local_search_free(&answer);
 	if (nscanned > query->ntargets + query->nsources)
 	{
-		CHECK(emogi_local_search(graph, NULL, query, nscanned, &answer) == EMOGI_LOCAL_ANSWERED, "%s: gave up within the limit", name);
+		CHECK(emogi_local_search(graph, NULL, query, nscanned, &answer) == EMOGI_LOCAL_ANSWERED,
+			  "%s: gave up within the limit", name);
 		emogi_local_search_free(&answer);
-		CHECK(emogi_local_search(graph, NULL, query, nscanned - 1, &answer) == EMOGI_LOCAL_GAVE_UP && answer.vertices == NULL,
-			  "%s: did not give up above the limit", name);
+		CHECK(emogi_local_search(graph, NULL, query, nscanned - 1, &answer) ==
+			  EMOGI_LOCAL_GAVE_UP && answer.vertices == NULL, "%s: did not give up above the limit",
+			  name);
 	}
 	free(result.columns[0].any);
 	free(result.columns[1].any);
@@ -188,7 +204,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		query.targets = targets;
 		query.ntargets = i % 4 == 3 ? 1 + emogi_random(seed, 1000 + i) % MAX_SOURCES : 0;
 		for (uint64_t t = 0; t < query.ntargets; t++)
-			targets[t] = (uint32_t) (emogi_random(seed, 1100 + i * MAX_SOURCES + t) % graph->nvertices);
+			targets[t] = (uint32_t) (emogi_random(seed, 1100 + i * MAX_SOURCES + t) %
+									 graph->nvertices);
 		query.algorithm = EMOGI_BFS;
 		check_query(name, graph, &query);
 		query.algorithm = EMOGI_SSSP;
@@ -207,7 +224,8 @@ check_many_paths(void)
 	uint32_t	targets[120];
 	uint64_t	offsets[62];
 	uint32_t	source = 0;
-	EmogiGraph	graph = {.nvertices = 61,.forward = {.nedges = 120,.offsets = offsets,.targets = targets}};
+	EmogiGraph graph = {.nvertices = 61,
+		.forward = {.nedges = 120,.offsets = offsets,.targets = targets}};
 	EmogiQuery	query = {.algorithm = EMOGI_SSNSP,.nsources = 1,.sources = &source};
 	EmogiLocalAnswer answer;
 
@@ -218,10 +236,12 @@ check_many_paths(void)
 		targets[e] = e / 2 + 1;
 	for (query.max_depth = 0; query.max_depth <= 60; query.max_depth++)
 	{
-		const bool	answered = emogi_local_search(&graph, NULL, &query, UINT64_MAX, &answer) == EMOGI_LOCAL_ANSWERED;
+		const bool	answered = emogi_local_search(&graph, NULL, &query, UINT64_MAX, &answer) ==
+			EMOGI_LOCAL_ANSWERED;
 
 		CHECK(answered == (query.max_depth <= 53), "%lld links", (long long) query.max_depth);
-		CHECK(!answered || answer.paths[query.max_depth] == ldexp(1.0, (int) query.max_depth), "%lld links: paths", (long long) query.max_depth);
+		CHECK(!answered || answer.paths[query.max_depth] == ldexp(1.0, (int) query.max_depth),
+			  "%lld links: paths", (long long) query.max_depth);
 		emogi_local_search_free(&answer);
 	}
 }
@@ -233,7 +253,8 @@ main(void)
 	check_many_paths();
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	engines_close();
-	CHECK(nanswers > 1000 && ntargeted > 300 && ntrees > 1000, "%llu answers, %llu with targets, %llu trees", (unsigned long long) nanswers,
+	CHECK(nanswers > 1000 && ntargeted > 300 && ntrees > 1000,
+		  "%llu answers, %llu with targets, %llu trees", (unsigned long long) nanswers,
 		  (unsigned long long) ntargeted, (unsigned long long) ntrees);
 	return check_report("test_local_search");
 }
