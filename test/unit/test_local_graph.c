@@ -33,7 +33,8 @@ run_engine(const EmogiGraph *graph, EmogiAlgorithm algorithm)
 
 /* Return the row of a vertex, in which vertices are replaced by their keys. */
 static int64_t
-row_of(const EmogiGraph *graph, const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
+row_of(const EmogiGraph *graph, const EmogiResult *result, EmogiAlgorithm algorithm,
+	   uint32_t vertex)
 {
 	switch (emogi_algorithm_row(algorithm)->columns[0].type)
 	{
@@ -51,8 +52,8 @@ row_of(const EmogiGraph *graph, const EmogiResult *result, EmogiAlgorithm algori
  * graph with its overlay.
  */
 static void
-check_rows(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, const EmogiResult *expected,
-		   EmogiAlgorithm algorithm, const char *what)
+check_rows(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new,
+		   const EmogiResult *expected, EmogiAlgorithm algorithm, const char *what)
 {
 	const uint64_t nselected = 1 + draw(once_in(2) ? 1 : MAX_SELECTED);
 	const uint64_t max_edges = once_in(4) ? draw(2 * new->forward.nedges + 1) : UINT64_MAX;
@@ -68,13 +69,15 @@ check_rows(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph 
 		selected[i] = (uint32_t) draw(new->nvertices);
 		places[i] = emogi_overlay_vertex(old, overlay, new->ids[selected[i]]);
 	}
-	if (!emogi_local_graph_make(old, overlay, emogi_local_scope(algorithm), places, nselected, max_edges, max_kept, &local))
+	if (!emogi_local_graph_make(old, overlay, emogi_local_scope(algorithm), places, nselected,
+								max_edges, max_kept, &local))
 	{
 		CHECK(max_edges < UINT64_MAX || max_kept < UINT64_MAX, "%s: no graph", what);
 		nrefused++;
 		return;
 	}
-	CHECK(local.edges_scanned <= max_edges && local.graph.forward.nedges <= max_kept, "%s: limits", what);
+	CHECK(local.edges_scanned <= max_edges && local.graph.forward.nedges <= max_kept, "%s: limits",
+		  what);
 	result = run_engine(&local.graph, algorithm);
 	for (uint64_t i = 0; i < nselected; i++)
 	{
@@ -82,9 +85,11 @@ check_rows(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph 
 
 		ndifferent += place == EMOGI_NO_VERTEX || row_of(&local.graph, &result, algorithm, place) !=
 			row_of(new, expected, algorithm, selected[i]);
-		npoints += algorithm == EMOGI_ARTICULATION_POINTS && row_of(new, expected, algorithm, selected[i]) > 1;
+		npoints += algorithm == EMOGI_ARTICULATION_POINTS &&
+			row_of(new, expected, algorithm, selected[i]) > 1;
 	}
-	CHECK(ndifferent == 0, "%s: %llu rows of %s", what, (unsigned long long) ndifferent, emogi_algorithm_row(algorithm)->name);
+	CHECK(ndifferent == 0, "%s: %llu rows of %s", what, (unsigned long long) ndifferent,
+		  emogi_algorithm_row(algorithm)->name);
 	nmade++;
 	nsmaller += local.graph.forward.nedges < new->forward.nedges;
 	free(result.columns[0].any);
@@ -93,7 +98,8 @@ check_rows(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph 
 
 /* Check all algorithms that support local subgraphs. */
 static void
-check_algorithms(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, EmogiDirection direction, const char *what)
+check_algorithms(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new,
+				 EmogiDirection direction, const char *what)
 {
 	for (EmogiAlgorithm algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
 	{
@@ -113,8 +119,9 @@ check_algorithms(const EmogiGraph *old, const EmogiOverlay *overlay, const Emogi
 static void
 check_round(History *history, const char *what)
 {
-	EmogiMergeInput input = {.graph = &history->graph, .direction = history->direction, .weight_type = history->graph.weight_type,
-		.nchanges = history->nchanges, .changes = history->changes, .memory = splice_scratch};
+	EmogiMergeInput input = {.graph = &history->graph, .direction = history->direction,
+		.weight_type = history->graph.weight_type, .nchanges = history->nchanges,
+		.changes = history->changes, .memory = splice_scratch};
 	EmogiGraph	new = {0};
 	EmogiOverlay overlay;
 
@@ -189,7 +196,8 @@ check_hub(History *history, EmogiDirection direction)
 	for (int64_t i = 0; i < 3000; i += 2)
 	{
 		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = 1500, .dst = i};
-		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = i, .dst = i % 3 == 0 ? 1500 : (i + 2) % 3000};
+		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = i,
+			.dst = i % 3 == 0 ? 1500 : (i + 2) % 3000};
 	}
 	begin_history(history, pools[0]);
 	for (int round = 0; round < 40; round++)
@@ -215,9 +223,10 @@ main(int argc, char **argv)
 	check_ring(&history);
 	check_hub(&history, EMOGI_BOTH);
 	check_hub(&history, EMOGI_OUT);
-	CHECK(nsmaller * 10 > nmade, "%llu of %llu graphs are smaller", (unsigned long long) nsmaller, (unsigned long long) nmade);
-	CHECK(nrefused * 10 < nmade * 9 && nrefused > 0, "%llu graphs were not made, %llu were", (unsigned long long) nrefused,
+	CHECK(nsmaller * 10 > nmade, "%llu of %llu graphs are smaller", (unsigned long long) nsmaller,
 		  (unsigned long long) nmade);
+	CHECK(nrefused * 10 < nmade * 9 && nrefused > 0, "%llu graphs were not made, %llu were",
+		  (unsigned long long) nrefused, (unsigned long long) nmade);
 	CHECK(npoints > 0, "%llu articulation points", (unsigned long long) npoints);
 	close_history(&history);
 	return check_report("test_local_graph");
