@@ -34,7 +34,8 @@ typedef struct Answer
 
 /* Run a query on an engine. */
 static Answer
-run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, uint32_t fail_allocation)
+run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+		  uint32_t fail_allocation)
 {
 	const uint64_t n = graph->nvertices;
 	EmogiControl control = {.fail_allocation = fail_allocation};
@@ -45,13 +46,15 @@ run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *qu
 		answer.result.columns[i].float64 = answer.memory + i * (n + 1);
 	answer.status = engine->run(state, graph, query, &answer.result, &control, &answer.error);
 	for (uint64_t i = 0; i < NCOLUMNS; i++)
-		CHECK(((unsigned char *) (answer.memory + i * (n + 1) + n))[0] == 0x55, "wrote beyond the end of column %d", (int) i);
+		CHECK(((unsigned char *) (answer.memory + i * (n + 1) + n))[0] == 0x55,
+			  "wrote beyond the end of column %d", (int) i);
 	return answer;
 }
 
 /* Sum over adjacency lists, weighted if the query is. */
 static void
-sum_lists(const EmogiGraph *graph, const EmogiAdjacency *lists, const EmogiQuery *query, const long double *from, long double *to)
+sum_lists(const EmogiGraph *graph, const EmogiAdjacency *lists, const EmogiQuery *query,
+		  const long double *from, long double *to)
 {
 	const EmogiWeightType type = query->is_weighted ? graph->weight_type : EMOGI_WEIGHT_NONE;
 
@@ -96,7 +99,8 @@ weight_scale(const EmogiGraph *graph, const EmogiQuery *query)
  * [NCOLUMNS][n].
  */
 static long double
-iterate_in_long_double(const EmogiGraph *graph, const EmogiQuery *query, uint32_t iterations, long double *columns)
+iterate_in_long_double(const EmogiGraph *graph, const EmogiQuery *query, uint32_t iterations,
+					   long double *columns)
 {
 	const uint64_t n = graph->nvertices;
 	const bool	is_hits = query->algorithm == EMOGI_HITS;
@@ -185,11 +189,14 @@ katz_in_long_double(const EmogiGraph *graph, const EmogiQuery *query, long doubl
 		}
 		outcome.iterations++;
 		outcome.change = fabsl(query->beta) * max;
-		outcome.is_close = (outcome.is_close && !shrinks) || is_near(max, 1) || is_near(outcome.change, query->tolerance) || underflows;
+		outcome.is_close = (outcome.is_close && !shrinks) || is_near(max, 1) ||
+			is_near(outcome.change, query->tolerance) || underflows;
 		proven |= max < 1;
-		continues = !outcome.is_close && largest <= DBL_MAX && (shrinks || proven) && !(proven && outcome.change < query->tolerance);
+		continues = !outcome.is_close && largest <= DBL_MAX && (shrinks || proven) &&
+			!(proven && outcome.change < query->tolerance);
 		if (!continues)
-			outcome.kind = largest > DBL_MAX || (!shrinks && !proven) ? EMOGI_DIVERGES : EMOGI_NOT_REFUSED;
+			outcome.kind = largest > DBL_MAX || (!shrinks && !proven) ? EMOGI_DIVERGES
+				: EMOGI_NOT_REFUSED;
 	}
 	if (continues && proven && query->tolerance == 0)
 		outcome.kind = EMOGI_NOT_REFUSED;
@@ -221,7 +228,8 @@ count_wrong(uint64_t n, const double *value, const long double *expected)
 
 /* Check a refusal: the proposed alpha must be accepted, or be converging. */
 static void
-check_refusal(const char *name, const EmogiGraph *graph, EmogiQuery query, const EmogiResult *result)
+check_refusal(const char *name, const EmogiGraph *graph, EmogiQuery query,
+			  const EmogiResult *result)
 {
 	Answer		other;
 
@@ -230,7 +238,8 @@ check_refusal(const char *name, const EmogiGraph *graph, EmogiQuery query, const
 	query.alpha *= 0.99 / result->refusal.rate;
 	query.max_iterations = graph->forward.nedges > MANY ? 50 : 500;
 	other = run_query(states[0], graph, &query, 0);
-	CHECK(other.status == EMOGI_OK || other.result.refusal.rate < 1.0, "%s: alpha %.17g is proposed and refused, rate %g", name, query.alpha,
+	CHECK(other.status == EMOGI_OK || other.result.refusal.rate < 1.0,
+		  "%s: alpha %.17g is proposed and refused, rate %g", name, query.alpha,
 		  other.result.refusal.rate);
 	free(other.memory);
 }
@@ -250,19 +259,25 @@ compare(const char *name, const EmogiGraph *graph, const EmogiQuery *query, cons
 
 		is_close = outcome.is_close;
 		change = outcome.change;
-		CHECK(is_close || (outcome.kind == answer->result.refusal.kind && outcome.iterations == answer->result.nlevels),
-			  "%s: alpha %.17g: %d after %u iterations, not %d after %u", name, query->alpha, (int) answer->result.refusal.kind,
-			  answer->result.nlevels, (int) outcome.kind, outcome.iterations);
+		CHECK(is_close ||
+			  (outcome.kind == answer->result.refusal.kind &&
+			   outcome.iterations == answer->result.nlevels),
+			  "%s: alpha %.17g: %d after %u iterations, not %d after %u", name, query->alpha,
+			  (int) answer->result.refusal.kind, answer->result.nlevels, (int) outcome.kind,
+			  outcome.iterations);
 	}
 	else
 		change = iterate_in_long_double(graph, query, answer->result.nlevels, expected);
 	if (answer->status == EMOGI_OK && !is_close)
 	{
-		CHECK(count_wrong(n, answer->result.columns[0].float64, expected) == 0, "%s: %s are wrong after %u iterations", name,
+		CHECK(count_wrong(n, answer->result.columns[0].float64, expected) == 0,
+			  "%s: %s are wrong after %u iterations", name,
 			  emogi_algorithm_row(query->algorithm)->name, answer->result.nlevels);
-		CHECK(query->algorithm != EMOGI_HITS || count_wrong(n, answer->result.columns[1].float64, expected + n) == 0,
+		CHECK(query->algorithm != EMOGI_HITS ||
+			  count_wrong(n, answer->result.columns[1].float64, expected + n) == 0,
 			  "%s: authorities are wrong after %u iterations", name, answer->result.nlevels);
-		CHECK(fabsl(change - answer->result.change) <= ROUNDING * (1 + change), "%s: a change of %g, not %Lg", name, answer->result.change, change);
+		CHECK(fabsl(change - answer->result.change) <= ROUNDING * (1 + change),
+			  "%s: a change of %g, not %Lg", name, answer->result.change, change);
 	}
 	free(expected);
 }
@@ -272,7 +287,8 @@ compare(const char *name, const EmogiGraph *graph, const EmogiQuery *query, cons
  * iterations.
  */
 static void
-check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, uint64_t seed)
+check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer,
+			   uint64_t seed)
 {
 	const uint64_t v = emogi_random(seed, 77) % graph->nvertices;
 	const uint64_t w = emogi_random(seed, 78) % graph->nvertices;
@@ -286,57 +302,73 @@ check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *quer
 		EmogiError	error = {{0}, {0}};
 
 		value[v] += by;
-		CHECK((query->algorithm == EMOGI_KATZ && answer->result.change > 1e-3 * fabs(query->beta)) || !emogi_verify(graph, query, &answer->result, &error), "%s: %s: the verifier missed a changed value of vertex %llu", name,
+		CHECK((query->algorithm == EMOGI_KATZ &&
+			   answer->result.change > 1e-3 * fabs(query->beta)) ||
+			  !emogi_verify(graph, query, &answer->result, &error),
+			  "%s: %s: the verifier missed a changed value of vertex %llu", name,
 			  emogi_algorithm_row(query->algorithm)->name, (unsigned long long) v);
 		value[v] = -was[0] - 1e-6;
-		CHECK((query->algorithm == EMOGI_KATZ && query->beta < 0) || !emogi_verify(graph, query, &answer->result, &error),
+		CHECK((query->algorithm == EMOGI_KATZ && query->beta < 0) ||
+			  !emogi_verify(graph, query, &answer->result, &error),
 			  "%s: the verifier missed a negative value", name);
 		value[v] = was[0];
-		if (was[0] != was[1] && fabs(was[0] - was[1]) > 1e-3 && answer->result.change < 1e-7 && query->algorithm == EMOGI_EIGENVECTOR &&
-			graph->forward.offsets[v + 1] == graph->forward.offsets[v] + 1 && graph->forward.targets[graph->forward.offsets[v]] == v)
+		if (was[0] != was[1] && fabs(was[0] - was[1]) > 1e-3 && answer->result.change < 1e-7 &&
+			query->algorithm == EMOGI_EIGENVECTOR &&
+			graph->forward.offsets[v + 1] == graph->forward.offsets[v] + 1 &&
+			graph->forward.targets[graph->forward.offsets[v]] == v)
 		{
 			value[v] = was[1];
 			value[w] = was[0];
-			CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: the verifier missed two swapped values", name);
+			CHECK(!emogi_verify(graph, query, &answer->result, &error),
+				  "%s: the verifier missed two swapped values", name);
 			value[v] = was[0];
 			value[w] = was[1];
 		}
 	}
 	answer->result.nlevels++;
-	CHECK(query->tolerance > 0.0 || !emogi_verify(graph, query, &answer->result, &answer->error), "%s: the verifier missed an additional iteration", name);
+	CHECK(query->tolerance > 0.0 || !emogi_verify(graph, query, &answer->result, &answer->error),
+		  "%s: the verifier missed an additional iteration", name);
 	answer->result.nlevels--;
 }
 
 /* Run a query on all engines, and with failing allocations, and check the answers. */
 static void
-check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed, bool naive)
+check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed,
+			bool naive)
 {
 	const uint64_t n = graph->nvertices;
 	Answer		first = run_query(states[0], graph, query, 0);
-	const bool	refused = first.status == EMOGI_BAD_INPUT && query->algorithm == EMOGI_KATZ && first.result.refusal.kind != EMOGI_NOT_REFUSED;
+	const bool refused = first.status == EMOGI_BAD_INPUT && query->algorithm == EMOGI_KATZ &&
+		first.result.refusal.kind != EMOGI_NOT_REFUSED;
 
-	CHECK(first.status == EMOGI_OK || refused, "%s: status %d %s", name, first.status, first.error.message);
+	CHECK(first.status == EMOGI_OK || refused, "%s: status %d %s", name, first.status,
+		  first.error.message);
 	nanswered += first.status == EMOGI_OK;
 	for (int e = 1; e < NENGINES; e++)
 	{
 		Answer		other = run_query(states[e], graph, query, 0);
 
-		CHECK(other.status == first.status && memcmp(&other.result.refusal, &first.result.refusal, sizeof first.result.refusal) == 0 &&
-			  other.result.nlevels == first.result.nlevels && other.result.change == first.result.change, "%s: other iterations", name);
-		CHECK(first.status != EMOGI_OK || memcmp(first.memory, other.memory, NCOLUMNS * (n + 1) * sizeof(double)) == 0,
+		CHECK(other.status == first.status &&
+			  memcmp(&other.result.refusal, &first.result.refusal, sizeof first.result.refusal) ==
+			  0 && other.result.nlevels == first.result.nlevels &&
+			  other.result.change == first.result.change, "%s: other iterations", name);
+		CHECK(first.status != EMOGI_OK ||
+			  memcmp(first.memory, other.memory, NCOLUMNS * (n + 1) * sizeof(double)) == 0,
 			  "%s: not bit-identical to one thread", name);
 		free(other.memory);
 	}
-	for (uint32_t allocation = 1; naive && allocation < (n + graph->forward.nedges > VERY_MANY ? 2 : 6); allocation++)
+	for (uint32_t allocation = 1;
+		 naive && allocation < (n + graph->forward.nedges > VERY_MANY ? 2 : 6); allocation++)
 	{
 		Answer		other = run_query(states[1], graph, query, allocation);
 
-		CHECK(other.status == EMOGI_NO_MEMORY || other.status == first.status, "%s: status %d without memory", name, other.status);
+		CHECK(other.status == EMOGI_NO_MEMORY || other.status == first.status,
+			  "%s: status %d without memory", name, other.status);
 		free(other.memory);
 	}
 	if (first.status == EMOGI_OK)
-		CHECK(emogi_verify(graph, query, &first.result, &first.error), "%s: %s: %s", name, emogi_algorithm_row(query->algorithm)->name,
-			  first.error.message);
+		CHECK(emogi_verify(graph, query, &first.result, &first.error), "%s: %s: %s", name,
+			  emogi_algorithm_row(query->algorithm)->name, first.error.message);
 	if (naive && n > 0)
 		compare(name, graph, query, &first);
 	if (refused && naive)
@@ -366,7 +398,8 @@ heaviest_list(const EmogiGraph *graph, bool is_weighted)
 
 /* Check queries on a graph, weighted or not. */
 static void
-check_both_weights(const char *name, const EmogiGraph *graph, uint64_t seed, bool is_weighted, bool naive)
+check_both_weights(const char *name, const EmogiGraph *graph, uint64_t seed, bool is_weighted,
+				   bool naive)
 {
 	static const double alphas[] = {0.0, 0.3, 0.9, 0.97, 1.7, 6.1, 1e3};
 	static const double betas[] = {1.0, 1.0, -2.5, 0.0, 1e-12, 1e200};
@@ -416,10 +449,13 @@ check_large(const char *name, const EmogiGraph *graph)
 	check_both_weights(name, graph, 5, false, false);
 	for (int a = 0; a < 3; a++)
 	{
-		const EmogiQuery query = {.algorithm = algorithms[a], .alpha = 0.5 / heaviest_list(graph, false), .beta = 1.0, .max_iterations = INT64_MAX};
+		const EmogiQuery query = {.algorithm = algorithms[a],
+			.alpha = 0.5 / heaviest_list(graph, false), .beta = 1.0, .max_iterations = INT64_MAX};
 
 		if (algorithms[a] != EMOGI_HITS || graph->backward.offsets != NULL)
-			engines_check_cancel(name, graph, &query, (EmogiResult) {.columns = {{.float64 = memory}, {.float64 = memory + n + 1}}});
+			engines_check_cancel(name, graph, &query,
+								 (EmogiResult) {.columns = {{.float64 = memory},
+				{.float64 = memory + n + 1}}});
 	}
 	free(memory);
 }
@@ -430,7 +466,8 @@ check_large_graphs(void)
 {
 	static const EmogiGenerator generators[] = {EMOGI_KRON, EMOGI_URAND};
 	const uint64_t nspokes = 1300000;
-	EmogiShape	star = {.name = "star", .nedges = nspokes, .edges = malloc(nspokes * sizeof(EmogiEdge))};
+	EmogiShape star = {.name = "star", .nedges = nspokes,
+		.edges = malloc(nspokes * sizeof(EmogiEdge))};
 	EmogiGraph	graph;
 
 	for (int g = 0; g < 2; g++)
@@ -440,8 +477,10 @@ check_large_graphs(void)
 		EmogiControl control = {0};
 		EmogiError	error;
 
-		if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generators[g], 15, 16, 7, &set) ||
-			emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_IN, true, &built, &control, &error) != EMOGI_OK)
+		if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generators[g], 15, 16, 7,
+								  &set) ||
+			emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_IN, true, &built,
+							  &control, &error) != EMOGI_OK)
 			abort();
 		emogi_edge_set_free(&set);
 		check_large(g == 0 ? "kron" : "urand", &built.graph);
@@ -459,7 +498,8 @@ check_large_graphs(void)
 static EmogiResult
 run_katz(const EmogiGraph *graph, double alpha, int64_t max_iterations)
 {
-	const EmogiQuery query = {.algorithm = EMOGI_KATZ, .alpha = alpha, .beta = 1.0, .max_iterations = max_iterations, .tolerance = 1e-9};
+	const EmogiQuery query = {.algorithm = EMOGI_KATZ, .alpha = alpha, .beta = 1.0,
+		.max_iterations = max_iterations, .tolerance = 1e-9};
 	Answer		answer = run_query(states[0], graph, &query, 0);
 
 	free(answer.memory);
@@ -479,29 +519,37 @@ check_eigenvalues(void)
 			if (i != j)
 				edges[shape.nedges++] = (EmogiEdge) {i, j};
 	graph = naive_build(&shape, NULL, EMOGI_IN, false);
-	CHECK(run_katz(&graph, 0.199, 10000).refusal.kind == EMOGI_NOT_REFUSED, "complete, below 1 / 5");
-	CHECK(run_katz(&graph, 0.2, 10000).refusal.kind == EMOGI_DIVERGES && run_katz(&graph, 0.2, 10000).nlevels == 1, "complete, 1 / 5");
-	CHECK(fabs(run_katz(&graph, 0.4, 10000).refusal.rate - 2.0) < 1e-12, "complete, 2 / 5: rate %g", run_katz(&graph, 0.4, 10000).refusal.rate);
+	CHECK(run_katz(&graph, 0.199, 10000).refusal.kind == EMOGI_NOT_REFUSED,
+		  "complete, below 1 / 5");
+	CHECK(run_katz(&graph, 0.2, 10000).refusal.kind == EMOGI_DIVERGES &&
+		  run_katz(&graph, 0.2, 10000).nlevels == 1, "complete, 1 / 5");
+	CHECK(fabs(run_katz(&graph, 0.4, 10000).refusal.rate - 2.0) < 1e-12, "complete, 2 / 5: rate %g",
+		  run_katz(&graph, 0.4, 10000).refusal.rate);
 	naive_free(&graph);
 	for (int64_t i = 0; i < 100; i++)
 		edges[i] = (EmogiEdge) {i, (i + 1) % 100};
 	shape.nedges = 100;
 	graph = naive_build(&shape, NULL, EMOGI_IN, false);
 	CHECK(run_katz(&graph, 0.999, 100000).refusal.kind == EMOGI_NOT_REFUSED, "a cycle, below 1");
-	CHECK(run_katz(&graph, 0.999, 1000).refusal.kind == EMOGI_HAS_NOT_CONVERGED && run_katz(&graph, 0.999, 1000).refusal.rate < 1.0, "a cycle, early");
+	CHECK(run_katz(&graph, 0.999, 1000).refusal.kind == EMOGI_HAS_NOT_CONVERGED &&
+		  run_katz(&graph, 0.999, 1000).refusal.rate < 1.0, "a cycle, early");
 	CHECK(run_katz(&graph, 1.0, 100000).refusal.kind == EMOGI_DIVERGES, "a cycle, 1");
 	naive_free(&graph);
 	for (int64_t i = 0; i < 100; i++)
 		edges[i] = (EmogiEdge) {0, i + 1};
 	graph = naive_build(&shape, NULL, EMOGI_BOTH, false);
-	CHECK(run_katz(&graph, 0.0999, 100000).refusal.kind == EMOGI_NOT_REFUSED, "a star, below 1 / 10");
-	CHECK(run_katz(&graph, 0.1001, 1000).refusal.kind == EMOGI_HAS_NOT_CONVERGED && run_katz(&graph, 0.1001, 1000).refusal.rate >= 1.0, "a star, above");
-	CHECK(run_katz(&graph, 0.1001, 10000000).refusal.kind == EMOGI_DIVERGES, "a star, above, many iterations");
+	CHECK(run_katz(&graph, 0.0999, 100000).refusal.kind == EMOGI_NOT_REFUSED,
+		  "a star, below 1 / 10");
+	CHECK(run_katz(&graph, 0.1001, 1000).refusal.kind == EMOGI_HAS_NOT_CONVERGED &&
+		  run_katz(&graph, 0.1001, 1000).refusal.rate >= 1.0, "a star, above");
+	CHECK(run_katz(&graph, 0.1001, 10000000).refusal.kind == EMOGI_DIVERGES,
+		  "a star, above, many iterations");
 	naive_free(&graph);
 	for (int64_t i = 0; i < 100; i++)
 		edges[i] = (EmogiEdge) {i, i + 1};
 	graph = naive_build(&shape, NULL, EMOGI_IN, false);
-	CHECK(run_katz(&graph, 500.0, 1000).refusal.kind == EMOGI_NOT_REFUSED && run_katz(&graph, 500.0, 1000).refusal.rate == 0.0, "acyclic");
+	CHECK(run_katz(&graph, 500.0, 1000).refusal.kind == EMOGI_NOT_REFUSED &&
+		  run_katz(&graph, 500.0, 1000).refusal.rate == 0.0, "acyclic");
 	CHECK(run_katz(&graph, 5e5, 1000).refusal.kind == EMOGI_DIVERGES, "acyclic, but overflows");
 	naive_free(&graph);
 }
@@ -514,7 +562,8 @@ check_small_weights(void)
 {
 	const EmogiEdge edges[] = {{0, 1}, {1, 2}, {2, 0}, {2, 1}, {0, 3}, {3, 0}};
 	EmogiShape	shape = {.name = "small weights", .edges = (EmogiEdge *) edges, .nedges = 6};
-	const EmogiQuery query = {.algorithm = EMOGI_EIGENVECTOR, .max_iterations = 300, .tolerance = 1e-12, .is_weighted = true};
+	const EmogiQuery query = {.algorithm = EMOGI_EIGENVECTOR, .max_iterations = 300,
+		.tolerance = 1e-12, .is_weighted = true};
 	static const int exponents[] = {-1, -30, -500, -960};
 	const double plain[] = {0.9, 0.7, 0.6, 0.3, 0.95, 0.8};
 	double		weights[6];
@@ -531,12 +580,14 @@ check_small_weights(void)
 		small = naive_build(&shape, weights, EMOGI_IN, true);
 		other = run_query(states[0], &small, &query, 0);
 		CHECK(other.result.nlevels == answer.result.nlevels && other.result.nlevels > 10 &&
-			  memcmp(other.result.columns[0].float64, answer.result.columns[0].float64, 4 * sizeof(double)) == 0,
-			  "weights times 2^%d: %u iterations, not %u", exponents[i], other.result.nlevels, answer.result.nlevels);
+			  memcmp(other.result.columns[0].float64, answer.result.columns[0].float64,
+					 4 * sizeof(double)) == 0, "weights times 2^%d: %u iterations, not %u",
+			  exponents[i], other.result.nlevels, answer.result.nlevels);
 		free(other.memory);
 		naive_free(&small);
 	}
-	CHECK(fabs(answer.result.columns[0].float64[1] - answer.result.columns[0].float64[3]) > 0.01, "weights are ignored");
+	CHECK(fabs(answer.result.columns[0].float64[1] - answer.result.columns[0].float64[3]) > 0.01,
+		  "weights are ignored");
 	free(answer.memory);
 	naive_free(&graph);
 }
@@ -547,8 +598,9 @@ check_refused_query(const EmogiGraph *graph, const EmogiQuery *query, EmogiRefus
 {
 	Answer		answer = run_query(states[0], graph, query, 0);
 
-	CHECK(answer.status == EMOGI_BAD_INPUT && answer.error.message[0] != '\0' && answer.result.refusal.kind == kind,
-		  "alpha %g, beta %g, weights %d: status %d", query->alpha, query->beta, query->is_weighted, answer.status);
+	CHECK(answer.status == EMOGI_BAD_INPUT && answer.error.message[0] != '\0' &&
+		  answer.result.refusal.kind == kind, "alpha %g, beta %g, weights %d: status %d",
+		  query->alpha, query->beta, query->is_weighted, answer.status);
 	free(answer.memory);
 }
 
@@ -558,11 +610,13 @@ check_invalid(void)
 {
 	const EmogiEdge edges[] = {{0, 1}, {1, 2}, {2, 1}};
 	EmogiShape	shape = {.name = "three edges", .edges = (EmogiEdge *) edges, .nedges = 3};
-	static const double invalid[] = {-1e-300, -1.0, (double) NAN, (double) INFINITY, -(double) INFINITY};
+	static const double invalid[] = {-1e-300, -1.0, (double) NAN, (double) INFINITY,
+		-(double) INFINITY};
 	static const double large[] = {1e300, 1e300, 1e300};
 	static const double small[] = {1e-300, 1e-300, 1e-300};
 	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_IN, true);
-	EmogiQuery	query = {.algorithm = EMOGI_KATZ, .max_iterations = 10, .alpha = 0.1, .beta = 1.0, .is_weighted = true};
+	EmogiQuery query = {.algorithm = EMOGI_KATZ, .max_iterations = 10, .alpha = 0.1, .beta = 1.0,
+		.is_weighted = true};
 
 	for (int i = 0; i < 5; i++)
 	{
@@ -599,7 +653,8 @@ main(void)
 	check_small_weights();
 	engines_check_shapes(NRANDOM, FINITE_KINDS, check_graph);
 	check_large_graphs();
-	CHECK(nanswered > 1000 && nrefused[0] > 100 && nrefused[1] > 100, "%llu answers, %llu diverge, %llu have not converged", (unsigned long long) nanswered,
+	CHECK(nanswered > 1000 && nrefused[0] > 100 && nrefused[1] > 100,
+		  "%llu answers, %llu diverge, %llu have not converged", (unsigned long long) nanswered,
 		  (unsigned long long) nrefused[0], (unsigned long long) nrefused[1]);
 	engines_close();
 	return check_report("test_power_iteration");
