@@ -13,7 +13,8 @@
 
 /* Compute one iteration of PageRank by the formula. */
 static void
-oracle_pagerank(const EmogiGraph *graph, const EmogiQuery *query, const long double *value, long double *next)
+oracle_pagerank(const EmogiGraph *graph, const EmogiQuery *query, const long double *value,
+				long double *next)
 {
 	const EmogiWeightType type = query->is_weighted ? graph->weight_type : EMOGI_WEIGHT_NONE;
 	const long double damping = (long double) query->damping;
@@ -27,12 +28,14 @@ oracle_pagerank(const EmogiGraph *graph, const EmogiQuery *query, const long dou
 		dangling += out[v] == 0 ? value[v] : 0;
 	for (uint64_t v = 0; v < n; v++)
 	{
-		const long double teleport = query->teleport != NULL ? (long double) query->teleport[v] : 1 / (long double) n;
+		const long double teleport = query->teleport != NULL ? (long double) query->teleport[v]
+			: 1 / (long double) n;
 
 		next[v] = (1 - damping) * teleport + damping * dangling * teleport;
 		for (uint64_t i = graph->forward.offsets[v]; i < graph->forward.offsets[v + 1]; i++)
 			if (out[graph->forward.targets[i]] > 0)
-				next[v] += damping * value[graph->forward.targets[i]] * emogi_weight(graph->forward.weights, type, i) /
+				next[v] += damping * value[graph->forward.targets[i]] *
+					emogi_weight(graph->forward.weights, type, i) /
 					out[graph->forward.targets[i]];
 	}
 	free(out);
@@ -40,7 +43,8 @@ oracle_pagerank(const EmogiGraph *graph, const EmogiQuery *query, const long dou
 
 /* Compute one iteration of HEAT, CIRCUIT, or NEURAL by the formula. */
 static void
-oracle_gather(const EmogiGraph *graph, const EmogiQuery *query, const long double *value, long double *next)
+oracle_gather(const EmogiGraph *graph, const EmogiQuery *query, const long double *value,
+			  long double *next)
 {
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
@@ -62,7 +66,8 @@ oracle_gather(const EmogiGraph *graph, const EmogiQuery *query, const long doubl
 		if (query->algorithm == EMOGI_HEAT)
 			next[v] = value[v] + heat;
 		else if (query->algorithm == EMOGI_CIRCUIT)
-			next[v] = !isnan(query->values[v]) ? (long double) query->values[v] : total > 0 ? sum / total : 0;
+			next[v] = !isnan(query->values[v]) ? (long double) query->values[v] : total > 0
+				? sum / total : 0;
 		else
 			next[v] = first == end ? value[v] : tanhl(sum);
 	}
@@ -81,7 +86,8 @@ oracle(const EmogiGraph *graph, const EmogiQuery *query, uint32_t iterations, lo
 		if (query->algorithm == EMOGI_PAGERANK)
 			value[v] = 1 / (long double) n;
 		else
-			value[v] = query->algorithm == EMOGI_CIRCUIT && isnan(query->values[v]) ? 0 : query->values[v];
+			value[v] = query->algorithm == EMOGI_CIRCUIT && isnan(query->values[v]) ? 0
+				: query->values[v];
 	}
 	for (uint32_t k = 0; k < iterations; k++)
 	{
@@ -144,16 +150,18 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 			long double change = oracle(graph, query, result.nlevels, expected);
 			uint64_t	nwrong = count_wrong(n, value, expected, 1e-9);
 
-			CHECK(nwrong == 0, "%s: algorithm %d, %llu wrong values after %u iterations", name, query->algorithm,
-				  (unsigned long long) nwrong, result.nlevels);
-			CHECK(fabsl(change - result.change) <= 1e-9L * (change + 1), "%s: algorithm %d, change %g, not %Lg", name,
-				  query->algorithm, result.change, change);
+			CHECK(nwrong == 0, "%s: algorithm %d, %llu wrong values after %u iterations", name,
+				  query->algorithm, (unsigned long long) nwrong, result.nlevels);
+			CHECK(fabsl(change - result.change) <= 1e-9L * (change + 1),
+				  "%s: algorithm %d, change %g, not %Lg", name, query->algorithm, result.change,
+				  change);
 			memcpy(first, value, n * sizeof(double));
 		}
-		CHECK(memcmp(value, first, n * sizeof(double)) == 0, "%s: algorithm %d, engine %d: not bit-identical to engine 0", name,
-			  query->algorithm, e);
-		CHECK(emogi_verify(graph, query, &result, &error), "%s: algorithm %d: %s", name, query->algorithm,
-			  error.message);
+		CHECK(memcmp(value, first, n * sizeof(double)) == 0,
+			  "%s: algorithm %d, engine %d: not bit-identical to engine 0", name, query->algorithm,
+			  e);
+		CHECK(emogi_verify(graph, query, &result, &error), "%s: algorithm %d: %s", name,
+			  query->algorithm, error.message);
 	}
 	free(value);
 	free(first);
@@ -188,7 +196,8 @@ bound_weights(const EmogiGraph *graph, double **weights)
  * scratch memory.
  */
 static void
-check_ranks(const char *name, const EmogiGraph *graph, EmogiQuery query, double *values, uint64_t seed)
+check_ranks(const char *name, const EmogiGraph *graph, EmogiQuery query, double *values,
+			uint64_t seed)
 {
 	double		sum = 0.0;
 
@@ -196,7 +205,8 @@ check_ranks(const char *name, const EmogiGraph *graph, EmogiQuery query, double 
 	query.is_weighted = graph->backward.offsets != NULL;
 	check_query(name, graph, &query);
 	for (uint64_t v = 0; v < graph->nvertices; v++)
-		sum += values[v] = emogi_random(seed, v) % 3 == 0 || v == 0 ? (double) (1 + emogi_random(seed + 1, v) % 1000) : 0.0;
+		sum += values[v] = emogi_random(seed, v) % 3 == 0 || v == 0
+			? (double) (1 + emogi_random(seed + 1, v) % 1000) : 0.0;
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		values[v] /= sum;
 	query.teleport = values;
@@ -220,17 +230,19 @@ check_refused_weights(void)
 	for (int i = 0; i < 2; i++)
 	{
 		EmogiGraph	graph = naive_build(&shape, invalid[i], EMOGI_IN, true);
-		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .max_iterations = 3, .damping = 0.85, .is_weighted = true};
+		EmogiQuery query = {.algorithm = EMOGI_PAGERANK, .max_iterations = 3, .damping = 0.85,
+			.is_weighted = true};
 		EmogiResult result = {.columns[0].float64 = rank};
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
 
-		CHECK(engine->run(states[1], &graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
-			  "weights %g and %g", invalid[i][0], invalid[i][1]);
+		CHECK(engine->run(states[1], &graph, &query, &result, &control, &error) ==
+			  EMOGI_BAD_INPUT && error.message[0] != '\0', "weights %g and %g", invalid[i][0],
+			  invalid[i][1]);
 		graph.backward = (EmogiAdjacency) {0};
 		error.message[0] = '\0';
-		CHECK(engine->run(states[1], &graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
-			  "weights without the transpose");
+		CHECK(engine->run(states[1], &graph, &query, &result, &control, &error) ==
+			  EMOGI_BAD_INPUT && error.message[0] != '\0', "weights without the transpose");
 	}
 }
 
@@ -302,14 +314,16 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	double	   *value = malloc(graph->nvertices * sizeof(double));
 	double	   *start = naive_alloc(graph->nvertices, sizeof(double));
 	double	   *second = naive_alloc(graph->nvertices, sizeof(double));
-	EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .max_iterations = 100, .tolerance = 1e-9, .damping = 0.85};
+	EmogiQuery query = {.algorithm = EMOGI_PAGERANK, .max_iterations = 100, .tolerance = 1e-9,
+		.damping = 0.85};
 	EmogiResult result = {.columns[0].float64 = value};
 	EmogiControl control = {0};
 	EmogiError	error;
 
 	query.values = start;
 	engine->run(states[1], graph, &query, &result, &control, &error);
-	CHECK(result.change < 1e-9 && emogi_verify(graph, &query, &result, &error), "%s", error.message);
+	CHECK(result.change < 1e-9 && emogi_verify(graph, &query, &result, &error), "%s",
+		  error.message);
 	value[0] += 1e-6;
 	value[1] -= 1e-6;
 	CHECK(!emogi_verify(graph, &query, &result, &error), "wrong ranks");
@@ -321,8 +335,8 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		start[v] = v % 2 ? 1e300 : -1e300;
 	query.algorithm = EMOGI_HEAT;
-	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK && result.nlevels == 100,
-		  "%u iterations with overflow", result.nlevels);
+	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK &&
+		  result.nlevels == 100, "%u iterations with overflow", result.nlevels);
 	query.max_iterations = INT64_MAX;
 	result.columns[1].float64 = second;
 	query.tolerance = 0.0;
