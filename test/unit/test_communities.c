@@ -1,7 +1,9 @@
 /*
- * test_communities.c: the communities that the cpu engine finds by Louvain and Leiden are what their verifier says they are, the same bits
- * for any number of threads, as good as those of other programs on a graph known from books, and those that a graph of cliques has. A
- * verifier that lets a hierarchy pass that is none is a failure too.
+ * test_communities.c: tests of the cpu engine's Louvain and Leiden methods.
+ *
+ * Answers are checked by verifiers and must be bit-identical for any number of threads. On the
+ * karate club, they must be as good as published ones; on a graph of cliques, they are known. The
+ * verifiers must reject an invalid hierarchy.
  */
 #include "cpu/cpu.h"
 #include "contract/community_rules.h"
@@ -11,11 +13,11 @@
 #include "verify/verify.h"
 
 #define NRANDOM 300
-#define NKINDS 7				/* of weights, all finite */
+#define NKINDS 7				/* kinds of weights, all finite */
 #define LEAVES 200000
-#define MOST_SWEEPS 128			/* in which a star settles, each of them over all of it */
+#define MAX_SWEEPS 128			/* for the convergence of a star, each over all its edges */
 
-/* An answer, with a few bytes behind it that must stay. */
+/* An answer, followed by a few bytes that must not change. */
 typedef struct Answer
 {
 	EmogiResult result;
@@ -23,7 +25,7 @@ typedef struct Answer
 	uint64_t	bytes;
 } Answer;
 
-/* Make room for an answer, filled with nonsense. */
+/* Allocate an answer, filled with bytes of 0x55. */
 static Answer
 make_answer(uint64_t nvertices)
 {
@@ -36,7 +38,7 @@ make_answer(uint64_t nvertices)
 	return answer;
 }
 
-/* Add up the modularity of a level. */
+/* Compute the modularity of a level. */
 static double
 modularity(const EmogiGraph *graph, const EmogiResult *result, uint32_t level, double resolution)
 {
@@ -63,19 +65,19 @@ modularity(const EmogiGraph *graph, const EmogiResult *result, uint32_t level, d
 	return whole > 0.0 ? inside / whole - resolution * sum : 0.0;
 }
 
-/* Change a hierarchy into what is none and see that the verifier notices. */
+/* Check that the verifier detects an invalid hierarchy. */
 static void
-check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result, uint64_t seed)
+check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result, uint64_t seed)
 {
 	const uint64_t v = emogi_random(seed, 77) % graph->nvertices;
 	const uint32_t joins = result.columns[1].vertex[v];
 	EmogiError	error = {{0}, {0}};
 
 	result.columns[0].int32[v] = joins == v ? (int32_t) result.nlevels - 1 : result.columns[0].int32[joins];
-	CHECK(!emogi_verify(graph, query, &result, &error), "%s: other levels of vertex %llu were not noticed", name, (unsigned long long) v);
+	CHECK(!emogi_verify(graph, query, &result, &error), "%s: the verifier missed invalid levels of vertex %llu", name, (unsigned long long) v);
 }
 
-/* Ask every engine one query. */
+/* Run one query on all engines, and check the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed)
 {
@@ -92,17 +94,17 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		CHECK(status == EMOGI_OK, "%s: status %d %s", name, status, error.message);
 		CHECK(memcmp(answers[e].memory + answers[e].bytes, "UUUUUUUU", 8) == 0, "%s: wrote beyond the end", name);
 		CHECK(memcmp(answers[0].memory, answers[e].memory, answers[e].bytes) == 0 && answers[0].result.nlevels == answers[e].result.nlevels,
-			  "%s: not the bits of one thread", name);
+			  "%s: not bit-identical to one thread", name);
 		CHECK(e > 0 || emogi_verify(graph, query, &answers[e].result, &error), "%s, %d: %s", name, query->algorithm, error.message);
 		CHECK(query->max_levels == 0 || answers[e].result.nlevels <= query->max_levels, "%s: too many levels", name);
 	}
 	if (graph->nvertices > 0)
-		check_noticed(name, graph, query, answers[0].result, seed);
+		check_detected(name, graph, query, answers[0].result, seed);
 	for (int e = 0; e < NENGINES; e++)
 		free(answers[e].memory);
 }
 
-/* Ask every engine all kinds of queries of a graph. */
+/* Run all kinds of queries on a graph, on all engines. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -121,7 +123,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	check_query(name, graph, &leiden, seed);
 }
 
-/* Make a graph that all threads work on. */
+/* Generate a graph that is large enough for all threads. */
 static EmogiBuiltGraph
 make_large(EmogiGenerator generator, int scale, int degree)
 {
@@ -138,9 +140,9 @@ make_large(EmogiGenerator generator, int scale, int degree)
 	return built;
 }
 
-/* Ask of a graph that all threads work on, and cancel. */
+/* Check a graph that is large enough for all threads, and cancel. */
 static void
-check_large(const char *name, EmogiGenerator generator, int scale, int degree, double least)
+check_large(const char *name, EmogiGenerator generator, int scale, int degree, double min_modularity)
 {
 	EmogiBuiltGraph built = make_large(generator, scale, degree);
 	EmogiQuery	query = {.resolution = 1.0, .theta = 0.01, .tolerance = 1e-7};
@@ -157,7 +159,7 @@ check_large(const char *name, EmogiGenerator generator, int scale, int degree, d
 		check_query(name, &built.graph, &query, 1);
 		CHECK(engine->run(states[1], &built.graph, &query, &answer.result, &control, &error) == EMOGI_OK, "%s: %s", name, error.message);
 		found = modularity(&built.graph, &answer.result, answer.result.nlevels - 1, 1.0);
-		CHECK(found >= least, "%s: a modularity of %.5f", name, found);
+		CHECK(found >= min_modularity, "%s: a modularity of %.5f", name, found);
 		engines_check_cancel(name, &built.graph, &query, answer.result);
 		free(answer.memory);
 	}
@@ -166,7 +168,10 @@ check_large(const char *name, EmogiGenerator generator, int scale, int degree, d
 	emogi_built_graph_free(&built);
 }
 
-/* Check what others find in the karate club: 0.4198 is the most there is, and Louvain finds more than 0.41 (both rounded down). */
+/*
+ * Check the modularity on the karate club: the maximum is 0.4198, and Louvain finds more than 0.41
+ * (both rounded down).
+ */
 static void
 check_karate(void)
 {
@@ -193,7 +198,7 @@ check_karate(void)
 	naive_free(&graph);
 }
 
-/* Check that the verifier notices communities that are too large, too small, or not connected. */
+/* Check that the verifier rejects communities that are too large, too small, or not connected. */
 static void
 check_verifier(void)
 {
@@ -218,14 +223,17 @@ check_verifier(void)
 			query.algorithm = a == 0 ? EMOGI_LEIDEN : EMOGI_LOUVAIN;
 			query.max_levels = 1;
 			query.resolution = kind == 0 ? 4.0 : 1.0;
-			CHECK(!emogi_verify(&graph, &query, &answer.result, &error), "communities of kind %d pass", kind);
+			CHECK(!emogi_verify(&graph, &query, &answer.result, &error), "communities of kind %d are accepted", kind);
 		}
 	}
 	free(answer.memory);
 	naive_free(&graph);
 }
 
-/* Check cliques of 6 in a ring of 64: 64 communities or, of pairs of them, 32 at the last level, and a clique stays whole where it can. */
+/*
+ * Check a ring of 64 cliques of 6 vertices. The last level has 64 communities, or 32 if pairs are
+ * merged. If the size is limited to 6, no clique is split.
+ */
 static void
 check_cliques(void)
 {
@@ -251,7 +259,7 @@ check_cliques(void)
 		CHECK(engine->run(states[1], &graph, &query, &answer.result, &control, &error) == EMOGI_OK, "cliques");
 		for (uint32_t v = 0; v < 384; v++)
 			nsplit += emogi_hierarchy_community(answer.result.columns[1].vertex, answer.result.columns[0].int32, v, 0) != v / 6 * 6;
-		CHECK(size > 6 ? answer.result.nlevels == 1 : nsplit == 0, "cliques of at most %d: %d vertices elsewhere, %u levels", (int) size, nsplit,
+		CHECK(size > 6 ? answer.result.nlevels == 1 : nsplit == 0, "cliques of at most %d: %d vertices in other communities, %u levels", (int) size, nsplit,
 			  answer.result.nlevels);
 	}
 	naive_free(&graph);
@@ -259,7 +267,10 @@ check_cliques(void)
 	free(answer.memory);
 }
 
-/* Check that local moving ends where a community has room for one of its neighbours, and in each batch several want to go there. */
+/*
+ * Check that local moving terminates if a community has room for one neighbor, and several of each
+ * batch want to join it.
+ */
 static void
 check_star(void)
 {
@@ -276,7 +287,7 @@ check_star(void)
 
 		query.algorithm = algorithms[a];
 		CHECK(engine->run(states[1], &graph, &query, &answer.result, &control, &error) == EMOGI_OK, "star: %s", error.message);
-		CHECK(answer.result.edges_traversed < MOST_SWEEPS * graph.forward.nedges, "star: %llu entries were looked at",
+		CHECK(answer.result.edges_traversed < MAX_SWEEPS * graph.forward.nedges, "star: %llu edges traversed",
 			  (unsigned long long) answer.result.edges_traversed);
 		CHECK(emogi_verify(&graph, &query, &answer.result, &error), "star: %s", error.message);
 	}
@@ -285,7 +296,7 @@ check_star(void)
 	free(star.edges);
 }
 
-/* Check that what is out of range is refused. */
+/* Check that arguments out of range are refused, and that failed allocations are reported. */
 static void
 check_refused(void)
 {
@@ -301,10 +312,10 @@ check_refused(void)
 	query.resolution = -1.0;
 	CHECK(engine->run(states[0], &graph, &query, &answer.result, &control, &error) == EMOGI_BAD_INPUT, "a negative resolution");
 	query.resolution = NAN;
-	CHECK(engine->run(states[0], &graph, &query, &answer.result, &control, &error) == EMOGI_BAD_INPUT, "a resolution that is none");
+	CHECK(engine->run(states[0], &graph, &query, &answer.result, &control, &error) == EMOGI_BAD_INPUT, "a resolution that is NaN");
 	query.resolution = 1.0;
 	query.max_levels = -3;
-	CHECK(engine->run(states[0], &graph, &query, &answer.result, &control, &error) == EMOGI_BAD_INPUT, "less than no levels");
+	CHECK(engine->run(states[0], &graph, &query, &answer.result, &control, &error) == EMOGI_BAD_INPUT, "negative max_levels");
 	for (uint32_t n = 1; n < 8; n++)
 	{
 		control.fail_allocation = n;
@@ -318,7 +329,7 @@ check_refused(void)
 	naive_free(&graph);
 }
 
-/* Check that the logarithm is one, and that choices by it are as likely as they ought to be. */
+/* Check the logarithm, and that random choices have the expected probabilities. */
 static void
 check_choices(void)
 {
@@ -328,9 +339,9 @@ check_choices(void)
 	for (uint64_t i = 0; i < 100000; i++)
 	{
 		const double x = ldexp(1.0 + (double) (emogi_random(3, i) >> 12) * 0x1p-52, (int) (i % 130) - 64);
-		const double is = log(x);
+		const double expected = log(x);
 
-		CHECK(fabs(emogi_communities_log(x) - is) <= 4e-15 * fmax(1.0, fabs(is)), "log(%.17g) is %.17g", x, emogi_communities_log(x));
+		CHECK(fabs(emogi_communities_log(x) - expected) <= 4e-15 * fmax(1.0, fabs(expected)), "log(%.17g) is %.17g", x, emogi_communities_log(x));
 	}
 	for (uint64_t i = 0; i < 100000; i++)
 	{
