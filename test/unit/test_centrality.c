@@ -11,7 +11,8 @@
 #include "verify/verify.h"
 
 #define NRANDOM 500
-#define MAX_WORK 2e6			/* vertices * (vertices + edges) up to which exact answers are tested */
+/* vertices * (vertices + edges) up to which exact answers are tested */
+#define MAX_WORK 2e6
 #define MAX_SAMPLES_WORK 4e7
 #define ROUNDING 1e-9
 
@@ -39,7 +40,8 @@ naive_search(Naive *naive, const EmogiAdjacency *lists, uint32_t source)
 	naive->queue[0] = source;
 	naive->count = 1;
 	for (uint64_t i = 0; i < naive->count; i++)
-		for (uint64_t e = lists->offsets[naive->queue[i]]; e < lists->offsets[naive->queue[i] + 1]; e++)
+		for (uint64_t e = lists->offsets[naive->queue[i]]; e < lists->offsets[naive->queue[i] + 1];
+			 e++)
 			if (naive->level[lists->targets[e]] < 0)
 			{
 				naive->level[lists->targets[e]] = naive->level[naive->queue[i]] + 1;
@@ -83,7 +85,8 @@ naive_closeness(Naive *naive)
 
 		naive->columns[1][v] *= scale;
 		naive->columns[3][v] *= scale;
-		naive->columns[2][v] = found > 0 ? found / naive->columns[1][v] * found / ((double) naive->n - 1) : 0;
+		naive->columns[2][v] = found > 0
+			? found / naive->columns[1][v] * found / ((double) naive->n - 1) : 0;
 		naive->columns[0][v] = 1 + floor(found + 0.5);
 	}
 }
@@ -115,7 +118,8 @@ naive_depend(Naive *naive, uint32_t source, long double *paths, double *shares)
 
 		for (uint64_t e = lists->offsets[u]; e < lists->offsets[u + 1]; e++)
 			if (naive->level[lists->targets[e]] == naive->level[u] + 1 && !is_repeat(lists, u, e))
-				shares[u] += (double) (paths[u] / paths[lists->targets[e]]) * (1 + shares[lists->targets[e]]);
+				shares[u] += (double) (paths[u] / paths[lists->targets[e]]) *
+					(1 + shares[lists->targets[e]]);
 		naive->columns[0][u] += shares[u];
 	}
 }
@@ -149,7 +153,8 @@ naive_betweenness(Naive *naive)
 static Naive
 naive_begin(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	Naive		naive = {.graph = graph, .query = query, .n = graph->nvertices, .nsources = emogi_sample_count(graph->nvertices, query)};
+	Naive naive = {.graph = graph, .query = query, .n = graph->nvertices,
+		.nsources = emogi_sample_count(graph->nvertices, query)};
 
 	naive.sources = naive_alloc(naive.nsources, sizeof(uint32_t));
 	naive.level = naive_alloc(naive.n, sizeof(int64_t));
@@ -194,22 +199,25 @@ compare(const char *name, const Naive *naive, const EmogiResult *result)
 
 		for (uint64_t v = 0; v < naive->n; v++)
 		{
-			const double is = emogi_algorithm_column_number(&row->columns[i], result->columns[i], v);
+			const double is = emogi_algorithm_column_number(&row->columns[i], result->columns[i],
+															v);
 			const double expected = naive->columns[i][v];
 
 			if (row->columns[i].type == EMOGI_INT64 && naive->query->samples == 0)
 				nwrong += is != expected;
 			else
-				nwrong += !(fabs(is - expected) <= ROUNDING * (fabs(expected) + 1e-3) + (row->columns[i].type == EMOGI_INT64));
+				nwrong += !(fabs(is - expected) <= ROUNDING * (fabs(expected) + 1e-3) +
+							(row->columns[i].type == EMOGI_INT64));
 		}
-		CHECK(nwrong == 0, "%s, %s %s of %lld samples: %llu are wrong", name, row->name, row->columns[i].name,
-			  (long long) naive->query->samples, (unsigned long long) nwrong);
+		CHECK(nwrong == 0, "%s, %s %s of %lld samples: %llu are wrong", name, row->name,
+			  row->columns[i].name, (long long) naive->query->samples, (unsigned long long) nwrong);
 	}
 }
 
 /* Check that the verifier detects a changed value in each column. */
 static void
-check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result, uint64_t seed)
+check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult result, uint64_t seed)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
 
@@ -224,8 +232,9 @@ check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *quer
 			column.int64[v] += 1;
 		else
 			column.float64[v] += 0.25 + column.float64[v] * 1e-6;
-		CHECK(!emogi_verify(graph, query, &result, &error), "%s, %s of %lld samples: the verifier missed a changed %s of vertex %llu", name, row->name,
-			  (long long) query->samples, row->columns[i].name, (unsigned long long) v);
+		CHECK(!emogi_verify(graph, query, &result, &error),
+			  "%s, %s of %lld samples: the verifier missed a changed %s of vertex %llu", name,
+			  row->name, (long long) query->samples, row->columns[i].name, (unsigned long long) v);
 		column.int64[v] = was;
 	}
 }
@@ -251,7 +260,9 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		result = set_columns(own, n);
 		status = engine->run(states[e], graph, query, &result, &control, &error);
 		CHECK(status == EMOGI_OK, "%s: status %d %s", name, status, error.message);
-		CHECK(memcmp(memory, own, bytes) == 0, "%s of %lld samples: not bit-identical to one thread", name, (long long) query->samples);
+		CHECK(memcmp(memory, own, bytes) == 0,
+			  "%s of %lld samples: not bit-identical to one thread", name,
+			  (long long) query->samples);
 		CHECK(e > 0 || emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
 	}
 	query->algorithm == EMOGI_CLOSENESS ? naive_closeness(&naive) : naive_betweenness(&naive);
@@ -270,8 +281,8 @@ check_refused(const char *name, const EmogiGraph *graph, EmogiQuery query)
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
 
-	CHECK(engine->run(states[0], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
-		  "%s: not refused without the transpose", name);
+	CHECK(engine->run(states[0], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
+		  error.message[0] != '\0', "%s: not refused without the transpose", name);
 }
 
 /* Run estimates, and exact queries on graphs that are small enough, on all engines. */
@@ -283,7 +294,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 	for (int a = 0; a < 2; a++)
 	{
-		EmogiQuery	query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS, .seed = seed, .normalized = seed % 3 > 0};
+		EmogiQuery query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS, .seed = seed,
+			.normalized = seed % 3 > 0};
 
 		if (graph->backward.offsets == NULL && n > 0)
 		{
@@ -316,14 +328,16 @@ check_samples(void)
 		emogi_sample_choose(50, 7, seed, chosen);
 		for (int i = 0; i < 7; i++)
 		{
-			CHECK(chosen[i] < 50 && (i == 0 || chosen[i - 1] < chosen[i]), "samples of seed %llu", (unsigned long long) seed);
+			CHECK(chosen[i] < 50 && (i == 0 || chosen[i - 1] < chosen[i]), "samples of seed %llu",
+				  (unsigned long long) seed);
 			counts[chosen[i]]++;
 		}
 		nsame += seed > 0 && memcmp(chosen, first, 7 * sizeof *chosen) == 0;
 		memcpy(first, chosen, sizeof first);
 	}
 	for (int v = 0; v < 50; v++)
-		CHECK(counts[v] > 2800 - 250 && counts[v] < 2800 + 250, "vertex %d was chosen %u times of 2800", v, counts[v]);
+		CHECK(counts[v] > 2800 - 250 && counts[v] < 2800 + 250,
+			  "vertex %d was chosen %u times of 2800", v, counts[v]);
 	CHECK(nsame < 5, "%d seeds choose the samples of the seed before", nsame);
 	emogi_sample_choose(50, 50, 1, chosen);
 	CHECK(chosen[0] == 0 && chosen[49] == 49, "all vertices as samples");
@@ -340,7 +354,8 @@ check_both(const char *name, const EmogiGraph *graph, int64_t nsamples)
 
 	for (int a = 0; a < 2; a++)
 	{
-		EmogiQuery	query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS, .samples = nsamples, .seed = 3, .normalized = true};
+		EmogiQuery query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS,
+			.samples = nsamples, .seed = 3, .normalized = true};
 
 		check_query(name, graph, &query, 9);
 		query.samples = 0;
@@ -358,8 +373,10 @@ check_large(const char *name, EmogiGenerator generator, int scale, int degree, i
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, scale, degree, 7, &set) ||
-		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built, &control, &error) != EMOGI_OK)
+	if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, scale, degree, 7,
+							  &set) ||
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	check_both(name, &built.graph, nsamples);
@@ -374,7 +391,8 @@ static void
 check_deep(bool square, EmogiDirection direction)
 {
 	const uint64_t side = 560;
-	EmogiShape	shape = square ? (EmogiShape) {.name = "square", .nedges = 2 * side * (side - 1)} : engines_chain(140000);
+	EmogiShape	shape = square ? (EmogiShape) {.name = "square", .nedges = 2 * side * (side - 1)}
+	: engines_chain(140000);
 	EmogiGraph	graph;
 	uint64_t	at = 0;
 
