@@ -14,7 +14,7 @@
 #define NSMALL 1500
 #define NRANDOM 60
 #define NKINDS 7				/* kinds of weights, all finite */
-#define MAX_VERTICES 40		/* of a graph that is checked against the definitions */
+#define MAX_VERTICES 40			/* of a graph that is checked against the definitions */
 #define LARGE 800000			/* edges */
 
 static uint64_t nnaive;
@@ -22,7 +22,8 @@ static uint64_t nbridges;
 static uint64_t npoints;
 static uint64_t nblocks_seen;
 
-static const EmogiAlgorithm algorithms[] = {EMOGI_SPANNING_FOREST, EMOGI_SPANNING_FOREST, EMOGI_BRIDGES, EMOGI_ARTICULATION_POINTS,
+static const EmogiAlgorithm algorithms[] = {EMOGI_SPANNING_FOREST, EMOGI_SPANNING_FOREST,
+	EMOGI_BRIDGES, EMOGI_ARTICULATION_POINTS,
 	EMOGI_BICONNECTED};
 #define NTESTED ((int) (sizeof algorithms / sizeof algorithms[0]))
 
@@ -44,7 +45,8 @@ columns_of(const EmogiQuery *query)
 
 /* Run an algorithm; the second one of the list is the maximum spanning forest. */
 static Answer
-run_algorithm(EmogiEngineState *state, const EmogiGraph *graph, int algorithm, uint32_t fail_allocation)
+run_algorithm(EmogiEngineState *state, const EmogiGraph *graph, int algorithm,
+			  uint32_t fail_allocation)
 {
 	EmogiControl control = {.fail_allocation = fail_allocation};
 	Answer		answer = {.query = {.algorithm = algorithms[algorithm], .maximum = algorithm == 1}};
@@ -55,7 +57,8 @@ run_algorithm(EmogiEngineState *state, const EmogiGraph *graph, int algorithm, u
 		answer.result.columns[i].any = naive_alloc(graph->nvertices, 8);
 		memset(answer.result.columns[i].any, 0x5A, graph->nvertices * 8);
 	}
-	answer.status = engine->run(state, graph, &answer.query, &answer.result, &control, &answer.error);
+	answer.status = engine->run(state, graph, &answer.query, &answer.result, &control,
+								&answer.error);
 	return answer;
 }
 
@@ -131,7 +134,8 @@ place_of(const EmogiGraph *graph, bool maximum, uint32_t v, uint64_t e)
 {
 	const uint32_t w = graph->forward.targets[e];
 
-	return (Place) {graph, maximum, emogi_weight(graph->forward.weights, graph->weight_type, e), v < w ? v : w, v < w ? w : v};
+	return (Place) {graph, maximum, emogi_weight(graph->forward.weights, graph->weight_type, e),
+		v < w ? v : w, v < w ? w : v};
 }
 
 /* Return true if a list entry is not before an edge in that order. */
@@ -161,12 +165,14 @@ check_forest(const char *name, const EmogiGraph *graph, const Answer *answer)
 	for (uint32_t v = 0; v < graph->nvertices; v++)
 	{
 		nanswered += parent[v] != EMOGI_NO_VERTEX;
-		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1] && lists->targets[e] < v; e++)
+		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1] && lists->targets[e] < v;
+			 e++)
 		{
 			const Place edge = place_of(graph, answer->query.maximum, v, e);
 			const Without before = {graph, -1, is_not_before, &edge};
 			const uint64_t twin = answer->query.maximum ? e + 1 : e - 1;
-			const bool	is_twin = twin >= lists->offsets[v] && twin < lists->offsets[v + 1] && lists->targets[twin] == edge.low;
+			const bool	is_twin = twin >= lists->offsets[v] && twin < lists->offsets[v + 1] &&
+				lists->targets[twin] == edge.low;
 			int32_t		labels[MAX_VERTICES];
 			uint32_t	child = parent[edge.low] == edge.high ? edge.low : edge.high;
 
@@ -174,11 +180,14 @@ check_forest(const char *name, const EmogiGraph *graph, const Answer *answer)
 			if (is_twin || labels[edge.low] == labels[edge.high])
 				continue;
 			nedges++;
-			CHECK(parent[edge.low] == edge.high || parent[edge.high] == edge.low, "%s: %u - %u is not in the forest", name, edge.low, edge.high);
-			CHECK(answer->result.columns[1].float64[child] == edge.weight, "%s: %u - %u has another weight", name, edge.low, edge.high);
+			CHECK(parent[edge.low] == edge.high || parent[edge.high] == edge.low,
+				  "%s: %u - %u is not in the forest", name, edge.low, edge.high);
+			CHECK(answer->result.columns[1].float64[child] == edge.weight,
+				  "%s: %u - %u has another weight", name, edge.low, edge.high);
 		}
 	}
-	CHECK(nedges == nanswered, "%s: %llu edges of %llu", name, (unsigned long long) nanswered, (unsigned long long) nedges);
+	CHECK(nedges == nanswered, "%s: %llu edges of %llu", name, (unsigned long long) nanswered,
+		  (unsigned long long) nedges);
 	for (uint32_t v = 0; v < graph->nvertices; v++)
 	{
 		const Without none = {graph, -1, NULL, NULL};
@@ -188,7 +197,8 @@ check_forest(const char *name, const EmogiGraph *graph, const Answer *answer)
 		label_all(&none, labels);
 		while (labels[first] != labels[v])
 			first++;
-		CHECK((first == v) == (parent[v] == EMOGI_NO_VERTEX), "%s: %u is a root by one of both only", name, v);
+		CHECK((first == v) == (parent[v] == EMOGI_NO_VERTEX),
+			  "%s: %u is a root by one of both only", name, v);
 	}
 }
 
@@ -214,7 +224,8 @@ check_bridges(const char *name, const EmogiGraph *graph, const Answer *answer)
 	for (uint32_t v = 0; v < graph->nvertices; v++)
 	{
 		nanswered += other[v] != EMOGI_NO_VERTEX;
-		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1] && lists->targets[e] < v; e++)
+		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1] && lists->targets[e] < v;
+			 e++)
 		{
 			const Place edge = place_of(graph, false, v, e);
 			const Without cut = {graph, -1, is_between, &edge};
@@ -226,10 +237,12 @@ check_bridges(const char *name, const EmogiGraph *graph, const Answer *answer)
 			if (has_twin || labels[edge.low] == labels[edge.high])
 				continue;
 			count++;
-			CHECK(other[edge.low] == edge.high || other[edge.high] == edge.low, "%s: %u - %u is a bridge", name, edge.low, edge.high);
+			CHECK(other[edge.low] == edge.high || other[edge.high] == edge.low,
+				  "%s: %u - %u is a bridge", name, edge.low, edge.high);
 		}
 	}
-	CHECK(count == nanswered, "%s: %llu bridges, not %llu", name, (unsigned long long) count, (unsigned long long) nanswered);
+	CHECK(count == nanswered, "%s: %llu bridges, not %llu", name, (unsigned long long) count,
+		  (unsigned long long) nanswered);
 	nbridges += count;
 }
 
@@ -278,7 +291,8 @@ find_blocks(const EmogiGraph *graph, NaiveBlocks *blocks)
 				bool		is_one = true;
 
 				for (uint64_t x = 0; x < n; x++)
-					is_one &= component_without[x][v == x ? w : v] == component_without[x][a == x ? b : a];
+					is_one &= component_without[x][v == x ? w : v] ==
+						component_without[x][a == x ? b : a];
 				if (is_one)
 					break;
 			}
@@ -307,7 +321,8 @@ smallest_two(uint64_t members)
  * increases the number of components.
  */
 static void
-check_points(const char *name, const EmogiGraph *graph, const NaiveBlocks *blocks, const Answer *answer)
+check_points(const char *name, const EmogiGraph *graph, const NaiveBlocks *blocks,
+			 const Answer *answer)
 {
 	const Without none = {graph, -1, NULL, NULL};
 	int32_t		labels[MAX_VERTICES];
@@ -321,9 +336,11 @@ check_points(const char *name, const EmogiGraph *graph, const NaiveBlocks *block
 
 		for (int block = 0; block < blocks->count; block++)
 			count += blocks->members[block] >> v & 1;
-		CHECK(answered == (count < 2 ? 0 : count), "%s: vertex %llu is in %lld blocks, not %lld", name, (unsigned long long) v, (long long) count,
-			  (long long) answered);
-		CHECK((label_all(&without, labels) > ncomponents) == (answered > 0), "%s: vertex %llu is an articulation point by one of both only", name, (unsigned long long) v);
+		CHECK(answered == (count < 2 ? 0 : count), "%s: vertex %llu is in %lld blocks, not %lld",
+			  name, (unsigned long long) v, (long long) count, (long long) answered);
+		CHECK((label_all(&without, labels) > ncomponents) == (answered > 0),
+			  "%s: vertex %llu is an articulation point by one of both only", name,
+			  (unsigned long long) v);
 		npoints += answered > 0;
 	}
 }
@@ -333,7 +350,8 @@ check_points(const char *name, const EmogiGraph *graph, const NaiveBlocks *block
  * share exactly one.
  */
 static void
-check_blocks(const char *name, const EmogiGraph *graph, const NaiveBlocks *blocks, const Answer *answer)
+check_blocks(const char *name, const EmogiGraph *graph, const NaiveBlocks *blocks,
+			 const Answer *answer)
 {
 	const int64_t *component = answer->result.columns[0].int64;
 	const uint32_t *parent = answer->result.columns[1].vertex;
@@ -344,7 +362,8 @@ check_blocks(const char *name, const EmogiGraph *graph, const NaiveBlocks *block
 	{
 		const uint32_t top = emogi_block_top(component, parent, v);
 
-		CHECK(component[v] >= -1 && component[v] < blocks->count, "%s: block %lld", name, (long long) component[v]);
+		CHECK(component[v] >= -1 && component[v] < blocks->count, "%s: block %lld", name,
+			  (long long) component[v]);
 		if (component[v] < 0)
 			continue;
 		answered[component[v]] |= UINT64_C(1) << v;
@@ -357,7 +376,8 @@ check_blocks(const char *name, const EmogiGraph *graph, const NaiveBlocks *block
 
 		for (int other = 0; other < blocks->count; other++)
 			number += smallest_two(blocks->members[other]) < smallest_two(blocks->members[block]);
-		CHECK(answered[number] == blocks->members[block], "%s: block %d has other vertices", name, number);
+		CHECK(answered[number] == blocks->members[block], "%s: block %d has other vertices", name,
+			  number);
 	}
 	for (uint32_t v = 0; v < graph->nvertices; v++)
 		for (uint32_t w = 0; w < v; w++)
@@ -366,7 +386,8 @@ check_blocks(const char *name, const EmogiGraph *graph, const NaiveBlocks *block
 
 			for (int block = 0; block < blocks->count; block++)
 				nshared += (answered[block] >> v & answered[block] >> w & 1) != 0;
-			CHECK(blocks->of_pair[v][w] < 0 || nshared == 1, "%s: %u and %u share %d blocks", name, v, w, nshared);
+			CHECK(blocks->of_pair[v][w] < 0 || nshared == 1, "%s: %u and %u share %d blocks", name,
+				  v, w, nshared);
 		}
 	nblocks_seen += (uint64_t) blocks->count;
 }
@@ -387,7 +408,9 @@ check_naive(const char *name, const EmogiGraph *graph, const Answer *answer)
 	else
 	{
 		find_blocks(graph, &blocks);
-		(answer->query.algorithm == EMOGI_BICONNECTED ? check_blocks : check_points) (name, graph, &blocks, answer);
+		(answer->query.algorithm == EMOGI_BICONNECTED ? check_blocks : check_points) (name, graph,
+																					  &blocks,
+																					  answer);
 	}
 }
 
@@ -413,8 +436,9 @@ check_detected(const char *name, const EmogiGraph *graph, Answer *answer, uint64
 			array.float64[v] += 0.125 * (1 + fabs(array.float64[v]));
 		else
 			array.int64[v]++;
-		CHECK(!emogi_verify(graph, &answer->query, &answer->result, &answer->error), "%s: the verifier missed a change of column %d at vertex %llu",
-			  name, i, (unsigned long long) v);
+		CHECK(!emogi_verify(graph, &answer->query, &answer->result, &answer->error),
+			  "%s: the verifier missed a change of column %d at vertex %llu", name, i,
+			  (unsigned long long) v);
 		memcpy((char *) array.any + v * bytes, was, bytes);
 	}
 }
@@ -438,22 +462,27 @@ check_algorithm(const char *name, const EmogiGraph *graph, int algorithm, uint64
 {
 	Answer		first = run_algorithm(states[0], graph, algorithm, 0);
 
-	CHECK(first.status == EMOGI_OK, "%s: %d: status %d %s", name, algorithm, first.status, first.error.message);
+	CHECK(first.status == EMOGI_OK, "%s: %d: status %d %s", name, algorithm, first.status,
+		  first.error.message);
 	for (int e = 1; e < NENGINES; e++)
 	{
 		Answer		other = run_algorithm(states[e], graph, algorithm, 0);
 
-		CHECK(other.status == EMOGI_OK && are_equal(graph, &first, &other), "%s: %d: status %d, or not bit-identical to one thread", name, algorithm,
+		CHECK(other.status == EMOGI_OK && are_equal(graph, &first, &other),
+			  "%s: %d: status %d, or not bit-identical to one thread", name, algorithm,
 			  other.status);
 		free_answer(&other);
 	}
-	CHECK(emogi_verify(graph, &first.query, &first.result, &first.error), "%s: %d: %s", name, algorithm, first.error.message);
+	CHECK(emogi_verify(graph, &first.query, &first.result, &first.error), "%s: %d: %s", name,
+		  algorithm, first.error.message);
 	for (uint32_t allocation = 1; allocation < 10; allocation++)
 	{
 		Answer		other = run_algorithm(states[1], graph, algorithm, allocation);
 
-		CHECK(other.status == EMOGI_OK ? allocation > 6 && are_equal(graph, &first, &other) :
-			  other.status == EMOGI_NO_MEMORY && other.error.message[0] != '\0', "%s: %d: status %d without memory", name, algorithm, other.status);
+		CHECK(other.status == EMOGI_OK ? allocation > 6 &&
+			  are_equal(graph, &first, &other) : other.status == EMOGI_NO_MEMORY &&
+			  other.error.message[0] != '\0', "%s: %d: status %d without memory", name, algorithm,
+			  other.status);
 		free_answer(&other);
 	}
 	check_naive(name, graph, &first);
@@ -494,12 +523,14 @@ small_shape(uint64_t seed)
 		switch (seed % 6)
 		{
 			case 0:				/* a tree */
-				shape.edges[shape.nedges++] = (EmogiEdge) {v, random_below(seed, 10 + (uint64_t) v, v)};
+				shape.edges[shape.nedges++] = (EmogiEdge) {v,
+					random_below(seed, 10 + (uint64_t) v, v)};
 				break;
 			case 1:				/* a path with some chords: cycles that share vertices */
 				shape.edges[shape.nedges++] = (EmogiEdge) {v - 1, v};
 				if (random_below(seed, 40 + (uint64_t) v, 4) == 0)
-					shape.edges[shape.nedges++] = (EmogiEdge) {v, v - random_below(seed, 80 + (uint64_t) v, v < 5 ? v : 5)};
+					shape.edges[shape.nedges++] = (EmogiEdge) {v,
+						v - random_below(seed, 80 + (uint64_t) v, v < 5 ? v : 5)};
 				break;
 			case 2:				/* a grid */
 				if (v % 4 != 0)
@@ -515,7 +546,11 @@ small_shape(uint64_t seed)
 				break;
 			default:			/* random edges, few or many */
 				for (int64_t more = random_below(seed, 9, 3); more >= 0; more--)
-					shape.edges[shape.nedges++] = (EmogiEdge) {random_below(seed, 100 + (uint64_t) (v * 3 + more), n), random_below(seed, 200 + (uint64_t) (v * 3 + more), n)};
+					shape.edges[shape.nedges++] = (EmogiEdge) {random_below(seed,
+																			100 +
+																			(uint64_t) (v * 3 +
+																						more), n),
+						random_below(seed, 200 + (uint64_t) (v * 3 + more), n)};
 		}
 	if (n == 1)
 		shape.edges[shape.nedges++] = (EmogiEdge) {0, 0};
@@ -527,7 +562,8 @@ small_shape(uint64_t seed)
 			shape.edges[shape.nedges++] = (EmogiEdge) {shape.edges[i].dst, shape.edges[i].dst};
 	}
 	for (i = 0; seed % 4 > 0 && i < shape.nedges; i++)	/* a permutation of 32 numbers */
-		shape.edges[i] = (EmogiEdge) {(int64_t) ((uint64_t) shape.edges[i].src * 13 + seed / 4) % 32, (int64_t) ((uint64_t) shape.edges[i].dst * 13 + seed / 4) % 32};
+		shape.edges[i] = (EmogiEdge) {(int64_t) ((uint64_t) shape.edges[i].src * 13 + seed / 4) %
+			32, (int64_t) ((uint64_t) shape.edges[i].dst * 13 + seed / 4) % 32};
 	return shape;
 }
 
@@ -543,7 +579,8 @@ check_small(void)
 		char		name[64];
 
 		for (uint64_t i = 0; weights != NULL && i < shape.nedges; i++)
-			weights[i] = seed % 5 == 1 ? naive_weight(8, seed, i) : (double) random_below(seed, 500 + i, seed % 5 == 2 ? 3 : 100) - 1;
+			weights[i] = seed % 5 == 1 ? naive_weight(8, seed, i)
+				: (double) random_below(seed, 500 + i, seed % 5 == 2 ? 3 : 100) - 1;
 		graph = naive_build(&shape, weights, EMOGI_BOTH, false);
 		snprintf(name, sizeof name, "small %llu", (unsigned long long) seed);
 		check_graph(name, &graph, seed);
@@ -574,12 +611,15 @@ check_deep(void)
 static void
 check_large(void)
 {
-	EmogiShape	shape = {.name = "large", .nedges = LARGE, .edges = malloc(LARGE * sizeof(EmogiEdge))};
+	EmogiShape shape = {.name = "large", .nedges = LARGE,
+		.edges = malloc(LARGE * sizeof(EmogiEdge))};
 	double	   *weights = naive_weights(2, 9, LARGE);
 	EmogiGraph	graph;
 
 	for (uint64_t i = 0; i < LARGE; i++)
-		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) % (emogi_random(2, i) % 65536 + 1)), (int64_t) (emogi_random(3, i) % 262144)};
+		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) %
+												 (emogi_random(2, i) % 65536 + 1)),
+			(int64_t) (emogi_random(3, i) % 262144)};
 	graph = naive_build(&shape, weights, EMOGI_BOTH, false);
 	check_graph("large", &graph, 3);
 	for (int algorithm = 0; algorithm < NTESTED; algorithm++)
@@ -602,8 +642,10 @@ main(void)
 	check_small();
 	check_deep();
 	check_large();
-	CHECK(nnaive > 5000 && nbridges > 2000 && npoints > 2000 && nblocks_seen > 4000, "%llu graphs, %llu bridges, %llu points, %llu blocks",
-		  (unsigned long long) nnaive, (unsigned long long) nbridges, (unsigned long long) npoints, (unsigned long long) nblocks_seen);
+	CHECK(nnaive > 5000 && nbridges > 2000 && npoints > 2000 && nblocks_seen > 4000,
+		  "%llu graphs, %llu bridges, %llu points, %llu blocks", (unsigned long long) nnaive,
+		  (unsigned long long) nbridges, (unsigned long long) npoints,
+		  (unsigned long long) nblocks_seen);
 	engines_close();
 	return check_report("test_forests");
 }
