@@ -13,7 +13,8 @@
 #define NRANDOM 250
 #define NKINDS 7				/* kinds of weights, all finite */
 
-static const EmogiAlgorithm tested[] = {EMOGI_SCC, EMOGI_TRIANGLES, EMOGI_TRIANGLE_COUNT, EMOGI_LCC, EMOGI_CORE, EMOGI_CDLP,
+static const EmogiAlgorithm tested[] = {EMOGI_SCC, EMOGI_TRIANGLES, EMOGI_TRIANGLE_COUNT, EMOGI_LCC,
+	EMOGI_CORE, EMOGI_CDLP,
 	EMOGI_DEGREE};
 
 #define NTESTED (sizeof tested / sizeof *tested)
@@ -45,7 +46,8 @@ set_columns(const EmogiAlgorithmRow *row, uint64_t nvertices, char *memory)
 
 /* Check that the verifier detects a changed value. */
 static void
-check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result, uint64_t seed)
+check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult result, uint64_t seed)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
 	const uint64_t v = emogi_random(seed, 77) % graph->nvertices;
@@ -63,13 +65,16 @@ check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *quer
 			result.columns[0].float64[v] += 0.25;
 			break;
 		case EMOGI_VERTEX:
-			result.columns[0].vertex[v] = (result.columns[0].vertex[v] + 1) % (uint32_t) graph->nvertices;
+			result.columns[0].vertex[v] = (result.columns[0].vertex[v] + 1) %
+				(uint32_t) graph->nvertices;
 			break;
 		case EMOGI_EDGE:
 			break;
 	}
-	CHECK((graph->nvertices == 1 && row->columns[0].type == EMOGI_VERTEX) || !emogi_verify(graph, query, &result, &error),
-		  "%s, %s: the verifier missed a change of vertex %llu", name, row->name, (unsigned long long) v);
+	CHECK((graph->nvertices == 1 && row->columns[0].type == EMOGI_VERTEX) ||
+		  !emogi_verify(graph, query, &result, &error),
+		  "%s, %s: the verifier missed a change of vertex %llu", name, row->name,
+		  (unsigned long long) v);
 }
 
 /* Run one query on all engines, and check the answers. */
@@ -92,9 +97,12 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		result = set_columns(row, graph->nvertices, own);
 		status = engine->run(states[e], graph, query, &result, &control, &error);
 		CHECK(status == EMOGI_OK, "%s, %s: status %d %s", name, row->name, status, error.message);
-		CHECK(memcmp(own + bytes, "UUUUUUUU", 8) == 0, "%s, %s: wrote beyond the end", name, row->name);
-		CHECK(memcmp(memory, own, bytes) == 0, "%s, %s: not bit-identical to one thread", name, row->name);
-		CHECK(e > 0 || emogi_verify(graph, query, &result, &error), "%s, %s: %s", name, row->name, error.message);
+		CHECK(memcmp(own + bytes, "UUUUUUUU", 8) == 0, "%s, %s: wrote beyond the end", name,
+			  row->name);
+		CHECK(memcmp(memory, own, bytes) == 0, "%s, %s: not bit-identical to one thread", name,
+			  row->name);
+		CHECK(e > 0 || emogi_verify(graph, query, &result, &error), "%s, %s: %s", name, row->name,
+			  error.message);
 	}
 	if (graph->nvertices > 0)
 		check_detected(name, graph, query, result, seed);
@@ -103,7 +111,8 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		EmogiControl control = {.cancel = 1};
 		EmogiError	error = {{0}, {0}};
 
-		CHECK(engine->run(states[e], graph, query, &result, &control, &error) == EMOGI_CANCELED || graph->nvertices + graph->forward.nedges < 100000,
+		CHECK(engine->run(states[e], graph, query, &result, &control, &error) == EMOGI_CANCELED ||
+			  graph->nvertices + graph->forward.nedges < 100000,
 			  "%s, %s: runs although it is canceled", name, row->name);
 	}
 	free(memory);
@@ -120,13 +129,15 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 		if (!engines_suits(graph, row))
 			continue;
-		if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
+		if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL &&
+			graph->nvertices > 0)
 		{
 			EmogiResult result = {.nlevels = 0};
 			EmogiControl control = {0};
 			EmogiError	error = {{0}, {0}};
 
-			CHECK(engine->run(states[0], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
+			CHECK(engine->run(states[0], graph, &query, &result, &control, &error) ==
+				  EMOGI_BAD_INPUT && error.message[0] != '\0',
 				  "%s, %s: not refused without the transpose", name, row->name);
 			continue;
 		}
@@ -145,9 +156,11 @@ check_large(const char *name, EmogiGenerator generator, int degree)
 		EmogiControl control = {0};
 		EmogiError	error;
 
-		if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, 14, degree, 7, &set) ||
-			emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, d == 0 ? EMOGI_OUT : EMOGI_BOTH, true, &built, &control,
-							  &error) != EMOGI_OK)
+		if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, 14, degree, 7,
+								  &set) ||
+			emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges,
+							  d == 0 ? EMOGI_OUT : EMOGI_BOTH, true, &built, &control, &error) !=
+			EMOGI_OK)
 			abort();
 		emogi_edge_set_free(&set);
 		check_graph(name, &built.graph, (uint64_t) degree);
@@ -164,7 +177,8 @@ check_karate(void)
 	int64_t		triangles[34];
 	double		coefficients[34];
 	int32_t		cores[34];
-	EmogiResult results[] = {{.columns[0].int64 = triangles}, {.columns[0].float64 = coefficients}, {.columns[0].int32 = cores}};
+	EmogiResult results[] = {{.columns[0].int64 = triangles}, {.columns[0].float64 = coefficients},
+	{.columns[0].int32 = cores}};
 	const EmogiAlgorithm algorithms[] = {EMOGI_TRIANGLES, EMOGI_LCC, EMOGI_CORE};
 	int64_t		ntriangles = 0;
 	double		mean = 0.0;
@@ -176,7 +190,8 @@ check_karate(void)
 		EmogiControl control = {0};
 		EmogiError	error;
 
-		CHECK(engine->run(states[1], &graph, &query, &results[i], &control, &error) == EMOGI_OK, "karate club");
+		CHECK(engine->run(states[1], &graph, &query, &results[i], &control, &error) == EMOGI_OK,
+			  "karate club");
 	}
 	for (int v = 0; v < 34; v++)
 	{
@@ -184,7 +199,8 @@ check_karate(void)
 		mean += coefficients[v] / 34;
 		ninner += cores[v] == 4;
 	}
-	CHECK(graph.nvertices == 34 && ntriangles == 3 * 45, "karate club: %lld triangles", (long long) ntriangles);
+	CHECK(graph.nvertices == 34 && ntriangles == 3 * 45, "karate club: %lld triangles",
+		  (long long) ntriangles);
 	CHECK(mean > 0.57063 && mean < 0.57064, "karate club: a mean coefficient of %.9f", mean);
 	CHECK(ninner == 10, "karate club: %d vertices in the 4-core", ninner);
 	naive_free(&graph);

@@ -70,14 +70,17 @@ check_islands(void)
 
 	for (uint64_t i = 0; i < 150000; i++)
 		shape.edges[shape.nedges++] = (EmogiEdge) {
-			(int64_t) (emogi_random(3, 2 * i) % 30000) * 2 + 1, (int64_t) (emogi_random(3, 2 * i + 1) % 30000) * 2 + 1
+			(int64_t) (emogi_random(3, 2 * i) % 30000) * 2 + 1,
+				(int64_t) (emogi_random(3, 2 * i + 1) % 30000) * 2 + 1
 		};
 	for (uint64_t i = 0; i < 20000; i++)
 		shape.edges[shape.nedges++] = (EmogiEdge) {
-			(int64_t) (emogi_random(4, 2 * i) % 30000) * 2, (int64_t) (emogi_random(4, 2 * i + 1) % 30000) * 2
+			(int64_t) (emogi_random(4, 2 * i) % 30000) * 2,
+				(int64_t) (emogi_random(4, 2 * i + 1) % 30000) * 2
 		};
 	for (uint64_t i = 0; i < 100; i++)
-		shape.edges[shape.nedges++] = (EmogiEdge) {(int64_t) (i * 600), (int64_t) (i * 600 + 300 * (i % 2) + 1)};
+		shape.edges[shape.nedges++] = (EmogiEdge) {(int64_t) (i * 600),
+			(int64_t) (i * 600 + 300 * (i % 2) + 1)};
 	engines_check_graph(&shape, 0, EMOGI_OUT, false, 1, check_graph);
 	engines_check_graph(&shape, 0, EMOGI_OUT, true, 1, check_graph);
 	engines_check_graph(&shape, 0, EMOGI_IN, true, 1, check_graph);
@@ -101,13 +104,15 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	CHECK(emogi_verify(graph, &query, &result, &error), "%s", error.message);
 	before = component[last];
 	component[last] = last;
-	CHECK(before != last && !emogi_verify(graph, &query, &result, &error), "a vertex split from its component");
+	CHECK(before != last && !emogi_verify(graph, &query, &result, &error),
+		  "a vertex split from its component");
 	component[last] = before;
 	for (uint32_t v = 0; v <= last; v++)
 		component[v] = 0;
 	CHECK(!emogi_verify(graph, &query, &result, &error), "all vertices in one component");
 	control.cancel = 1;
-	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_CANCELED, "cancel");
+	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_CANCELED,
+		  "cancel");
 	free(component);
 }
 
