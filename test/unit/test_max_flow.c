@@ -1,6 +1,9 @@
 /*
- * test_max_flow.c: maximum flows and minimum cuts are exact beside edges of huge capacities, which stand for unlimited ones: their values are
- * those of an exact computation in whole numbers, flow is conserved exactly, and the verifier agrees.
+ * test_max_flow.c: tests of maximum flows and minimum cuts with huge capacities, which stand for
+ * unlimited ones.
+ *
+ * The values must equal those of an integer computation, flow must be conserved exactly, and the
+ * verifier must accept the answer.
  */
 #include "contract/query.h"
 #include "engines.h"
@@ -9,9 +12,12 @@
 #define NGRAPHS 3000
 #define MAX_EDGES 60
 #define MAX_VERTICES 12
-#define UNLIMITED INT64_C(1000000)	/* more than the sum of all other capacities */
+#define UNLIMITED INT64_C(1000000)	/* more than the sum of all limited capacities */
 
-/* A graph of edges with whole capacities, times 2^-shift; those of UNLIMITED are huge ones in the engine's graph. */
+/*
+ * A graph with integer capacities, times 2^-shift. UNLIMITED is a huge capacity in the engine's
+ * graph.
+ */
 typedef struct Flow
 {
 	EmogiEdge	edges[MAX_EDGES];
@@ -22,7 +28,7 @@ typedef struct Flow
 	int			shift;
 } Flow;
 
-/* Make a random graph. Each vertex has an edge, so that numbers are keys. */
+/* Make a random graph. All vertices have edges, so that vertex numbers equal keys. */
 static void
 make_flow(Flow *flow, uint64_t seed)
 {
@@ -48,7 +54,7 @@ make_flow(Flow *flow, uint64_t seed)
 	}
 }
 
-/* Compute a maximum flow from vertex 0 to vertex 1 in whole numbers, by shortest paths. */
+/* Compute the maximum flow from vertex 0 to vertex 1 in integers, by shortest augmenting paths. */
 static int64_t
 exact_flow(const Flow *flow, bool is_both)
 {
@@ -66,7 +72,7 @@ exact_flow(const Flow *flow, bool is_both)
 		int			from[MAX_VERTICES];
 		int			queue[MAX_VERTICES];
 		int			end = 1;
-		int64_t		least = INT64_MAX;
+		int64_t		bottleneck = INT64_MAX;
 
 		memset(from, 0xFF, sizeof from);
 		queue[0] = from[0] = 0;
@@ -80,17 +86,20 @@ exact_flow(const Flow *flow, bool is_both)
 		if (from[1] < 0)
 			return value;
 		for (int v = 1; v != 0; v = from[v])
-			least = residual[from[v]][v] < least ? residual[from[v]][v] : least;
+			bottleneck = residual[from[v]][v] < bottleneck ? residual[from[v]][v] : bottleneck;
 		for (int v = 1; v != 0; v = from[v])
 		{
-			residual[from[v]][v] -= least;
-			residual[v][from[v]] += least;
+			residual[from[v]][v] -= bottleneck;
+			residual[v][from[v]] += bottleneck;
 		}
-		value += least;
+		value += bottleneck;
 	}
 }
 
-/* Sum a column of an answer; for the edges of a flow, what leaves vertex 0, and check that the others conserve flow. */
+/*
+ * Return the sum of a column. For the edges of a flow, return what leaves vertex 0, and check that
+ * other vertices conserve flow.
+ */
 static double
 value_of(const char *name, const EmogiQuery *query, const EmogiResult *result, uint64_t length, uint64_t nvertices)
 {
@@ -110,11 +119,11 @@ value_of(const char *name, const EmogiQuery *query, const EmogiResult *result, u
 	if (query->algorithm != EMOGI_MAX_FLOW_EDGES)
 		return sum;
 	for (uint64_t v = 2; v < nvertices; v++)
-		CHECK(balance[v] == 0.0, "%s: %g stays at %llu", name, balance[v], (unsigned long long) v);
+		CHECK(balance[v] == 0.0, "%s: an excess of %g at %llu", name, balance[v], (unsigned long long) v);
 	return balance[0];
 }
 
-/* Ask for a flow. */
+/* Run a query from vertex 0 to vertex 1, and check its answer. A negative value is not compared. */
 static void
 check_query(const char *name, const EmogiGraph *graph, EmogiAlgorithm algorithm, double value)
 {
