@@ -17,7 +17,8 @@
 #define MAX_DISTANCE_EDGES 100000	/* of graphs for 70 searches */
 #define NRANDOM 150
 #define MAX_VERTICES 5000		/* of graphs for top-k similarities of all vertices */
-#define MAX_VERIFIED_VERTICES 300		/* vertices; of larger graphs the verifier may check a sample */
+/* vertices; of larger graphs the verifier may check a sample */
+#define MAX_VERIFIED_VERTICES 300
 #define NPAIRS 300
 #define NTARGETS 40
 #define NWALKS 20000			/* from each source, to count steps */
@@ -34,14 +35,16 @@ typedef struct Answer
 
 /* Run a query on an engine. */
 static Answer
-run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, uint32_t fail_allocation)
+run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+		  uint32_t fail_allocation)
 {
 	EmogiControl control = {.fail_allocation = fail_allocation};
 	const EmogiResultColumn *columns = emogi_algorithm_row(query->algorithm)->columns;
 	Answer		answer = {.length = emogi_query_length(graph, query)};
 
 	for (int i = 0; columns[i].name != NULL; i++)
-		answer.result.columns[i].any = naive_alloc(answer.length, emogi_algorithm_column_bytes(columns[i].type));
+		answer.result.columns[i].any = naive_alloc(answer.length,
+												   emogi_algorithm_column_bytes(columns[i].type));
 	answer.status = engine->run(state, graph, query, &answer.result, &control, &answer.error);
 	return answer;
 }
@@ -62,38 +65,45 @@ same_bits(const EmogiQuery *query, const Answer *a, const Answer *b)
 	bool		same = a->length == b->length;
 
 	for (int i = 0; columns[i].name != NULL; i++)
-		same = same && memcmp(a->result.columns[i].any, b->result.columns[i].any, a->length * emogi_algorithm_column_bytes(columns[i].type)) == 0;
+		same = same &&
+			memcmp(a->result.columns[i].any, b->result.columns[i].any,
+				   a->length * emogi_algorithm_column_bytes(columns[i].type)) == 0;
 	return same;
 }
 
 /* Check that the verifier detects a changed element. */
 static void
-check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, uint64_t seed)
+check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer,
+			   uint64_t seed)
 {
 	const uint64_t i = emogi_random(seed, 5) % answer->length;
 	uint32_t   *vertex = &answer->result.columns[0].vertex[i];
 	EmogiError	error = {{0}, {0}};
 
 	*vertex ^= UINT32_C(0x40000000);
-	CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: the verifier missed a change of vertex %llu", name, (unsigned long long) i);
+	CHECK(!emogi_verify(graph, query, &answer->result, &error),
+		  "%s: the verifier missed a change of vertex %llu", name, (unsigned long long) i);
 	*vertex ^= UINT32_C(0x40000000);
 	if (query->algorithm != EMOGI_SIMILARITY || *vertex == EMOGI_NO_VERTEX)
 		return;
 	answer->result.columns[1].float64[i] *= 0.99;
 	answer->result.columns[1].float64[i] += 0.001;
-	CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: the verifier missed a change of similarity %llu", name, (unsigned long long) i);
+	CHECK(!emogi_verify(graph, query, &answer->result, &error),
+		  "%s: the verifier missed a change of similarity %llu", name, (unsigned long long) i);
 }
 
 /* Check that the verifier detects a changed flow. */
 static void
-check_flow_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, uint64_t seed)
+check_flow_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+					Answer *answer, uint64_t seed)
 {
 	const uint64_t i = emogi_random(seed, 5) % answer->length;
 	double	   *flow = &answer->result.columns[0].float64[i];
 	EmogiError	error = {{0}, {0}};
 
 	*flow = *flow * 1.5 + 1.0;
-	CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: the verifier missed a change of flow %llu", name, (unsigned long long) i);
+	CHECK(!emogi_verify(graph, query, &answer->result, &error),
+		  "%s: the verifier missed a change of flow %llu", name, (unsigned long long) i);
 }
 
 /* Run a query on all engines, and with failing allocations, and check the answers. */
@@ -102,25 +112,30 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 {
 	Answer		first = run_query(states[0], graph, query, 0);
 
-	CHECK(first.status == EMOGI_OK && emogi_verify(graph, query, &first.result, &first.error), "%s: status %d %s", name, first.status,
-		  first.error.message);
+	CHECK(first.status == EMOGI_OK && emogi_verify(graph, query, &first.result, &first.error),
+		  "%s: status %d %s", name, first.status, first.error.message);
 	for (int e = 1; e < NENGINES; e++)
 	{
 		Answer		other = run_query(states[e], graph, query, 0);
 
-		CHECK(other.status == EMOGI_OK && same_bits(query, &first, &other), "%s: not bit-identical to one thread", name);
+		CHECK(other.status == EMOGI_OK && same_bits(query, &first, &other),
+			  "%s: not bit-identical to one thread", name);
 		free_answer(&other);
 	}
 	for (uint32_t allocation = 1; allocation < 3; allocation++)
 	{
 		Answer		other = run_query(states[1], graph, query, allocation);
 
-		CHECK(other.status == EMOGI_NO_MEMORY || other.status == EMOGI_OK, "%s: status %d without memory", name, other.status);
+		CHECK(other.status == EMOGI_NO_MEMORY || other.status == EMOGI_OK,
+			  "%s: status %d without memory", name, other.status);
 		free_answer(&other);
 	}
-	if (first.length > 0 && emogi_algorithm_row(query->algorithm)->weights == EMOGI_WEIGHTS_CAPACITIES)
+	if (first.length > 0 &&
+		emogi_algorithm_row(query->algorithm)->weights == EMOGI_WEIGHTS_CAPACITIES)
 		check_flow_detected(name, graph, query, &first, seed);
-	else if (first.length > 0 && (query->algorithm != EMOGI_SIMILARITY || query->pairs != NULL || graph->nvertices <= MAX_VERIFIED_VERTICES))
+	else if (first.length > 0 &&
+			 (query->algorithm != EMOGI_SIMILARITY || query->pairs != NULL ||
+			  graph->nvertices <= MAX_VERIFIED_VERTICES))
 		check_detected(name, graph, query, &first, seed);
 	free_answer(&first);
 }
@@ -133,7 +148,9 @@ check_pairs(const char *name, const EmogiGraph *graph, EmogiQuery query, uint64_
 
 	for (uint64_t i = 0; i < NPAIRS; i++)
 		for (uint64_t k = 0; k < 2; k++)
-			pairs[i][k] = graph->nvertices == 0 ? 0 : (uint32_t) (emogi_random(seed + k, i) % (i % 3 == 0 && graph->nvertices > 20 ? 20 : graph->nvertices));
+			pairs[i][k] = graph->nvertices == 0 ? 0
+				: (uint32_t) (emogi_random(seed + k, i) %
+							  (i % 3 == 0 && graph->nvertices > 20 ? 20 : graph->nvertices));
 	query.pairs = pairs[0];
 	query.npairs = graph->nvertices == 0 ? 0 : NPAIRS;
 	check_query(name, graph, &query, seed);
@@ -159,7 +176,8 @@ check_targets(const char *name, const EmogiGraph *graph, EmogiQuery query, uint6
 		const uint64_t same = query.ntargets > 0 ? targets[i / k] * k + i % k : i;
 
 		CHECK(some.result.columns[0].vertex[i] == all.result.columns[0].vertex[same] &&
-			  some.result.columns[1].float64[i] == all.result.columns[1].float64[same], "%s: element %llu of targets", name, (unsigned long long) i);
+			  some.result.columns[1].float64[i] == all.result.columns[1].float64[same],
+			  "%s: element %llu of targets", name, (unsigned long long) i);
 	}
 	free_answer(&some);
 	free_answer(&all);
@@ -169,7 +187,8 @@ check_targets(const char *name, const EmogiGraph *graph, EmogiQuery query, uint6
 static void
 check_similarity(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
-	EmogiQuery	query = {.algorithm = EMOGI_SIMILARITY, .measure = (EmogiMeasure) (seed % 3), .top_k = 1 + (int64_t) (emogi_random(seed, 1) % 20)};
+	EmogiQuery query = {.algorithm = EMOGI_SIMILARITY, .measure = (EmogiMeasure) (seed % 3),
+		.top_k = 1 + (int64_t) (emogi_random(seed, 1) % 20)};
 
 	if (seed % 2 == 0)
 		query.cutoff = (double) (emogi_random(seed, 2) % 100) / 150.0;
@@ -187,8 +206,10 @@ check_walks(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	static const double biases[] = {1.0, 0.25, 4.0, 1e-100, 1e100, 1.0};
 	uint32_t	sources[40];
-	EmogiQuery	query = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 40, .sources = sources, .walks = 1 + (int64_t) (seed % 4), .length = (int64_t) (seed % 13),
-		.seed = seed, .return_parameter = biases[emogi_random(seed, 3) % 6], .in_out_parameter = biases[emogi_random(seed, 4) % 6]};
+	EmogiQuery	query = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 40, .sources = sources,
+		.walks = 1 + (int64_t) (seed % 4), .length = (int64_t) (seed % 13), .seed = seed,
+		.return_parameter = biases[emogi_random(seed, 3) % 6],
+		.in_out_parameter = biases[emogi_random(seed, 4) % 6]};
 
 	if (graph->nvertices == 0)
 		query.nsources = 0;
@@ -208,7 +229,8 @@ check_distances(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint32_t	sources[70];
 	uint32_t	targets[9];
-	EmogiQuery	query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = seed % 3 == 0 ? 70 : 1 + seed % 5, .sources = sources,
+	EmogiQuery	query = {.algorithm = EMOGI_DISTANCE_MATRIX,
+		.nsources = seed % 3 == 0 ? 70 : 1 + seed % 5, .sources = sources,
 		.ntargets = emogi_random(seed, 50) % 10, .targets = targets};
 
 	if (graph->nvertices == 0 || graph->forward.nedges > MAX_DISTANCE_EDGES)
@@ -216,7 +238,8 @@ check_distances(const char *name, const EmogiGraph *graph, uint64_t seed)
 	for (uint64_t i = 0; i < query.nsources; i++)
 		sources[i] = (uint32_t) (emogi_random(seed + 51, i) % graph->nvertices);
 	for (uint64_t i = 0; i < query.ntargets; i++)
-		targets[i] = seed % 4 == 0 ? (uint32_t) (emogi_random(seed + 52, i) % graph->nvertices) : (uint32_t) (i * graph->nvertices / query.ntargets);
+		targets[i] = seed % 4 == 0 ? (uint32_t) (emogi_random(seed + 52, i) % graph->nvertices)
+			: (uint32_t) (i * graph->nvertices / query.ntargets);
 	check_query(name, graph, &query, seed);
 }
 
@@ -229,13 +252,15 @@ check_sums(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	static const int64_t depths[] = {-1, -1, 0, 2, 70};
 	uint32_t	sources[150];
-	EmogiQuery	query = {.algorithm = EMOGI_BFS_SUMS, .sources = sources, .nsources = seed % 3 == 0 ? 150 : 1 + seed % 70,
-		.max_depth = depths[seed % 5], .first_level = seed % 2 == 0 ? 0 : (uint32_t) (seed % 4)};
+	EmogiQuery	query = {.algorithm = EMOGI_BFS_SUMS, .sources = sources,
+		.nsources = seed % 3 == 0 ? 150 : 1 + seed % 70, .max_depth = depths[seed % 5],
+		.first_level = seed % 2 == 0 ? 0 : (uint32_t) (seed % 4)};
 
 	if (graph->nvertices == 0 || graph->forward.nedges > MAX_DISTANCE_EDGES)
 		return;
 	for (uint64_t i = 0; i < query.nsources; i++)
-		sources[i] = i % 3 == 2 ? sources[i / 2] : (uint32_t) (emogi_random(seed + 53, i) % graph->nvertices);
+		sources[i] = i % 3 == 2 ? sources[i / 2]
+			: (uint32_t) (emogi_random(seed + 53, i) % graph->nvertices);
 	check_query(name, graph, &query, seed);
 }
 
@@ -243,14 +268,18 @@ check_sums(const char *name, const EmogiGraph *graph, uint64_t seed)
 static void
 check_flows(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
-	static const EmogiAlgorithm algorithms[] = {EMOGI_MAX_FLOW, EMOGI_MAX_FLOW_EDGES, EMOGI_MIN_CUT};
+	static const EmogiAlgorithm algorithms[] = {EMOGI_MAX_FLOW, EMOGI_MAX_FLOW_EDGES,
+	EMOGI_MIN_CUT};
 	uint32_t	ends[6];
-	EmogiQuery	query = {.nsources = 1 + seed % 3, .sources = ends, .ntargets = 1 + seed % 2, .targets = ends + 3};
+	EmogiQuery query = {.nsources = 1 + seed % 3, .sources = ends, .ntargets = 1 + seed % 2,
+		.targets = ends + 3};
 
-	if (graph->nvertices < 6 || graph->backward.offsets == NULL || graph->forward.nedges > MAX_DISTANCE_EDGES)
+	if (graph->nvertices < 6 || graph->backward.offsets == NULL ||
+		graph->forward.nedges > MAX_DISTANCE_EDGES)
 		return;
 	for (uint64_t i = 0; i < 6; i++)
-		ends[i] = (uint32_t) (i * (graph->nvertices / 6) + emogi_random(seed + 54, i) % (graph->nvertices / 6));
+		ends[i] = (uint32_t) (i * (graph->nvertices / 6) + emogi_random(seed + 54, i) %
+							  (graph->nvertices / 6));
 	for (int a = 0; a < 3; a++)
 	{
 		query.algorithm = algorithms[a];
@@ -263,11 +292,13 @@ static void
 check_refused(const EmogiGraph *graph)
 {
 	const uint32_t ends[] = {2, 5, 3, 5};
-	const EmogiQuery query = {.algorithm = EMOGI_MIN_CUT, .nsources = 2, .sources = ends, .ntargets = 2, .targets = ends + 2};
+	const EmogiQuery query = {.algorithm = EMOGI_MIN_CUT, .nsources = 2, .sources = ends,
+		.ntargets = 2, .targets = ends + 2};
 	Answer		answer = run_query(states[1], graph, &query, 0);
 
-	CHECK(answer.status == EMOGI_BAD_INPUT && answer.result.refusal.kind == EMOGI_ENDS_MEET && answer.result.refusal.cycle[0] == 5 &&
-		  answer.error.message[0] != '\0', "a source that is a target: status %d", answer.status);
+	CHECK(answer.status == EMOGI_BAD_INPUT && answer.result.refusal.kind == EMOGI_ENDS_MEET &&
+		  answer.result.refusal.cycle[0] == 5 && answer.error.message[0] != '\0',
+		  "a source that is a target: status %d", answer.status);
 	free_answer(&answer);
 }
 
@@ -287,7 +318,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
  * weights of the list, divided by p or q.
  */
 static double
-step_probability(const EmogiGraph *graph, const EmogiQuery *query, uint32_t before, uint32_t v, uint32_t to)
+step_probability(const EmogiGraph *graph, const EmogiQuery *query, uint32_t before, uint32_t v,
+				 uint32_t to)
 {
 	const uint64_t *offsets = graph->forward.offsets;
 	double		all = 0.0;
@@ -296,12 +328,14 @@ step_probability(const EmogiGraph *graph, const EmogiQuery *query, uint32_t befo
 	for (uint64_t e = offsets[v]; e < offsets[v + 1]; e++)
 	{
 		const uint32_t w = graph->forward.targets[e];
-		double		weight = query->is_weighted ? emogi_weight(graph->forward.weights, graph->weight_type, e) : 1.0;
+		double		weight = query->is_weighted
+			? emogi_weight(graph->forward.weights, graph->weight_type, e) : 1.0;
 		bool		is_neighbor = false;
 
 		for (uint64_t b = offsets[before]; b < offsets[before + 1]; b++)
 			is_neighbor |= graph->forward.targets[b] == w;
-		weight /= w == before ? query->return_parameter : is_neighbor ? 1.0 : query->in_out_parameter;
+		weight /= w == before ? query->return_parameter : is_neighbor ? 1.0
+			: query->in_out_parameter;
 		all += weight;
 		selected += w == to ? weight : 0.0;
 	}
@@ -316,8 +350,9 @@ static void
 check_probabilities(const char *name, const EmogiGraph *graph, double p, double q, bool is_weighted)
 {
 	const uint32_t sources[] = {0, 2, 33};
-	const EmogiQuery query = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 3, .sources = sources, .walks = NWALKS, .length = 2, .seed = 42,
-		.return_parameter = p, .in_out_parameter = q, .is_weighted = is_weighted};
+	const EmogiQuery query = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 3, .sources = sources,
+		.walks = NWALKS, .length = 2, .seed = 42, .return_parameter = p, .in_out_parameter = q,
+		.is_weighted = is_weighted};
 	Answer		answer = run_query(states[1], graph, &query, 0);
 	uint64_t	ncompared = 0;
 
@@ -340,8 +375,10 @@ check_probabilities(const char *name, const EmogiGraph *graph, double p, double 
 				const double expected = (double) firsts[v] * probability;
 				const double deviation = sqrt(expected * (1.0 - probability));
 
-				CHECK(fabs((double) counts[v][w] - expected) <= 4.5 * deviation + 4.0, "%s: %u -> %u -> %u: %llu of %llu walks, %.1f expected", name,
-					  sources[s], v, w, (unsigned long long) counts[v][w], (unsigned long long) firsts[v], expected);
+				CHECK(fabs((double) counts[v][w] - expected) <= 4.5 * deviation + 4.0,
+					  "%s: %u -> %u -> %u: %llu of %llu walks, %.1f expected", name, sources[s], v,
+					  w, (unsigned long long) counts[v][w], (unsigned long long) firsts[v],
+					  expected);
 				ncompared += probability > 0.0;
 			}
 	}
@@ -377,10 +414,13 @@ static void
 check_philox(void)
 {
 	const EmogiRandom zero = emogi_philox(0, 0, 0, 0, 0);
-	const EmogiRandom ones = emogi_philox(UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX);
+	const EmogiRandom ones = emogi_philox(UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+										  UINT32_MAX);
 
-	CHECK(zero.words[0] == 0x6627e8d5 && zero.words[1] == 0xe169c58d && zero.words[2] == 0xbc57ac4c && zero.words[3] == 0x9b00dbd8, "philox of 0");
-	CHECK(ones.words[0] == 0x408f276d && ones.words[1] == 0x41c83b0e && ones.words[2] == 0xa20bc7c6 && ones.words[3] == 0x6d5451fd, "philox of ones");
+	CHECK(zero.words[0] == 0x6627e8d5 && zero.words[1] == 0xe169c58d &&
+		  zero.words[2] == 0xbc57ac4c && zero.words[3] == 0x9b00dbd8, "philox of 0");
+	CHECK(ones.words[0] == 0x408f276d && ones.words[1] == 0x41c83b0e &&
+		  ones.words[2] == 0xa20bc7c6 && ones.words[3] == 0x6d5451fd, "philox of ones");
 	CHECK(emogi_random_unit(UINT64_MAX) < 1.0 && emogi_random_unit(2047) == 0.0, "numbers below 1");
 }
 
@@ -390,16 +430,21 @@ check_large(void)
 {
 	uint32_t	sources[1000];
 	EmogiQuery	similarity = {.algorithm = EMOGI_SIMILARITY, .top_k = 10};
-	EmogiQuery	walk = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 1000, .sources = sources, .walks = 50, .length = 100, .return_parameter = 0.5,
-		.in_out_parameter = 2.0};
-	const EmogiQuery sums = {.algorithm = EMOGI_BFS_SUMS, .nsources = 1000, .sources = sources, .max_depth = -1};
-	const EmogiQuery flow = {.algorithm = EMOGI_MAX_FLOW_EDGES, .nsources = 500, .sources = sources, .ntargets = 500, .targets = sources + 500};
-	EmogiShape	shape = {.name = "large", .nedges = LARGE, .edges = malloc(LARGE * sizeof(EmogiEdge))};
+	EmogiQuery walk = {.algorithm = EMOGI_RANDOM_WALK, .nsources = 1000, .sources = sources,
+		.walks = 50, .length = 100, .return_parameter = 0.5, .in_out_parameter = 2.0};
+	const EmogiQuery sums = {.algorithm = EMOGI_BFS_SUMS, .nsources = 1000, .sources = sources,
+		.max_depth = -1};
+	const EmogiQuery flow = {.algorithm = EMOGI_MAX_FLOW_EDGES, .nsources = 500, .sources = sources,
+		.ntargets = 500, .targets = sources + 500};
+	EmogiShape shape = {.name = "large", .nedges = LARGE,
+		.edges = malloc(LARGE * sizeof(EmogiEdge))};
 	EmogiGraph	graph;
 	Answer		answer;
 
 	for (uint64_t i = 0; i < LARGE; i++)
-		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) % (emogi_random(2, i) % 65536 + 1)), (int64_t) (emogi_random(3, i) % 65536)};
+		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) %
+												 (emogi_random(2, i) % 65536 + 1)),
+			(int64_t) (emogi_random(3, i) % 65536)};
 	for (uint32_t i = 0; i < 1000; i++)
 		sources[i] = i;
 	graph = naive_build(&shape, NULL, EMOGI_OUT, true);
