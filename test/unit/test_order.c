@@ -32,12 +32,13 @@ typedef struct Answer
 
 /* Run an algorithm on an engine. */
 static Answer
-run_algorithm(EmogiEngineState *state, const EmogiGraph *graph, EmogiAlgorithm algorithm, uint32_t fail_allocation)
+run_algorithm(EmogiEngineState *state, const EmogiGraph *graph, EmogiAlgorithm algorithm,
+			  uint32_t fail_allocation)
 {
 	const EmogiQuery query = {.algorithm = algorithm};
 	EmogiControl control = {.fail_allocation = fail_allocation};
-	Answer		answer = {.level = naive_alloc(graph->nvertices, 4), .position = naive_alloc(graph->nvertices, 8),
-		.distance = naive_alloc(graph->nvertices, 8)};
+	Answer answer = {.level = naive_alloc(graph->nvertices, 4),
+		.position = naive_alloc(graph->nvertices, 8), .distance = naive_alloc(graph->nvertices, 8)};
 
 	if (algorithm == EMOGI_LONGEST_PATH)
 		answer.result.columns[0].float64 = answer.distance;
@@ -74,15 +75,20 @@ static void
 check_cycle(const char *name, const EmogiGraph *graph, const Answer *answer)
 {
 	const EmogiRefusal *refusal = &answer->result.refusal;
-	const uint64_t nnamed = refusal->cycle_length < EMOGI_CYCLE_NAMED ? refusal->cycle_length : EMOGI_CYCLE_NAMED;
+	const uint64_t nnamed = refusal->cycle_length < EMOGI_CYCLE_NAMED ? refusal->cycle_length
+		: EMOGI_CYCLE_NAMED;
 
-	CHECK(refusal->kind == EMOGI_HAS_CYCLE && refusal->cycle_length > 0 && answer->error.message[0] != '\0', "%s: refused without a reason", name);
+	CHECK(refusal->kind == EMOGI_HAS_CYCLE && refusal->cycle_length > 0 &&
+		  answer->error.message[0] != '\0', "%s: refused without a reason", name);
 	for (uint64_t i = 0; i + 1 < nnamed; i++)
-		CHECK(has_edge(graph, refusal->cycle[i], refusal->cycle[i + 1]), "%s: no edge %u -> %u of the cycle", name, refusal->cycle[i],
-			  refusal->cycle[i + 1]);
-	CHECK(refusal->cycle_length > EMOGI_CYCLE_NAMED || has_edge(graph, refusal->cycle[nnamed - 1], refusal->cycle[0]), "%s: the cycle is open", name);
+		CHECK(has_edge(graph, refusal->cycle[i], refusal->cycle[i + 1]),
+			  "%s: no edge %u -> %u of the cycle", name, refusal->cycle[i], refusal->cycle[i + 1]);
+	CHECK(refusal->cycle_length > EMOGI_CYCLE_NAMED ||
+		  has_edge(graph, refusal->cycle[nnamed - 1], refusal->cycle[0]), "%s: the cycle is open",
+		  name);
 	for (uint64_t i = 1; i < nnamed; i++)
-		CHECK(refusal->cycle[i] > refusal->cycle[0] || refusal->cycle_length > 1, "%s: the cycle does not begin at its smallest vertex", name);
+		CHECK(refusal->cycle[i] > refusal->cycle[0] || refusal->cycle_length > 1,
+			  "%s: the cycle does not begin at its smallest vertex", name);
 }
 
 /* Relax all edges until nothing changes; returns false if there is a cycle. */
@@ -103,11 +109,14 @@ relax_all(const EmogiGraph *graph, Answer *naive)
 			for (uint64_t e = graph->forward.offsets[v]; e < graph->forward.offsets[v + 1]; e++)
 			{
 				const uint32_t w = graph->forward.targets[e];
-				const double candidate = naive->distance[v] + emogi_weight(graph->forward.weights, graph->weight_type, e);
+				const double candidate = naive->distance[v] + emogi_weight(graph->forward.weights,
+																		   graph->weight_type, e);
 
 				changes |= naive->level[w] < naive->level[v] + 1 || naive->distance[w] < candidate;
-				naive->level[w] = naive->level[w] < naive->level[v] + 1 ? naive->level[v] + 1 : naive->level[w];
-				naive->distance[w] = naive->distance[w] < candidate ? candidate : naive->distance[w];
+				naive->level[w] = naive->level[w] < naive->level[v] + 1 ? naive->level[v] + 1
+					: naive->level[w];
+				naive->distance[w] = naive->distance[w] < candidate ? candidate
+					: naive->distance[w];
 			}
 	}
 	free(nin);
@@ -145,10 +154,11 @@ sort_all(const EmogiGraph *graph, Answer *naive)
 
 /* Compare an answer with the oracle's. */
 static void
-check_naive(const char *name, const EmogiGraph *graph, const Answer *answer, EmogiAlgorithm algorithm)
+check_naive(const char *name, const EmogiGraph *graph, const Answer *answer,
+			EmogiAlgorithm algorithm)
 {
-	Answer		naive = {.level = naive_alloc(graph->nvertices, 4), .position = naive_alloc(graph->nvertices, 8),
-		.distance = naive_alloc(graph->nvertices, 8)};
+	Answer naive = {.level = naive_alloc(graph->nvertices, 4),
+		.position = naive_alloc(graph->nvertices, 8), .distance = naive_alloc(graph->nvertices, 8)};
 	const uint64_t n = graph->nvertices;
 
 	if ((double) n * (double) graph->forward.nedges <= MAX_WORK)
@@ -158,16 +168,19 @@ check_naive(const char *name, const EmogiGraph *graph, const Answer *answer, Emo
 		CHECK(ends == (answer->status == EMOGI_OK), "%s: cyclic by one of both only", name);
 		sort_all(graph, &naive);
 		if (ends && algorithm == EMOGI_LONGEST_PATH)
-			CHECK(memcmp(naive.distance, answer->distance, n * 8) == 0, "%s: wrong distances", name);
+			CHECK(memcmp(naive.distance, answer->distance, n * 8) == 0, "%s: wrong distances",
+				  name);
 		else if (ends)
-			CHECK(memcmp(naive.level, answer->level, n * 4) == 0 && memcmp(naive.position, answer->position, n * 8) == 0, "%s: wrong order", name);
+			CHECK(memcmp(naive.level, answer->level, n * 4) == 0 &&
+				  memcmp(naive.position, answer->position, n * 8) == 0, "%s: wrong order", name);
 	}
 	free_answer(&naive);
 }
 
 /* Check that the verifier detects a changed value. */
 static void
-check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, uint64_t seed)
+check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query, Answer *answer,
+			   uint64_t seed)
 {
 	const uint64_t v = emogi_random(seed, 77) % graph->nvertices;
 	EmogiError	error = {{0}, {0}};
@@ -179,7 +192,8 @@ check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *quer
 		answer->level[v] += column == 0;
 		answer->position[v] += column == 1;
 		answer->distance[v] += column == 2 ? 0.125 * (1 + fabs(answer->distance[v])) : 0;
-		CHECK(!emogi_verify(graph, query, &answer->result, &error), "%s: the verifier missed a change of column %d at vertex %llu", name, column,
+		CHECK(!emogi_verify(graph, query, &answer->result, &error),
+			  "%s: the verifier missed a change of column %d at vertex %llu", name, column,
 			  (unsigned long long) v);
 		answer->level[v] -= column == 0;
 		answer->position[v] -= column == 1;
@@ -193,29 +207,35 @@ check_query(const char *name, const EmogiGraph *graph, EmogiAlgorithm algorithm,
 	const EmogiQuery query = {.algorithm = algorithm};
 	Answer		first = run_algorithm(states[0], graph, algorithm, 0);
 
-	CHECK(first.status == EMOGI_OK || first.status == EMOGI_BAD_INPUT, "%s: status %d %s", name, first.status, first.error.message);
+	CHECK(first.status == EMOGI_OK || first.status == EMOGI_BAD_INPUT, "%s: status %d %s", name,
+		  first.status, first.error.message);
 	ncyclic += first.status == EMOGI_BAD_INPUT;
 	nacyclic += first.status == EMOGI_OK;
 	for (int e = 1; e < NENGINES; e++)
 	{
 		Answer		other = run_algorithm(states[e], graph, algorithm, 0);
 
-		CHECK(other.status == first.status && memcmp(&other.result.refusal, &first.result.refusal, sizeof first.result.refusal) == 0,
-			  "%s: status %d, or another cycle", name, other.status);
+		CHECK(other.status == first.status &&
+			  memcmp(&other.result.refusal, &first.result.refusal, sizeof first.result.refusal) ==
+			  0, "%s: status %d, or another cycle", name, other.status);
 		CHECK(first.status != EMOGI_OK ||
-			  (memcmp(first.level, other.level, graph->nvertices * 4) == 0 && memcmp(first.position, other.position, graph->nvertices * 8) == 0 &&
-			   memcmp(first.distance, other.distance, graph->nvertices * 8) == 0), "%s: not bit-identical to one thread", name);
+			  (memcmp(first.level, other.level, graph->nvertices * 4) == 0 &&
+			   memcmp(first.position, other.position, graph->nvertices * 8) == 0 &&
+			   memcmp(first.distance, other.distance, graph->nvertices * 8) == 0),
+			  "%s: not bit-identical to one thread", name);
 		free_answer(&other);
 	}
 	if (first.status == EMOGI_OK)
-		CHECK(emogi_verify(graph, &query, &first.result, &first.error), "%s: %s", name, first.error.message);
+		CHECK(emogi_verify(graph, &query, &first.result, &first.error), "%s: %s", name,
+			  first.error.message);
 	else
 		check_cycle(name, graph, &first);
 	for (uint32_t allocation = 1; allocation < 5; allocation++)
 	{
 		Answer		other = run_algorithm(states[1], graph, algorithm, allocation);
 
-		CHECK(other.status == EMOGI_NO_MEMORY || other.status == first.status, "%s: status %d without memory", name, other.status);
+		CHECK(other.status == EMOGI_NO_MEMORY || other.status == first.status,
+			  "%s: status %d without memory", name, other.status);
 		free_answer(&other);
 	}
 	check_naive(name, graph, &first, algorithm);
@@ -247,8 +267,10 @@ make_acyclic(EmogiShape *shape, uint64_t seed)
 
 		if (edge.src == edge.dst)
 			continue;
-		if (emogi_random(seed, (uint64_t) edge.src) % 1024 > emogi_random(seed, (uint64_t) edge.dst) % 1024 ||
-			(emogi_random(seed, (uint64_t) edge.src) % 1024 == emogi_random(seed, (uint64_t) edge.dst) % 1024 && edge.src > edge.dst))
+		if (emogi_random(seed, (uint64_t) edge.src) % 1024 >
+			emogi_random(seed, (uint64_t) edge.dst) % 1024 ||
+			(emogi_random(seed, (uint64_t) edge.src) % 1024 ==
+			 emogi_random(seed, (uint64_t) edge.dst) % 1024 && edge.src > edge.dst))
 			edge = (EmogiEdge) {edge.dst, edge.src};
 		shape->edges[count++] = edge;
 	}
@@ -275,7 +297,8 @@ check_acyclic(void)
 			abort();
 		make_acyclic(&shape, i);
 		if (i % 5 == 4 && shape.nedges > 2)
-			shape.edges[i % shape.nedges] = (EmogiEdge) {shape.edges[i % shape.nedges].dst, shape.edges[i % shape.nedges].src};
+			shape.edges[i % shape.nedges] = (EmogiEdge) {shape.edges[i % shape.nedges].dst,
+				shape.edges[i % shape.nedges].src};
 		weights = naive_weights((int) (i % NKINDS), i, shape.nedges);
 		for (uint64_t e = 0; weights != NULL && i % 3 == 0 && e < shape.nedges; e += 2)
 			weights[e] = -weights[e];
@@ -301,8 +324,9 @@ check_chains(void)
 	chain.edges[chain.nedges - 1].dst = 1000;
 	graph = naive_build(&chain, NULL, EMOGI_OUT, false);
 	answer = run_algorithm(states[1], &graph, EMOGI_LONGEST_PATH, 0);
-	CHECK(answer.status == EMOGI_BAD_INPUT && answer.result.refusal.cycle_length == 199000 && answer.result.refusal.cycle[0] == 1000 &&
-		  answer.result.refusal.cycle[9] == 1009, "a long cycle: %llu edges", (unsigned long long) answer.result.refusal.cycle_length);
+	CHECK(answer.status == EMOGI_BAD_INPUT && answer.result.refusal.cycle_length == 199000 &&
+		  answer.result.refusal.cycle[0] == 1000 && answer.result.refusal.cycle[9] == 1009,
+		  "a long cycle: %llu edges", (unsigned long long) answer.result.refusal.cycle_length);
 	free_answer(&answer);
 	naive_free(&graph);
 	emogi_shape_free(&chain);
@@ -313,12 +337,15 @@ static void
 check_large(void)
 {
 	const EmogiQuery query = {.algorithm = EMOGI_TOPOLOGICAL_ORDER};
-	EmogiShape	shape = {.name = "large", .nedges = LARGE, .edges = malloc(LARGE * sizeof(EmogiEdge))};
+	EmogiShape shape = {.name = "large", .nedges = LARGE,
+		.edges = malloc(LARGE * sizeof(EmogiEdge))};
 	EmogiGraph	graph;
 	Answer		answer;
 
 	for (uint64_t i = 0; i < LARGE; i++)
-		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) % (emogi_random(2, i) % 65536 + 1)), (int64_t) (emogi_random(3, i) % 65536)};
+		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) %
+												 (emogi_random(2, i) % 65536 + 1)),
+			(int64_t) (emogi_random(3, i) % 65536)};
 	make_acyclic(&shape, 3);
 	graph = naive_build(&shape, NULL, EMOGI_OUT, false);
 	check_graph("large", &graph, 3);
@@ -337,7 +364,8 @@ main(void)
 	check_acyclic();
 	check_chains();
 	check_large();
-	CHECK(ncyclic > 100 && nacyclic > 400, "%llu graphs with a cycle, %llu without", (unsigned long long) ncyclic, (unsigned long long) nacyclic);
+	CHECK(ncyclic > 100 && nacyclic > 400, "%llu graphs with a cycle, %llu without",
+		  (unsigned long long) ncyclic, (unsigned long long) nacyclic);
 	engines_close();
 	return check_report("test_order");
 }
