@@ -32,7 +32,8 @@ typedef struct Flow
 static void
 make_flow(Flow *flow, uint64_t seed)
 {
-	static const double huge[] = {1e9, 1e12, 1e16, 9223372036854775807.0, 1e25, 1e100, 1e300, 1e306};
+	static const double huge[] = {1e9, 1e12, 1e16, 9223372036854775807.0, 1e25, 1e100, 1e300,
+	1e306};
 	const double one = huge[seed % 8];
 
 	flow->nvertices = 3 + emogi_random(seed, 1) % (MAX_VERTICES - 2);
@@ -45,11 +46,13 @@ make_flow(Flow *flow, uint64_t seed)
 
 		flow->edges[i].src = (int64_t) (i < flow->nvertices ? i : at_end ? 0 : r % flow->nvertices);
 		flow->edges[i].dst = (int64_t) ((r >> 8) % flow->nvertices);
-		if (flow->edges[i].src == 0 || flow->edges[i].dst == 1 ? (r >> 16) % 2 == 0 : (r >> 16) % 5 == 0)
+		if (flow->edges[i].src == 0 ||
+			flow->edges[i].dst == 1 ? (r >> 16) % 2 == 0 : (r >> 16) % 5 == 0)
 			flow->capacities[i] = UNLIMITED;
 		else
 			flow->capacities[i] = (int64_t) ((r >> 24) % 1000);
-		flow->weights[i] = flow->capacities[i] < UNLIMITED ? ldexp((double) flow->capacities[i], -flow->shift) :
+		flow->weights[i] = flow->capacities[i] < UNLIMITED
+			? ldexp((double) flow->capacities[i], -flow->shift) :
 			seed % 3 == 0 ? huge[(r >> 32) % 8] : one;
 	}
 }
@@ -101,7 +104,8 @@ exact_flow(const Flow *flow, bool is_both)
  * other vertices conserve flow.
  */
 static double
-value_of(const char *name, const EmogiQuery *query, const EmogiResult *result, uint64_t length, uint64_t nvertices)
+value_of(const char *name, const EmogiQuery *query, const EmogiResult *result, uint64_t length,
+		 uint64_t nvertices)
 {
 	double		balance[MAX_VERTICES] = {0};
 	double		sum = 0.0;
@@ -119,7 +123,8 @@ value_of(const char *name, const EmogiQuery *query, const EmogiResult *result, u
 	if (query->algorithm != EMOGI_MAX_FLOW_EDGES)
 		return sum;
 	for (uint64_t v = 2; v < nvertices; v++)
-		CHECK(balance[v] == 0.0, "%s: an excess of %g at %llu", name, balance[v], (unsigned long long) v);
+		CHECK(balance[v] == 0.0, "%s: an excess of %g at %llu", name, balance[v],
+			  (unsigned long long) v);
 	return balance[0];
 }
 
@@ -128,7 +133,8 @@ static void
 check_query(const char *name, const EmogiGraph *graph, EmogiAlgorithm algorithm, double value)
 {
 	const uint32_t ends[] = {0, 1};
-	const EmogiQuery query = {.algorithm = algorithm, .nsources = 1, .sources = ends, .ntargets = 1, .targets = ends + 1};
+	const EmogiQuery query = {.algorithm = algorithm, .nsources = 1, .sources = ends, .ntargets = 1,
+		.targets = ends + 1};
 	const EmogiResultColumn *columns = emogi_algorithm_row(algorithm)->columns;
 	const uint64_t length = emogi_query_length(graph, &query);
 	EmogiControl control = {0};
@@ -154,7 +160,8 @@ check_query(const char *name, const EmogiGraph *graph, EmogiAlgorithm algorithm,
 int
 main(void)
 {
-	static const EmogiAlgorithm algorithms[] = {EMOGI_MAX_FLOW, EMOGI_MAX_FLOW_EDGES, EMOGI_MIN_CUT};
+	static const EmogiAlgorithm algorithms[] = {EMOGI_MAX_FLOW, EMOGI_MAX_FLOW_EDGES,
+	EMOGI_MIN_CUT};
 	uint64_t	nlimited = 0;
 
 	engines_open();
@@ -176,7 +183,8 @@ main(void)
 			char		name[80];
 
 			snprintf(name, sizeof name, "graph %d, algorithm %d", (int) seed, a);
-			check_query(name, &graph, algorithms[a], exact < UNLIMITED ? ldexp((double) exact, -flow.shift) : -1.0);
+			check_query(name, &graph, algorithms[a],
+						exact < UNLIMITED ? ldexp((double) exact, -flow.shift) : -1.0);
 		}
 		naive_free(&graph);
 	}
