@@ -24,11 +24,13 @@
 #define DEFAULT_GRAPHS 220
 #define MAX_SOURCES 50
 #define QUERIES 3
-#define MAX_EXACT_VERTICES 300		/* up to so many vertices, all are sources; above, some queries sample */
+/* up to so many vertices, all are sources; above, some queries sample */
+#define MAX_EXACT_VERTICES 300
 #define SAMPLES 9
 #define MAX_PAIRS 200
 #define DEEP_LEVELS 254			/* with more levels, betweenness is left to the cpu engine */
-#define FEW_LEVELS 64			/* closeness is left to the cpu engine above this number of levels ... */
+/* closeness is left to the cpu engine above this number of levels ... */
+#define FEW_LEVELS 64
 #define EDGES_PER_LEVEL 40000		/* ... plus one per so many edges; sampled queries may be */
 #define MAX_SECOND_EDGES 100000000	/* edges at distance two */
 #define MAX_SIMILARITY_ROWS 2000000		/* rows of an answer */
@@ -51,7 +53,8 @@ is_selected(EmogiAlgorithm algorithm)
 	const char *name = emogi_algorithm_row(algorithm)->name;
 	const size_t length = strlen(name);
 
-	for (const char *at = names; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+	for (const char *at = names; at != NULL && *at != '\0'; at += strcspn(at, ","),
+		 at += *at == ',')
 		if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
 			return true;
 	return names == NULL;
@@ -64,14 +67,16 @@ must_leave_to_cpu(const EmogiGraph *graph, const EmogiQuery *query, const EmogiR
 	return (query->algorithm == EMOGI_BETWEENNESS && expected->nlevels > DEEP_LEVELS) ||
 		((query->algorithm == EMOGI_CLOSENESS || query->algorithm == EMOGI_BFS_SUMS) &&
 		 expected->nlevels > FEW_LEVELS + 1 + graph->forward.nedges / EDGES_PER_LEVEL) ||
-		(query->algorithm == EMOGI_MODULARITY && (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64));
+		(query->algorithm == EMOGI_MODULARITY &&
+		 (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64));
 }
 
 /* Return true if the cuda engine may leave a query to the cpu engine. */
 static bool
 may_leave_to_cpu(const EmogiQuery *query, const EmogiResult *expected)
 {
-	return query->algorithm == EMOGI_CLOSENESS && query->samples > 0 && expected->nlevels > FEW_LEVELS;
+	return query->algorithm == EMOGI_CLOSENESS && query->samples > 0 &&
+		expected->nlevels > FEW_LEVELS;
 }
 
 /*
@@ -79,12 +84,15 @@ may_leave_to_cpu(const EmogiQuery *query, const EmogiResult *expected)
  * on rounding.
  */
 static bool
-refusals_agree(const Answer *answer, EmogiStatus status, const Answer *expected, EmogiStatus expected_status)
+refusals_agree(const Answer *answer, EmogiStatus status, const Answer *expected,
+			   EmogiStatus expected_status)
 {
-	const EmogiRefusal *refusal = status == EMOGI_BAD_INPUT ? &answer->result.refusal : &expected->result.refusal;
+	const EmogiRefusal *refusal = status == EMOGI_BAD_INPUT ? &answer->result.refusal
+		: &expected->result.refusal;
 
 	if (status == expected_status && answer->result.refusal.kind == expected->result.refusal.kind)
-		return fabs(answer->result.refusal.rate - expected->result.refusal.rate) <= 1e-9 * expected->result.refusal.rate ||
+		return fabs(answer->result.refusal.rate - expected->result.refusal.rate) <=
+			1e-9 * expected->result.refusal.rate ||
 			answer->result.nlevels != expected->result.nlevels;
 	return fabs(refusal->rate - 1.0) < 1e-9;
 }
@@ -109,8 +117,10 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		use_random_helpers();
 	}
 	CHECK(cuda->run(cuda_state, graph, &alone, &again.result, &control, &error) == EMOGI_OK &&
-		  memcmp(again.memory, first->memory, (n + 1) * 8 * EMOGI_MAX_COLUMNS) == 0 && again.result.nlevels == first->result.nlevels,
-		  "%s algorithm %d placement %d: another run returned other bits", name, query->algorithm, query->placement);
+		  memcmp(again.memory, first->memory, (n + 1) * 8 * EMOGI_MAX_COLUMNS) == 0 &&
+		  again.result.nlevels == first->result.nlevels,
+		  "%s algorithm %d placement %d: another run returned other bits", name, query->algorithm,
+		  query->placement);
 	free(again.memory);
 }
 
@@ -119,12 +129,16 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
  * integers.
  */
 static bool
-same_ranks(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, const EmogiResult *expected)
+same_ranks(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
+		   const EmogiResult *expected)
 {
-	if (!emogi_algorithm_has(query->algorithm, EMOGI_DAMPED) || !emogi_rank_units_applicable(query, graph->nvertices, emogi_rank_units_coarse(graph->forward.nedges)))
+	if (!emogi_algorithm_has(query->algorithm, EMOGI_DAMPED) ||
+		!emogi_rank_units_applicable(query, graph->nvertices,
+									 emogi_rank_units_coarse(graph->forward.nedges)))
 		return true;
 	return result->change == expected->change &&
-		memcmp(result->columns[0].any, expected->columns[0].any, graph->nvertices * sizeof(double)) == 0;
+		memcmp(result->columns[0].any, expected->columns[0].any,
+			   graph->nvertices * sizeof(double)) == 0;
 }
 
 /* Run a query on both engines, in all placements, and compare the answers. */
@@ -141,7 +155,8 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 		return;
 	expected = make_answer(n);
 	expected_status = cpu->run(cpu_state, graph, &query, &expected.result, &control, &error);
-	if (expected_status != EMOGI_OK && (expected_status != EMOGI_BAD_INPUT || expected.result.refusal.kind == EMOGI_NOT_REFUSED))
+	if (expected_status != EMOGI_OK &&
+		(expected_status != EMOGI_BAD_INPUT || expected.result.refusal.kind == EMOGI_NOT_REFUSED))
 		abort();
 	nrefused += expected_status != EMOGI_OK;
 	for (int p = EMOGI_PLACEMENT_AUTO; p <= EMOGI_PLACEMENT_PEER; p++)
@@ -156,39 +171,48 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 		status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
 		if (must_leave_to_cpu(graph, &query, &expected.result))
 		{
-			CHECK(status == EMOGI_UNSUPPORTED, "%s algorithm %d placement %d: status %d", name, query.algorithm, p, status);
+			CHECK(status == EMOGI_UNSUPPORTED, "%s algorithm %d placement %d: status %d", name,
+				  query.algorithm, p, status);
 			free(answer.memory);
 			continue;
 		}
-		if (expected_status != EMOGI_OK || (query.algorithm == EMOGI_KATZ && status == EMOGI_BAD_INPUT) ||
+		if (expected_status != EMOGI_OK ||
+			(query.algorithm == EMOGI_KATZ && status == EMOGI_BAD_INPUT) ||
 			(status == EMOGI_UNSUPPORTED && may_leave_to_cpu(&query, &expected.result)))
 		{
-			CHECK(status == EMOGI_UNSUPPORTED || refusals_agree(&answer, status, &expected, expected_status),
-				  "%s algorithm %d placement %d alpha %.17g: status %d, not %d, refused %d at %.17g, not %d at %.17g", name, query.algorithm, p,
-				  query.alpha, status, expected_status, answer.result.refusal.kind, answer.result.refusal.rate, expected.result.refusal.kind,
-				  expected.result.refusal.rate);
+			CHECK(status == EMOGI_UNSUPPORTED ||
+				  refusals_agree(&answer, status, &expected, expected_status),
+				  "%s algorithm %d placement %d alpha %.17g: status %d, not "
+				  "%d, refused %d at %.17g, not %d at %.17g", name, query.algorithm, p, query.alpha,
+				  status, expected_status, answer.result.refusal.kind, answer.result.refusal.rate,
+				  expected.result.refusal.kind, expected.result.refusal.rate);
 			free(answer.memory);
 			continue;
 		}
-		CHECK(status == EMOGI_OK, "%s algorithm %d placement %d: status %d, %s (%s)", name, query.algorithm, p, status,
-			  error.message, error.detail);
+		CHECK(status == EMOGI_OK, "%s algorithm %d placement %d: status %d, %s (%s)", name,
+			  query.algorithm, p, status, error.message, error.detail);
 		CHECK(agree(query.algorithm, n, &answer.result, &expected.result),
-			  "%s algorithm %d placement %d weights %d, %llu sources, max depth %lld, max distance %g", name,
-			  query.algorithm, p, graph->weight_type, (unsigned long long) query.nsources, (long long) query.max_depth,
+			  "%s algorithm %d placement %d weights %d, %llu "
+			  "sources, max depth %lld, max distance %g", name, query.algorithm, p,
+			  graph->weight_type, (unsigned long long) query.nsources, (long long) query.max_depth,
 			  query.max_distance);
-		CHECK(same_ranks(graph, &query, &answer.result, &expected.result), "%s placement %d: ranks are not bit-identical", name, p);
-		CHECK(within_bounds(query.algorithm, n, &given), "%s algorithm %d placement %d wrote beyond the end",
-			  name, query.algorithm, p);
-		CHECK(answer.result.nreached == expected.result.nreached, "%s algorithm %d placement %d: reached %llu of %llu",
-			  name, query.algorithm, p, (unsigned long long) answer.result.nreached,
+		CHECK(same_ranks(graph, &query, &answer.result, &expected.result),
+			  "%s placement %d: ranks are not bit-identical", name, p);
+		CHECK(within_bounds(query.algorithm, n, &given),
+			  "%s algorithm %d placement %d wrote beyond the end", name, query.algorithm, p);
+		CHECK(answer.result.nreached == expected.result.nreached,
+			  "%s algorithm %d placement %d: reached %llu of %llu", name, query.algorithm, p,
+			  (unsigned long long) answer.result.nreached,
 			  (unsigned long long) expected.result.nreached);
 		CHECK(answer.result.placement == EMOGI_PLACEMENT_DEVICE ||
 			  (answer.result.placement == EMOGI_PLACEMENT_HOST && p != EMOGI_PLACEMENT_DEVICE) ||
 			  (answer.result.placement == EMOGI_PLACEMENT_HYBRID && p == EMOGI_PLACEMENT_HYBRID) ||
 			  (answer.result.placement == EMOGI_PLACEMENT_PEER && ncuda_helpers > 0),
-			  "%s algorithm %d placement %d was %d", name, query.algorithm, p, answer.result.placement);
-		if (query.algorithm == EMOGI_EIGENVECTOR || query.algorithm == EMOGI_KATZ || query.algorithm == EMOGI_HITS ||
-			query.algorithm == EMOGI_BETWEENNESS || query.algorithm == EMOGI_CLOSENESS || query.algorithm == EMOGI_BFS_SUMS)
+			  "%s algorithm %d placement %d was %d", name, query.algorithm, p,
+			  answer.result.placement);
+		if (query.algorithm == EMOGI_EIGENVECTOR || query.algorithm == EMOGI_KATZ ||
+			query.algorithm == EMOGI_HITS || query.algorithm == EMOGI_BETWEENNESS ||
+			query.algorithm == EMOGI_CLOSENESS || query.algorithm == EMOGI_BFS_SUMS)
 			check_again(name, graph, &query, &answer);
 		free(answer.memory);
 	}
@@ -201,7 +225,8 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	const EmogiAdjacency *lists = &graph->forward;
 	uint32_t	pairs[2 * MAX_PAIRS];
-	EmogiQuery	query = {.algorithm = EMOGI_SIMILARITY, .pairs = pairs, .npairs = emogi_random(seed, 400) % (MAX_PAIRS + 1)};
+	EmogiQuery query = {.algorithm = EMOGI_SIMILARITY, .pairs = pairs,
+		.npairs = emogi_random(seed, 400) % (MAX_PAIRS + 1)};
 
 	if (graph->nvertices == 0)
 		return;
@@ -210,7 +235,8 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed)
 		const uint32_t v = (uint32_t) (emogi_random(seed, 500 + i) % graph->nvertices);
 		const uint64_t degree = lists->offsets[v + 1] - lists->offsets[v];
 
-		pairs[i] = i % 4 < 2 && degree > 0 ? lists->targets[lists->offsets[v] + emogi_random(seed, 600 + i) % degree] : v;
+		pairs[i] = i % 4 < 2 && degree > 0
+			? lists->targets[lists->offsets[v] + emogi_random(seed, 600 + i) % degree] : v;
 	}
 	query.cutoff = (double) (emogi_random(seed, 401) % 3) / 4.0;
 	for (int measure = EMOGI_JACCARD; measure <= EMOGI_COSINE; measure++)
@@ -229,13 +255,15 @@ check_similar(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	static const int64_t counts[] = {1, 3, 10, 70, 300};
 	const EmogiAdjacency *lists = &graph->forward;
-	EmogiQuery	query = {.algorithm = EMOGI_SIMILARITY, .top_k = counts[seed % 5], .measure = (EmogiMeasure) (seed % 3)};
+	EmogiQuery query = {.algorithm = EMOGI_SIMILARITY, .top_k = counts[seed % 5],
+		.measure = (EmogiMeasure) (seed % 3)};
 	uint64_t	nsecond = 0;
 
 	if (graph->nvertices == 0 || graph->backward.offsets == NULL)
 		return;
 	for (uint64_t e = 0; e < lists->nedges; e++)
-		nsecond += graph->backward.offsets[lists->targets[e] + UINT64_C(1)] - graph->backward.offsets[lists->targets[e]];
+		nsecond += graph->backward.offsets[lists->targets[e] + UINT64_C(1)] -
+			graph->backward.offsets[lists->targets[e]];
 	query.cutoff = (double) (emogi_random(seed, 402) % 3) / 8.0;
 	if (graph->nvertices * (uint64_t) query.top_k > MAX_SIMILARITY_ROWS)
 		query.top_k = 2;
@@ -252,8 +280,10 @@ check_walks(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	static const double parameters[][2] = {{1.0, 1.0}, {0.25, 4.0}, {50.0, 200.0}};
 	uint32_t	sources[WALK_SOURCES];
-	EmogiQuery	query = {.algorithm = EMOGI_RANDOM_WALK, .sources = sources, .nsources = WALK_SOURCES, .walks = 60, .length = 60,
-		.return_parameter = parameters[seed % 3][0], .in_out_parameter = parameters[seed % 3][1], .seed = seed << 40 | 7};
+	EmogiQuery query = {.algorithm = EMOGI_RANDOM_WALK, .sources = sources,
+		.nsources = WALK_SOURCES, .walks = 60, .length = 60,
+		.return_parameter = parameters[seed % 3][0], .in_out_parameter = parameters[seed % 3][1],
+		.seed = seed << 40 | 7};
 
 	if (graph->nvertices == 0)
 		return;
@@ -272,7 +302,8 @@ check_level_sums(const char *name, const EmogiGraph *graph, uint64_t seed)
 	static const int64_t depths[] = {-1, -1, 0, 1, 3, 100};
 	static const uint64_t counts[] = {1, 64, 65, 200, SUMS_SOURCES};
 	uint32_t	sources[SUMS_SOURCES];
-	EmogiQuery	query = {.algorithm = EMOGI_BFS_SUMS, .sources = sources, .nsources = counts[seed % 5], .max_depth = depths[emogi_random(seed, 403) % 6],
+	EmogiQuery query = {.algorithm = EMOGI_BFS_SUMS, .sources = sources,
+		.nsources = counts[seed % 5], .max_depth = depths[emogi_random(seed, 403) % 6],
 		.first_level = (uint32_t) (emogi_random(seed, 404) % 2 * (emogi_random(seed, 405) % 4))};
 
 	if (graph->nvertices == 0)
@@ -280,7 +311,8 @@ check_level_sums(const char *name, const EmogiGraph *graph, uint64_t seed)
 	if (graph->forward.nedges > MAX_SUMS_EDGES && query.nsources == SUMS_SOURCES)
 		query.nsources = SUMS_SOURCES / 10;
 	for (uint64_t i = 0; i < query.nsources; i++)
-		sources[i] = i % 5 == 4 ? sources[i / 2] : (uint32_t) (emogi_random(seed, 2000 + i) % graph->nvertices);
+		sources[i] = i % 5 == 4 ? sources[i / 2]
+			: (uint32_t) (emogi_random(seed, 2000 + i) % graph->nvertices);
 	check_query(name, graph, query);
 }
 
@@ -295,7 +327,8 @@ check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
 	{
 		EmogiQuery	query = oracle_query(graph, seed, i, sources, MAX_SOURCES);
 
-		query.max_distance = bounds[emogi_random(seed, 70 + i) % (sizeof(bounds) / sizeof(bounds[0]))];
+		query.max_distance = bounds[emogi_random(seed, 70 + i) %
+									(sizeof(bounds) / sizeof(bounds[0]))];
 		check_query(name, graph, query);
 		query.max_depth = -1;
 		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
@@ -339,7 +372,8 @@ check_power_iterations(const char *name, const EmogiGraph *graph, bool is_weight
 	static const double alphas[] = {0.0, 0.3, 0.93, 1.7, 5.9};
 	static const double betas[] = {1.0, -2.5, 0.0, 1e200};
 	const double heaviest = heaviest_list(graph, is_weighted);
-	EmogiQuery	query = {.is_weighted = is_weighted, .normalized = seed % 2 == 0, .beta = betas[seed % 4]};
+	EmogiQuery query = {.is_weighted = is_weighted, .normalized = seed % 2 == 0,
+		.beta = betas[seed % 4]};
 
 	for (uint64_t i = 0; i < 2; i++)
 	{
@@ -361,20 +395,23 @@ check_power_iterations(const char *name, const EmogiGraph *graph, bool is_weight
 static void
 check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 {
-	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12,
-		[EMOGI_CDLP] = 6};
+	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3,
+		[EMOGI_CIRCUIT] = 12, [EMOGI_CDLP] = 6};
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
-	EmogiQuery	query = {.damping = 0.85, .values = values, .seed = seed, .normalized = seed % 2 == 0, .maximum = seed % 4 < 2};
+	EmogiQuery query = {.damping = 0.85, .values = values, .seed = seed,
+		.normalized = seed % 2 == 0, .maximum = seed % 4 < 2};
 
 	if (graph->nvertices > MAX_EXACT_VERTICES || seed % 3 == 0)
 		query.samples = SAMPLES;
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
-		const bool	is_additive = emogi_is_sum((EmogiAlgorithm) a) || row->weights == EMOGI_WEIGHTS_FACTORS || row->weights == EMOGI_WEIGHTS_CONDUCTANCES ||
+		const bool is_additive = emogi_is_sum((EmogiAlgorithm) a) ||
+			row->weights == EMOGI_WEIGHTS_FACTORS || row->weights == EMOGI_WEIGHTS_CONDUCTANCES ||
 			row->weights == EMOGI_WEIGHTS_CAPACITIES;
 
-		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !is_supported(graph, (EmogiAlgorithm) a))
+		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 ||
+			!is_supported(graph, (EmogiAlgorithm) a))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		query.max_iterations = iterations[a] > 0 ? iterations[a] : 1;
@@ -419,7 +456,8 @@ check_communities(const char *name, const EmogiGraph *graph, int kind, uint64_t 
 
 		query.resolution = resolutions[of];
 		query.theta = thetas[of];
-		query.max_levels = emogi_random(seed, 800 + (uint64_t) turn) % 3 == 0 ? 1 + (int64_t) (seed % 3) : 0;
+		query.max_levels = emogi_random(seed, 800 + (uint64_t) turn) % 3 == 0
+			? 1 + (int64_t) (seed % 3) : 0;
 		for (int a = EMOGI_LOUVAIN; a <= EMOGI_MODULARITY; a++)
 		{
 			query.algorithm = (EmogiAlgorithm) a;
@@ -432,15 +470,15 @@ check_communities(const char *name, const EmogiGraph *graph, int kind, uint64_t 
 
 /* Build a graph in a direction and check all queries on it. */
 static void
-check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection direction, bool with_backward,
-			uint64_t seed)
+check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection direction,
+			bool with_backward, uint64_t seed)
 {
 	EmogiBuiltGraph built;
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, direction, with_backward, &built, &control,
-						  &error) != EMOGI_OK)
+	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, direction, with_backward, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	if (seed % 2 == 1)
 		built.graph.id = ++last_id;
@@ -474,7 +512,8 @@ check_directions(const char *name, const EmogiEdge *edges, uint64_t nedges, int 
 	if (weights == NULL)
 		filled = emogi_edge_set_fill(&set, edges, nedges, EMOGI_CHUNK_EDGES);
 	else
-		filled = emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES);
+		filled = emogi_edge_set_fill_weighted(&set, edges, weights, nedges,
+											  EMOGI_CHUNK_WEIGHTED_EDGES);
 	if (!filled)
 		abort();
 	check_edges(name, &set.edges, kind, EMOGI_OUT, false, seed);
@@ -490,7 +529,8 @@ static void
 check_shape(EmogiShape *shape, uint64_t seed)
 {
 	check_directions(shape->name, shape->edges, shape->nedges, 0, seed);
-	check_directions(shape->name, shape->edges, shape->nedges, 1 + (int) (seed % (NAIVE_KINDS - 1)), seed);
+	check_directions(shape->name, shape->edges, shape->nedges, 1 + (int) (seed % (NAIVE_KINDS - 1)),
+					 seed);
 	emogi_shape_free(shape);
 }
 
@@ -545,8 +585,9 @@ check_dense(void)
 		EmogiEdgeSet set;
 
 		if (!emogi_edge_set_fill(&set, edges, nedges, EMOGI_CHUNK_EDGES) ||
-			emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, (EmogiDirection) direction, true, &built, &control,
-							  &error) != EMOGI_OK)
+			emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges,
+							  (EmogiDirection) direction, true, &built, &control, &error) !=
+			EMOGI_OK)
 			abort();
 		check_sums("dense", &built.graph, 1, 12);
 		check_level_sums("dense", &built.graph, 12);
@@ -569,9 +610,11 @@ check_hubs(void)
 	EmogiEdgeSet set;
 
 	for (uint64_t i = 0; i < 3 * HUB_VERTICES; i++)
-		edges[i] = (EmogiEdge) {HUBS + (int64_t) (i / 3), emogi_random(13, i) % 4 < 2 ? 0 : (int64_t) (emogi_random(14, i) % HUBS)};
+		edges[i] = (EmogiEdge) {HUBS + (int64_t) (i / 3),
+			emogi_random(13, i) % 4 < 2 ? 0 : (int64_t) (emogi_random(14, i) % HUBS)};
 	if (!emogi_edge_set_fill(&set, edges, 3 * HUB_VERTICES, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_OUT, true, &built, &control, &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_OUT, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	for (uint64_t seed = 0; seed < 5; seed++)
 		check_similar("hubs", &built.graph, seed);
@@ -595,10 +638,15 @@ check_star(void)
 	EmogiEdgeSet set;
 
 	if (!emogi_edge_set_fill(&set, star.edges, star.nedges, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_BOTH, true, &built, &control, &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_BOTH, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
-	check_query("star", &built.graph, (EmogiQuery) {.algorithm = EMOGI_LOUVAIN, .resolution = 2.0 - 3.0 / LEAVES, .max_levels = 1});
-	check_query("star", &built.graph, (EmogiQuery) {.algorithm = EMOGI_LEIDEN, .resolution = 2.0 - 3.0 / LEAVES, .theta = 0.01, .max_levels = 1});
+	check_query("star", &built.graph,
+				(EmogiQuery) {.algorithm = EMOGI_LOUVAIN, .resolution = 2.0 - 3.0 / LEAVES,
+		.max_levels = 1});
+	check_query("star", &built.graph,
+				(EmogiQuery) {.algorithm = EMOGI_LEIDEN, .resolution = 2.0 - 3.0 / LEAVES,
+		.theta = 0.01, .max_levels = 1});
 	emogi_edge_set_free(&set);
 	emogi_built_graph_free(&built);
 	free(star.edges);
@@ -634,7 +682,8 @@ main(void)
 		check_dense();
 		check_star();
 	}
-	CHECK(nrefused > 0 || ngraphs < DEFAULT_GRAPHS || !is_selected(EMOGI_KATZ), "no query was refused");
+	CHECK(nrefused > 0 || ngraphs < DEFAULT_GRAPHS || !is_selected(EMOGI_KATZ),
+		  "no query was refused");
 	if (ngraphs > 0)
 		check_hubs();
 	close_helpers();
