@@ -96,27 +96,33 @@ use_method(EmogiQuery query, const Method *method)
 
 /* Compare an answer with the expected one. */
 static bool
-is_correct(EmogiQuery query, uint64_t nvertices, const EmogiResult *result, const EmogiResult *expected)
+is_correct(EmogiQuery query, uint64_t nvertices, const EmogiResult *result,
+		   const EmogiResult *expected)
 {
-	return agree(query.algorithm, nvertices, result, expected) && result->nreached == expected->nreached;
+	return agree(query.algorithm, nvertices, result, expected) &&
+		result->nreached == expected->nreached;
 }
 
 /* Check the counters of a run. */
 static void
-check_counters(const char *what, const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
+check_counters(const char *what, const EmogiGraph *graph, const EmogiQuery *query,
+			   const EmogiResult *result)
 {
-	const bool	in_place = result->placement == EMOGI_PLACEMENT_HOST && query->papers.mapping <= EMOGI_MAPPING_DEGREE_CUT;
+	const bool in_place = result->placement == EMOGI_PLACEMENT_HOST &&
+		query->papers.mapping <= EMOGI_MAPPING_DEGREE_CUT;
 	uint64_t	nrequests = 0;
 
 	for (int i = 0; i < 4; i++)
 		nrequests += result->papers.requests[i];
 	if (in_place && query->papers.count_requests)
-		CHECK(nrequests * EMOGI_LINE_BYTES == result->link_bytes, "%s: %llu requests, %llu bytes", what,
-			  (unsigned long long) nrequests, (unsigned long long) result->link_bytes);
+		CHECK(nrequests * EMOGI_LINE_BYTES == result->link_bytes, "%s: %llu requests, %llu bytes",
+			  what, (unsigned long long) nrequests, (unsigned long long) result->link_bytes);
 	else
 		CHECK(nrequests == 0, "%s: %llu requests", what, (unsigned long long) nrequests);
-	if (query->placement >= EMOGI_PLACEMENT_MANAGED && query->papers.mapping < EMOGI_MAPPING_SHARDS && graph->forward.nedges > 0 &&
-		(query->nsources > 0 || emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SOURCES) < 0))
+	if (query->placement >= EMOGI_PLACEMENT_MANAGED &&
+		query->papers.mapping < EMOGI_MAPPING_SHARDS && graph->forward.nedges > 0 &&
+		(query->nsources > 0 ||
+		 emogi_algorithm_takes(emogi_algorithm_row(query->algorithm), EMOGI_SOURCES) < 0))
 		CHECK(result->placement == query->placement, "%s was %d", what, result->placement);
 }
 
@@ -125,7 +131,8 @@ check_counters(const char *what, const EmogiGraph *graph, const EmogiQuery *quer
  * engine's. Returns true if the answer is correct.
  */
 static bool
-run_method(const char *name, const EmogiGraph *graph, EmogiQuery query, const Method *method, const EmogiResult *expected)
+run_method(const char *name, const EmogiGraph *graph, EmogiQuery query, const Method *method,
+		   const EmogiResult *expected)
 {
 	Answer		first = make_answer(graph->nvertices);
 	Answer		second = make_answer(graph->nvertices);
@@ -137,7 +144,8 @@ run_method(const char *name, const EmogiGraph *graph, EmogiQuery query, const Me
 	bool		is_good;
 
 	query = use_method(query, method);
-	snprintf(what, sizeof(what), "%s, %s, algorithm %d, weights %d", name, method->name, query.algorithm, graph->weight_type);
+	snprintf(what, sizeof(what), "%s, %s, algorithm %d, weights %d", name, method->name,
+			 query.algorithm, graph->weight_type);
 	status = cuda->run(cuda_state, graph, &query, &first.result, &control, &error);
 	if (is_refused(method, query.algorithm))
 	{
@@ -146,16 +154,20 @@ run_method(const char *name, const EmogiGraph *graph, EmogiQuery query, const Me
 	}
 	else
 	{
-		CHECK(status == EMOGI_OK, "%s: status %d, %s (%s)", what, status, error.message, error.detail);
-		is_good = status == EMOGI_OK && is_correct(query, graph->nvertices, &first.result, expected);
-		CHECK(is_good, "%s is wrong: %llu sources, max depth %lld", what, (unsigned long long) query.nsources,
-			  (long long) query.max_depth);
-		CHECK(within_bounds(query.algorithm, graph->nvertices, &given), "%s wrote beyond the end", what);
+		CHECK(status == EMOGI_OK, "%s: status %d, %s (%s)", what, status, error.message,
+			  error.detail);
+		is_good = status == EMOGI_OK &&
+			is_correct(query, graph->nvertices, &first.result, expected);
+		CHECK(is_good, "%s is wrong: %llu sources, max depth %lld", what,
+			  (unsigned long long) query.nsources, (long long) query.max_depth);
+		CHECK(within_bounds(query.algorithm, graph->nvertices, &given), "%s wrote beyond the end",
+			  what);
 		check_counters(what, graph, &query, &first.result);
 		if (emogi_algorithm_iterates(query.algorithm))
-			CHECK(cuda->run(cuda_state, graph, &query, &second.result, &control, &error) == EMOGI_OK &&
-				  memcmp(first.result.columns[0].float64, second.result.columns[0].float64, graph->nvertices * sizeof(double)) == 0,
-				  "%s: two runs differ", what);
+			CHECK(cuda->run(cuda_state, graph, &query, &second.result, &control, &error) ==
+				  EMOGI_OK &&
+				  memcmp(first.result.columns[0].float64, second.result.columns[0].float64,
+						 graph->nvertices * sizeof(double)) == 0, "%s: two runs differ", what);
 	}
 	free(first.memory);
 	free(second.memory);
@@ -164,9 +176,11 @@ run_method(const char *name, const EmogiGraph *graph, EmogiQuery query, const Me
 
 /* Make a query of an algorithm, in the caller's values[nvertices] and sources[MAX_SOURCES]. */
 static EmogiQuery
-make_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, uint64_t seed, uint32_t *sources, double *values)
+make_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, uint64_t seed, uint32_t *sources,
+		   double *values)
 {
-	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12};
+	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3,
+		[EMOGI_CIRCUIT] = 12};
 	static const double bounds[] = {INFINITY, INFINITY, 0.0, 3.0, 1e5};
 	EmogiQuery	query = oracle_query(graph, seed, seed % 3, sources, MAX_SOURCES);
 
@@ -228,7 +242,8 @@ check_graph(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 
 /* Build a graph with weights of a kind. */
 static EmogiBuiltGraph
-build_graph(const EmogiEdge *edges, uint64_t nedges, int kind, EmogiDirection direction, bool with_backward, uint64_t seed)
+build_graph(const EmogiEdge *edges, uint64_t nedges, int kind, EmogiDirection direction,
+			bool with_backward, uint64_t seed)
 {
 	double	   *weights = naive_weights(kind, seed, nedges);
 	EmogiControl control = {0};
@@ -240,9 +255,10 @@ build_graph(const EmogiEdge *edges, uint64_t nedges, int kind, EmogiDirection di
 	if (weights == NULL)
 		filled = emogi_edge_set_fill(&set, edges, nedges, EMOGI_CHUNK_EDGES);
 	else
-		filled = emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES);
-	if (!filled || emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, direction, with_backward, &built, &control,
-									 &error) != EMOGI_OK)
+		filled = emogi_edge_set_fill_weighted(&set, edges, weights, nedges,
+											  EMOGI_CHUNK_WEIGHTED_EDGES);
+	if (!filled || emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, direction,
+									 with_backward, &built, &control, &error) != EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	free(weights);
@@ -254,13 +270,15 @@ static void
 check_random(uint64_t seed)
 {
 	static const EmogiDirection directions[] = {EMOGI_OUT, EMOGI_BOTH, EMOGI_OUT, EMOGI_IN};
-	const uint64_t kind = seed % 8 > 0 ? seed % FINITE_KINDS : FINITE_KINDS + seed / 8 % (NAIVE_KINDS - FINITE_KINDS);
+	const uint64_t kind = seed % 8 > 0 ? seed % FINITE_KINDS
+		: FINITE_KINDS + seed / 8 % (NAIVE_KINDS - FINITE_KINDS);
 	EmogiBuiltGraph built;
 	EmogiShape	shape;
 
 	if (!emogi_shape_random(seed, &shape))
 		abort();
-	built = build_graph(shape.edges, shape.nedges, (int) kind, directions[seed % 4], seed % 4 >= 2, seed);
+	built = build_graph(shape.edges, shape.nedges, (int) kind, directions[seed % 4], seed % 4 >= 2,
+						seed);
 	if (seed % 2 == 1)
 		built.graph.id = ++last_id;
 	check_graph(shape.name, &built.graph, (int) kind, seed);
@@ -340,18 +358,22 @@ check_capped(void)
 			{
 				Answer		answer = make_answer(graph->nvertices);
 				const EmogiQuery method = use_method(query, &methods[w]);
-				EmogiStatus status = cuda->run(cuda_state, graph, &method, &answer.result, &control, &error);
+				EmogiStatus status = cuda->run(cuda_state, graph, &method, &answer.result, &control,
+											   &error);
 
 				if (status == EMOGI_OK)
 				{
-					CHECK(is_correct(method, graph->nvertices, &answer.result, &expected.result), "%s, algorithm %d, limit %llu", methods[w].name,
-						  a, (unsigned long long) cap);
+					CHECK(is_correct(method, graph->nvertices, &answer.result, &expected.result),
+						  "%s, algorithm %d, limit %llu", methods[w].name, a,
+						  (unsigned long long) cap);
 					nanswers[answer.result.placement]++;
 				}
 				else
 				{
-					CHECK(status == EMOGI_NO_MEMORY || status == EMOGI_UNSUPPORTED || is_refused(&methods[w], query.algorithm), "%s, algorithm %d, limit %llu: %d",
-						  methods[w].name, a, (unsigned long long) cap, status);
+					CHECK(status == EMOGI_NO_MEMORY || status == EMOGI_UNSUPPORTED ||
+						  is_refused(&methods[w], query.algorithm),
+						  "%s, algorithm %d, limit %llu: %d", methods[w].name, a,
+						  (unsigned long long) cap, status);
 					nrefused++;
 				}
 				check_nothing_held(methods[w].name, cap);
@@ -360,10 +382,12 @@ check_capped(void)
 		}
 		free(expected.memory);
 	}
-	CHECK(nrefused > 0 && nanswers[EMOGI_PLACEMENT_STAGED] > 0 && nanswers[EMOGI_PLACEMENT_MANAGED] > 0 &&
-		  nanswers[EMOGI_PLACEMENT_HOST] > 0, "refused %llu, staged %llu, managed %llu, host %llu",
-		  (unsigned long long) nrefused, (unsigned long long) nanswers[EMOGI_PLACEMENT_STAGED],
-		  (unsigned long long) nanswers[EMOGI_PLACEMENT_MANAGED], (unsigned long long) nanswers[EMOGI_PLACEMENT_HOST]);
+	CHECK(nrefused > 0 && nanswers[EMOGI_PLACEMENT_STAGED] > 0 &&
+		  nanswers[EMOGI_PLACEMENT_MANAGED] > 0 && nanswers[EMOGI_PLACEMENT_HOST] > 0,
+		  "refused %llu, staged %llu, managed %llu, host %llu", (unsigned long long) nrefused,
+		  (unsigned long long) nanswers[EMOGI_PLACEMENT_STAGED],
+		  (unsigned long long) nanswers[EMOGI_PLACEMENT_MANAGED],
+		  (unsigned long long) nanswers[EMOGI_PLACEMENT_HOST]);
 	reopen(0);
 	free(values);
 	emogi_built_graph_free(&built);
@@ -379,7 +403,8 @@ run_failing(const EmogiGraph *graph, EmogiQuery query, const Method *method, Emo
 
 	query = use_method(query, method);
 	status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
-	CHECK(status == EMOGI_OK || status == EMOGI_CANCELED || error.message[0] != '\0', "%s: status %d without a message", method->name, status);
+	CHECK(status == EMOGI_OK || status == EMOGI_CANCELED || error.message[0] != '\0',
+		  "%s: status %d without a message", method->name, status);
 	free(answer.memory);
 	return status;
 }
@@ -398,11 +423,12 @@ check_failing(const EmogiGraph *graph, EmogiQuery query, const Method *method)
 	{
 		control.fail_device_allocation++;
 		status = run_failing(graph, query, method, control);
-		CHECK(used_bytes() == 0, "%s, algorithm %d, allocation %u: %llu bytes", method->name, query.algorithm,
-			  control.fail_device_allocation, (unsigned long long) used_bytes());
+		CHECK(used_bytes() == 0, "%s, algorithm %d, allocation %u: %llu bytes", method->name,
+			  query.algorithm, control.fail_device_allocation, (unsigned long long) used_bytes());
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2, "%s, algorithm %d: %d at allocation %u", method->name,
-		  query.algorithm, status, control.fail_device_allocation);
+	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2,
+		  "%s, algorithm %d: %d at allocation %u", method->name, query.algorithm, status,
+		  control.fail_device_allocation);
 	control = (EmogiControl) {0};
 	status = EMOGI_DEVICE_ERROR;
 	while (status == EMOGI_DEVICE_ERROR && control.fail_device_call < MAX_CALLS)
@@ -412,8 +438,8 @@ check_failing(const EmogiGraph *graph, EmogiQuery query, const Method *method)
 		if (status == EMOGI_DEVICE_ERROR)
 			reopen(0);
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_call > 12, "%s, algorithm %d: %d at call %u", method->name, query.algorithm,
-		  status, control.fail_device_call);
+	CHECK(status == EMOGI_OK && control.fail_device_call > 12, "%s, algorithm %d: %d at call %u",
+		  method->name, query.algorithm, status, control.fail_device_call);
 }
 
 /* Let memory and the driver fail in all methods, and check that runs can be canceled. */
@@ -426,15 +452,16 @@ check_all_failing(void)
 
 	for (size_t w = 0; w < NMETHODS; w++)
 	{
-		const EmogiAlgorithm algorithm = w % 3 == 0 ? EMOGI_SSNSP : w % 3 == 1 ? EMOGI_SSSP : EMOGI_CIRCUIT;
+		const EmogiAlgorithm algorithm = w % 3 == 0 ? EMOGI_SSNSP : w % 3 == 1 ? EMOGI_SSSP
+			: EMOGI_CIRCUIT;
 		const EmogiAlgorithm chosen = methods[w].id_bytes == 8 ? EMOGI_SSSP : algorithm;
 		EmogiQuery	query = make_query(&built.graph, chosen, 6, sources, values);
 
 		if (is_refused(&methods[w], chosen))
 			continue;
 		check_failing(&built.graph, query, &methods[w]);
-		CHECK(run_failing(&built.graph, query, &methods[w], (EmogiControl) {.cancel = 1}) == EMOGI_CANCELED, "%s was not canceled",
-			  methods[w].name);
+		CHECK(run_failing(&built.graph, query, &methods[w], (EmogiControl) {.cancel = 1}) ==
+			  EMOGI_CANCELED, "%s was not canceled", methods[w].name);
 	}
 	free(values);
 	emogi_built_graph_free(&built);
