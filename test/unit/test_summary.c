@@ -64,7 +64,8 @@ is_float(const Case *c, int column)
 static double
 number_value(const Case *c, int column, uint64_t v)
 {
-	return is_float(c, column) ? c->full->columns[column].float64[v] : (double) integer_value(c, column, v);
+	return is_float(c, column) ? c->full->columns[column].float64[v]
+		: (double) integer_value(c, column, v);
 }
 
 /* Return true if a vertex has a row that the summary includes. */
@@ -80,9 +81,11 @@ has_row(const Case *c, uint64_t v)
 		const EmogiRange *range = &c->summary.ranges[i];
 		const double value = number_value(c, i, v);
 
-		if (range->given && is_float(c, i) && !(value >= range->min_float && value <= range->max_float))
+		if (range->given && is_float(c, i) &&
+			!(value >= range->min_float && value <= range->max_float))
 			return false;
-		if (range->given && !is_float(c, i) && !(value >= (double) range->min && value <= (double) range->max))
+		if (range->given && !is_float(c, i) &&
+			!(value >= (double) range->min && value <= (double) range->max))
 			return false;
 	}
 	return true;
@@ -101,14 +104,17 @@ check_group(const Case *c, uint64_t g)
 
 	for (uint64_t v = 0; v < c->n; v++)
 	{
-		if (!has_row(c, v) || (summary->column >= 0 && integer_value(c, summary->column, v) != summary->labels[g]))
+		if (!has_row(c, v) ||
+			(summary->column >= 0 && integer_value(c, summary->column, v) != summary->labels[g]))
 			continue;
 		for (int f = 0; f < summary->nfolds; f++)
 		{
 			const EmogiSummaryFold *fold = &summary->folds[f];
-			const int64_t integer = is_float(c, fold->column) ? 0 : integer_value(c, fold->column, v);
+			const int64_t integer = is_float(c, fold->column) ? 0
+				: integer_value(c, fold->column, v);
 			const double number = number_value(c, fold->column, v);
-			const bool	is_next = count == 0 || (fold->kind == EMOGI_FOLD_MIN ? number < numbers[f] : number > numbers[f]);
+			const bool	is_next = count == 0 ||
+				(fold->kind == EMOGI_FOLD_MIN ? number < numbers[f] : number > numbers[f]);
 
 			if (fold->kind == EMOGI_FOLD_SUM)
 				integers[f] += integer;
@@ -120,15 +126,17 @@ check_group(const Case *c, uint64_t g)
 		}
 		count++;
 	}
-	CHECK(summary->counts[g] == count, "%s, %s: group %lld has %llu rows, not %llu", c->name, c->row->name,
-		  (long long) summary->labels[g], (unsigned long long) count, (unsigned long long) summary->counts[g]);
+	CHECK(summary->counts[g] == count, "%s, %s: group %lld has %llu rows, not %llu", c->name,
+		  c->row->name, (long long) summary->labels[g], (unsigned long long) count,
+		  (unsigned long long) summary->counts[g]);
 	for (int f = 0; f < summary->nfolds && count > 0; f++)
 	{
-		const EmogiSummaryValue value = summary->values[g * (uint64_t) summary->nfolds + (uint64_t) f];
+		const EmogiSummaryValue value = summary->values[g * (uint64_t) summary->nfolds +
+														(uint64_t) f];
 
-		CHECK(is_float(c, summary->folds[f].column) ? value.number == numbers[f] : value.integer == integers[f],
-			  "%s, %s: group %lld, fold %d of column %d", c->name, c->row->name, (long long) summary->labels[g],
-			  summary->folds[f].kind, summary->folds[f].column);
+		CHECK(is_float(c, summary->folds[f].column) ? value.number == numbers[f] : value.integer ==
+			  integers[f], "%s, %s: group %lld, fold %d of column %d", c->name, c->row->name,
+			  (long long) summary->labels[g], summary->folds[f].kind, summary->folds[f].column);
 	}
 }
 
@@ -184,23 +192,25 @@ check_groups(const Case *c, const EmogiResult *result)
 	uint64_t	nrows = 0;
 	uint64_t	ncounted = 0;
 
-	CHECK(result->is_summarized == (makes_groups(c) && ngroups <= c->summary.room), "%s, %s: %llu groups in room for %llu", c->name, c->row->name,
+	CHECK(result->is_summarized == (makes_groups(c) && ngroups <= c->summary.room),
+		  "%s, %s: %llu groups in room for %llu", c->name, c->row->name,
 		  (unsigned long long) ngroups, (unsigned long long) c->summary.room);
 	if (!result->is_summarized)
 		return;
-	CHECK(result->nsummarized == ngroups, "%s, %s: %llu groups, not %llu", c->name, c->row->name, (unsigned long long) ngroups,
-		  (unsigned long long) result->nsummarized);
+	CHECK(result->nsummarized == ngroups, "%s, %s: %llu groups, not %llu", c->name, c->row->name,
+		  (unsigned long long) ngroups, (unsigned long long) result->nsummarized);
 	for (uint64_t v = 0; v < c->n; v++)
 		nrows += has_row(c, v);
 	for (uint64_t g = 0; g < result->nsummarized; g++)
 	{
 		ncounted += c->summary.counts[g];
-		CHECK(g == 0 || c->summary.labels[g] > c->summary.labels[g - 1], "%s, %s: groups are out of order", c->name, c->row->name);
+		CHECK(g == 0 || c->summary.labels[g] > c->summary.labels[g - 1],
+			  "%s, %s: groups are out of order", c->name, c->row->name);
 		if (g < 20 || g == result->nsummarized - 1)
 			check_group(c, g);
 	}
-	CHECK(ncounted == nrows, "%s, %s: %llu rows in groups of %llu", c->name, c->row->name, (unsigned long long) ncounted,
-		  (unsigned long long) nrows);
+	CHECK(ncounted == nrows, "%s, %s: %llu rows in groups of %llu", c->name, c->row->name,
+		  (unsigned long long) ncounted, (unsigned long long) nrows);
 }
 
 /* ---- the first rows ---- */
@@ -241,7 +251,8 @@ check_first(const Case *c, const EmogiResult *result)
 	double		last = 0.0;
 	const bool	is_full = find_last(c, &last);
 
-	CHECK(result->is_summarized ? tested == cuda : tested != cuda || summary->room < c->n, "%s, %s: no first rows although there is room", c->name, c->row->name);
+	CHECK(result->is_summarized ? tested == cuda : tested != cuda || summary->room < c->n,
+		  "%s, %s: no first rows although there is room", c->name, c->row->name);
 	for (uint64_t i = 0; result->is_summarized && i < result->nsummarized; i++)
 	{
 		const uint32_t v = summary->picked[i];
@@ -251,7 +262,8 @@ check_first(const Case *c, const EmogiResult *result)
 		{
 			const uint32_t bytes = emogi_algorithm_column_bytes(c->row->columns[k].type);
 
-			same = memcmp((char *) result->columns[k].any + v * bytes, (char *) c->full->columns[k].any + v * bytes, bytes) == 0;
+			same = memcmp((char *) result->columns[k].any + v * bytes,
+						  (char *) c->full->columns[k].any + v * bytes, bytes) == 0;
 		}
 		CHECK(same, "%s, %s: vertex %u was selected", c->name, c->row->name, v);
 		if (v < c->n)
@@ -260,11 +272,13 @@ check_first(const Case *c, const EmogiResult *result)
 	for (uint64_t v = 0; result->is_summarized && v < c->n; v++)
 	{
 		const double value = number_value(c, summary->column, v);
-		const bool	is_first = has_row(c, v) && (!is_full || (summary->descends ? value >= last : value <= last));
+		const bool	is_first = has_row(c, v) &&
+			(!is_full || (summary->descends ? value >= last : value <= last));
 
 		if (is_first)
-			CHECK(picked[v], "%s, %s: vertex %llu is among the first %llu and was not selected", c->name, c->row->name,
-				  (unsigned long long) v, (unsigned long long) summary->count);
+			CHECK(picked[v], "%s, %s: vertex %llu is among the first %llu and was not selected",
+				  c->name, c->row->name, (unsigned long long) v,
+				  (unsigned long long) summary->count);
 	}
 	free(picked);
 }
@@ -322,7 +336,8 @@ set_summary(Case *c, uint64_t seed)
 	summary->room = rooms[emogi_random(seed, 4) % 5];
 	summary->count = counts[emogi_random(seed, 5) % 5];
 	summary->descends = emogi_random(seed, 6) % 2 == 0;
-	summary->column = random_column(c, emogi_random(seed, 7), summary->kind == EMOGI_SUMMARY_GROUPS ? -1 : 0);
+	summary->column = random_column(c, emogi_random(seed, 7),
+									summary->kind == EMOGI_SUMMARY_GROUPS ? -1 : 0);
 	if (summary->kind == EMOGI_SUMMARY_GROUPS && is_float(c, summary->column))
 		summary->column = -1;
 	summary->nfolds = (int) (emogi_random(seed, 8) % (EMOGI_MAX_FOLDS + 1));
@@ -332,7 +347,8 @@ set_summary(Case *c, uint64_t seed)
 
 		*fold = (EmogiSummaryFold) {(EmogiFoldKind) (emogi_random(seed, 20 + (uint64_t) f) % 3),
 			random_column(c, emogi_random(seed, 30 + (uint64_t) f), -1)};
-		if (fold->kind == EMOGI_FOLD_SUM && (fold->column < 0 || c->row->columns[fold->column].type != EMOGI_INT32))
+		if (fold->kind == EMOGI_FOLD_SUM &&
+			(fold->column < 0 || c->row->columns[fold->column].type != EMOGI_INT32))
 			fold->kind = EMOGI_FOLD_MAX;
 	}
 	for (int i = 0; c->row->columns[i].name != NULL; i++)
@@ -358,15 +374,16 @@ check_summary(Case *c, const EmogiGraph *graph, EmogiQuery query, uint64_t seed)
 	c->summary.values = naive_alloc(c->summary.room * EMOGI_MAX_FOLDS, sizeof(EmogiSummaryValue));
 	c->summary.picked = naive_alloc(c->summary.room, sizeof(uint32_t));
 	query.summary = &c->summary;
-	CHECK(tested->run(tested_state, graph, &query, &answer.result, &control, &error) == EMOGI_OK, "%s, %s: %s (%s)", c->name, c->row->name,
-		  error.message, error.detail);
+	CHECK(tested->run(tested_state, graph, &query, &answer.result, &control, &error) == EMOGI_OK,
+		  "%s, %s: %s (%s)", c->name, c->row->name, error.message, error.detail);
 	if (c->summary.kind == EMOGI_SUMMARY_GROUPS)
 		check_groups(c, &answer.result);
 	else
 		check_first(c, &answer.result);
-	CHECK(answer.result.is_summarized || agree(query.algorithm, c->n, &answer.result, c->full), "%s, %s: another answer", c->name,
+	CHECK(answer.result.is_summarized || agree(query.algorithm, c->n, &answer.result, c->full),
+		  "%s, %s: another answer", c->name, c->row->name);
+	CHECK(within_bounds(query.algorithm, c->n, &given), "%s, %s: wrote beyond the end", c->name,
 		  c->row->name);
-	CHECK(within_bounds(query.algorithm, c->n, &given), "%s, %s: wrote beyond the end", c->name, c->row->name);
 	free(c->summary.labels);
 	free(c->summary.counts);
 	free(c->summary.values);
@@ -382,14 +399,18 @@ static void
 check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed)
 {
 	Answer		full = make_answer(graph->nvertices);
-	Case		c = {.name = name, .row = emogi_algorithm_row(query->algorithm), .n = graph->nvertices, .full = &full.result};
+	Case c = {.name = name, .row = emogi_algorithm_row(query->algorithm), .n = graph->nvertices,
+		.full = &full.result};
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
-	const EmogiStatus status = tested->run(tested_state, graph, query, &full.result, &control, &error);
+	const EmogiStatus status = tested->run(tested_state, graph, query, &full.result, &control,
+										   &error);
+
 	/* of a graph with many levels */
 	const bool	is_unsupported = status == EMOGI_UNSUPPORTED && query->algorithm == EMOGI_CLOSENESS;
 
-	CHECK(is_unsupported || (status == EMOGI_OK && !full.result.is_summarized), "%s, %s: %s (%s)", name, c.row->name, error.message, error.detail);
+	CHECK(is_unsupported || (status == EMOGI_OK && !full.result.is_summarized), "%s, %s: %s (%s)",
+		  name, c.row->name, error.message, error.detail);
 	for (uint64_t i = 0; i < SUMMARIES && graph->nvertices > 0 && !is_unsupported; i++)
 		check_summary(&c, graph, *query, emogi_random(seed, 1000 + i));
 	free(full.memory);
@@ -401,7 +422,8 @@ check_searches(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	int64_t		label;
 	uint64_t	count;
-	EmogiSummary summary = {.kind = EMOGI_SUMMARY_GROUPS,.column = -1,.room = 1,.labels = &label,.counts = &count};
+	EmogiSummary summary = {.kind = EMOGI_SUMMARY_GROUPS,.column = -1,.room = 1,.labels = &label,
+		.counts = &count};
 	Answer		answer = make_answer(graph->nvertices);
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -435,9 +457,11 @@ check_algorithms(const char *name, const EmogiGraph *graph, int kind, uint64_t s
 		query.max_distance = (double) INFINITY;
 		query.max_depth = row->algorithm == EMOGI_BFS ? query.max_depth : -1;
 		query.max_iterations = 5;
-		if (is_supported(graph, row->algorithm) && !emogi_is_sum(row->algorithm) && row->algorithm != EMOGI_PAGERANK &&
-			row->algorithm != EMOGI_BETWEENNESS && emogi_algorithm_takes(row, EMOGI_COMMUNITIES) < 0 &&
-			((row->weights != EMOGI_WEIGHTS_FACTORS && row->weights != EMOGI_WEIGHTS_CONDUCTANCES && row->weights != EMOGI_WEIGHTS_CAPACITIES) || kind < FINITE_KINDS))
+		if (is_supported(graph, row->algorithm) && !emogi_is_sum(row->algorithm) &&
+			row->algorithm != EMOGI_PAGERANK && row->algorithm != EMOGI_BETWEENNESS &&
+			emogi_algorithm_takes(row, EMOGI_COMMUNITIES) < 0 &&
+			((row->weights != EMOGI_WEIGHTS_FACTORS && row->weights != EMOGI_WEIGHTS_CONDUCTANCES &&
+			  row->weights != EMOGI_WEIGHTS_CAPACITIES) || kind < FINITE_KINDS))
 			check_answer(name, graph, &query, emogi_random(seed, (uint64_t) a));
 	}
 	CHECK(cuda->forget(cuda_state, graph->id) == 0, "%s is still cached", name);
@@ -452,7 +476,8 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, uint64_t seed)
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, seed % 2 == 0 ? EMOGI_OUT : EMOGI_BOTH, true, &built, &control, &error) !=
+	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges,
+						  seed % 2 == 0 ? EMOGI_OUT : EMOGI_BOTH, true, &built, &control, &error) !=
 		EMOGI_OK)
 		abort();
 	built.graph.id = ++last_id;
@@ -470,7 +495,8 @@ check_shape(EmogiShape *shape, uint64_t seed)
 	double	   *weights = naive_weights(kind, seed, shape->nedges);
 	EmogiEdgeSet set;
 
-	if (!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges, EMOGI_CHUNK_WEIGHTED_EDGES))
+	if (!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges,
+									  EMOGI_CHUNK_WEIGHTED_EDGES))
 		abort();
 	check_edges(shape->name, &set.edges, kind, seed);
 	check_edges(shape->name, &set.edges, kind, seed + 1);
