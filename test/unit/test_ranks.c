@@ -21,7 +21,8 @@
 
 #define DEFAULT_GRAPHS 40
 #define MAX_ALLOCATIONS 64			/* more than the allocations of device memory of a run */
-#define FINITE_KINDS 6			/* of naive_weights, from 1 on; others have infinite weights or sums */
+/* of naive_weights, from 1 on; others have infinite weights or sums */
+#define FINITE_KINDS 6
 #define MAX_CALLS 400			/* driver calls */
 
 static uint64_t cap;
@@ -30,7 +31,8 @@ static uint64_t cap;
 static void
 reopen(bool always_bins, uint64_t device_memory_bytes)
 {
-	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes, .always_bins = always_bins};
+	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes,
+		.always_bins = always_bins};
 	EmogiError	error;
 
 	cap = device_memory_bytes;
@@ -48,7 +50,8 @@ build_edges(const EmogiEdges *edges, EmogiDirection direction, bool with_backwar
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, direction, with_backward, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	built.graph.id = is_cached ? ++last_id : 0;
 	return built;
@@ -86,17 +89,21 @@ compare_engines(const char *name, const EmogiGraph *graph, const EmogiQuery *que
 		abort();
 	status = run_cuda(graph, query, (EmogiControl) {0}, &answer);
 	CHECK(status == EMOGI_OK, "%s: status %d", name, status);
-	CHECK(answer.result.nlevels == expected.result.nlevels, "%s: %u iterations, not %u", name, answer.result.nlevels,
-		  expected.result.nlevels);
-	if (emogi_rank_units_applicable(query, n, emogi_cpu_ranks_always_coarse || emogi_rank_units_coarse(graph->forward.nedges)))
-		CHECK(answer.result.change == expected.result.change && memcmp(answer.memory, expected.memory, n * sizeof(double)) == 0,
-			  "%s, damping %g, personalised %d, placement %d: ranks are not bit-identical", name, query->damping, query->teleport != NULL, query->placement);
+	CHECK(answer.result.nlevels == expected.result.nlevels, "%s: %u iterations, not %u", name,
+		  answer.result.nlevels, expected.result.nlevels);
+	if (emogi_rank_units_applicable(query, n, emogi_cpu_ranks_always_coarse ||
+									emogi_rank_units_coarse(graph->forward.nedges)))
+		CHECK(answer.result.change == expected.result.change &&
+			  memcmp(answer.memory, expected.memory, n * sizeof(double)) == 0,
+			  "%s, damping %g, personalised %d, placement %d: ranks are not bit-identical", name,
+			  query->damping, query->teleport != NULL, query->placement);
 	else
 	{
-		CHECK(fabs(answer.result.change - expected.result.change) <= 1e-9, "%s: change %g, not %g", name, answer.result.change,
-			  expected.result.change);
-		CHECK(count_apart(n, answer.result.columns[0].float64, expected.result.columns[0].float64, -INFINITY, 0.0) == 0,
-			  "%s, damping %g, weighted %d: ranks differ", name, query->damping, query->is_weighted);
+		CHECK(fabs(answer.result.change - expected.result.change) <= 1e-9, "%s: change %g, not %g",
+			  name, answer.result.change, expected.result.change);
+		CHECK(count_apart(n, answer.result.columns[0].float64, expected.result.columns[0].float64,
+						  -INFINITY, 0.0) == 0, "%s, damping %g, weighted %d: ranks differ", name,
+			  query->damping, query->is_weighted);
 	}
 	CHECK(within_bounds(EMOGI_PAGERANK, n, &answer.result), "%s: wrote beyond the ranks", name);
 	free(expected.memory);
@@ -111,8 +118,10 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	Answer		again = make_answer(graph->nvertices);
 
 	CHECK(run_cuda(graph, query, (EmogiControl) {0}, &again) == EMOGI_OK &&
-		  memcmp(first->memory, again.memory, graph->nvertices * sizeof(double)) == 0, "%s: other bits in the second run", name);
-	CHECK(used_bytes() == used, "%s: %llu bytes used, then %llu", name, (unsigned long long) used, (unsigned long long) used_bytes());
+		  memcmp(first->memory, again.memory, graph->nvertices * sizeof(double)) == 0,
+		  "%s: other bits in the second run", name);
+	CHECK(used_bytes() == used, "%s: %llu bytes used, then %llu", name, (unsigned long long) used,
+		  (unsigned long long) used_bytes());
 	free(again.memory);
 }
 
@@ -140,13 +149,15 @@ check_graph(const char *name, const EmogiGraph *graph)
 		double		damping;
 		int64_t		max_iterations;
 		double		tolerance;
-	}			queries[] = {{0.85, 20, 0}, {0.85, 1, 0}, {0.0, 3, 0}, {0.5, 100, 1e-6}, {0.99, 30, 0}, {1.0, 10, 0}, {0.85, 60, 1e-12}};
+	} queries[] = {{0.85, 20, 0}, {0.85, 1, 0}, {0.0, 3, 0}, {0.5, 100, 1e-6}, {0.99, 30, 0},
+		{1.0, 10, 0}, {0.85, 60, 1e-12}};
 	double	   *teleport = make_teleport(graph->nvertices);
 
 	for (size_t i = 0; i < 2 * sizeof(queries) / sizeof(queries[0]); i++)
 	{
-		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE, .damping = queries[i / 2].damping,
-			.max_iterations = queries[i / 2].max_iterations, .tolerance = queries[i / 2].tolerance, .teleport = i % 2 == 1 ? teleport : NULL};
+		EmogiQuery query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE,
+			.damping = queries[i / 2].damping, .max_iterations = queries[i / 2].max_iterations,
+			.tolerance = queries[i / 2].tolerance, .teleport = i % 2 == 1 ? teleport : NULL};
 		Answer		answer = compare_engines(name, graph, &query);
 
 		check_again(name, graph, &query, &answer);
@@ -159,13 +170,14 @@ check_graph(const char *name, const EmogiGraph *graph)
 static void
 check_placements(const char *name, const EmogiGraph *graph)
 {
-	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID, EMOGI_PLACEMENT_DEVICE};
+	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID,
+		EMOGI_PLACEMENT_DEVICE};
 	double	   *teleport = make_teleport(graph->nvertices);
 
 	for (int i = 0; i < 6; i++)
 	{
-		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = placements[i / 2], .damping = 0.85, .max_iterations = 12,
-			.teleport = i % 2 == 1 ? teleport : NULL};
+		EmogiQuery query = {.algorithm = EMOGI_PAGERANK, .placement = placements[i / 2],
+			.damping = 0.85, .max_iterations = 12, .teleport = i % 2 == 1 ? teleport : NULL};
 		Answer		answer = compare_engines(name, graph, &query);
 
 		check_again(name, graph, &query, &answer);
@@ -178,21 +190,24 @@ check_placements(const char *name, const EmogiGraph *graph)
 static void
 check_weighted(const char *name, const EmogiShape *shape, uint64_t seed)
 {
-	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID, EMOGI_PLACEMENT_DEVICE};
+	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID,
+		EMOGI_PLACEMENT_DEVICE};
 	static const EmogiDirection directions[] = {EMOGI_OUT, EMOGI_BOTH, EMOGI_IN};
 	double	   *weights = naive_weights((int) (seed % FINITE_KINDS) + 1, seed, shape->nedges);
 	EmogiEdgeSet set;
 	EmogiBuiltGraph built;
 	double	   *teleport;
 
-	if (!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges, EMOGI_CHUNK_WEIGHTED_EDGES))
+	if (!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges,
+									  EMOGI_CHUNK_WEIGHTED_EDGES))
 		abort();
 	built = build_edges(&set.edges, directions[seed % 3], true, seed % 2 == 1);
 	teleport = make_teleport(built.graph.nvertices);
 	for (int i = 0; i < 6; i++)
 	{
-		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = placements[i / 2], .damping = 0.85, .max_iterations = 12,
-			.teleport = i % 2 == 1 ? teleport : NULL, .is_weighted = true};
+		EmogiQuery query = {.algorithm = EMOGI_PAGERANK, .placement = placements[i / 2],
+			.damping = 0.85, .max_iterations = 12, .teleport = i % 2 == 1 ? teleport : NULL,
+			.is_weighted = true};
 		Answer		answer = compare_engines(name, &built.graph, &query);
 
 		check_again(name, &built.graph, &query, &answer);
@@ -212,11 +227,12 @@ check_edges(const char *name, const EmogiEdges *edges)
 	{
 		EmogiDirection direction;
 		bool		with_backward;
-	}			ways[] = {{EMOGI_OUT, false}, {EMOGI_OUT, true}, {EMOGI_IN, true}, {EMOGI_BOTH, false}};
+	} ways[] = {{EMOGI_OUT, false}, {EMOGI_OUT, true}, {EMOGI_IN, true}, {EMOGI_BOTH, false}};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 	{
-		EmogiBuiltGraph built = build_edges(edges, ways[i].direction, ways[i].with_backward, i % 2 == 1);
+		EmogiBuiltGraph built = build_edges(edges, ways[i].direction, ways[i].with_backward,
+											i % 2 == 1);
 
 		check_graph(name, &built.graph);
 		check_placements(name, &built.graph);
@@ -263,7 +279,8 @@ static void
 check_memory(const EmogiEdges *edges)
 {
 	EmogiBuiltGraph built = build_edges(edges, EMOGI_OUT, true, true);
-	EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE, .damping = 0.85, .max_iterations = 20};
+	EmogiQuery query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE,
+		.damping = 0.85, .max_iterations = 20};
 	uint64_t	without;
 	uint64_t	with;
 	Answer		answer;
@@ -276,7 +293,8 @@ check_memory(const EmogiEdges *edges)
 	answer = compare_engines("with propagation blocking", &built.graph, &query);
 	free(answer.memory);
 	with = used_bytes();
-	CHECK(with > without, "%llu bytes with propagation blocking, %llu without", (unsigned long long) with, (unsigned long long) without);
+	CHECK(with > without, "%llu bytes with propagation blocking, %llu without",
+		  (unsigned long long) with, (unsigned long long) without);
 	for (int i = 1; i < 12; i++)
 	{
 		reopen(true, with * (uint64_t) i / 4);
@@ -285,7 +303,8 @@ check_memory(const EmogiEdges *edges)
 		{
 			Answer		right = compare_engines("with a memory limit", &built.graph, &query);
 
-			CHECK(used_bytes() <= with * (uint64_t) i / 4, "%llu bytes used", (unsigned long long) used_bytes());
+			CHECK(used_bytes() <= with * (uint64_t) i / 4, "%llu bytes used",
+				  (unsigned long long) used_bytes());
 			free(right.memory);
 		}
 		free(answer.memory);
@@ -301,16 +320,20 @@ static void
 check_faults(const EmogiEdges *edges, uint32_t stride)
 {
 	EmogiBuiltGraph built = build_edges(edges, EMOGI_OUT, true, false);
-	EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE, .damping = 0.85, .max_iterations = 3};
+	EmogiQuery query = {.algorithm = EMOGI_PAGERANK, .placement = EMOGI_PLACEMENT_DEVICE,
+		.damping = 0.85, .max_iterations = 3};
 	Answer		answer = compare_engines("before faults", &built.graph, &query);
 	EmogiStatus status;
 	uint32_t	nfaults = 0;
 
-	CHECK(run_cuda(&built.graph, &query, (EmogiControl) {.cancel = 1}, &answer) == EMOGI_CANCELED, "not canceled");
+	CHECK(run_cuda(&built.graph, &query, (EmogiControl) {.cancel = 1}, &answer) == EMOGI_CANCELED,
+		  "not canceled");
 	for (uint32_t i = 1; i < MAX_ALLOCATIONS; i++)
 	{
-		status = run_cuda(&built.graph, &query, (EmogiControl) {.fail_device_allocation = i}, &answer);
-		CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "allocation %u: status %d", i, status);
+		status = run_cuda(&built.graph, &query, (EmogiControl) {.fail_device_allocation = i},
+						  &answer);
+		CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "allocation %u: status %d", i,
+			  status);
 		check_nothing_held("allocation", cap);
 		nfaults += status != EMOGI_OK;
 	}
@@ -361,7 +384,8 @@ main(void)
 		check_large(EMOGI_KRON);
 		check_large(EMOGI_URAND);
 	}
-	if (!emogi_generate_edges(emogi_cpu_engine_pool(cpu_state), EMOGI_KRON, large ? 16 : 10, 8, 7, &set))
+	if (!emogi_generate_edges(emogi_cpu_engine_pool(cpu_state), EMOGI_KRON, large ? 16 : 10, 8, 7,
+							  &set))
 		abort();
 	check_memory(&set.edges);
 	check_faults(&set.edges, large ? 1 : 17);
