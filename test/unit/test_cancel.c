@@ -83,7 +83,8 @@ is_selected(EmogiAlgorithm algorithm)
 	const char *name = emogi_algorithm_row(algorithm)->name;
 	const size_t length = strlen(name);
 
-	for (const char *at = names; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+	for (const char *at = names; at != NULL && *at != '\0'; at += strcspn(at, ","),
+		 at += *at == ',')
 		if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
 			return true;
 	return names == NULL;
@@ -91,7 +92,8 @@ is_selected(EmogiAlgorithm algorithm)
 
 /* Run a query and cancel it after some seconds; returns false if the device failed. */
 static bool
-cancel_once(const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, double seconds, uint64_t *ncanceled)
+cancel_once(const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, double seconds,
+			uint64_t *ncanceled)
 {
 	const char *name = emogi_algorithm_row(query->algorithm)->name;
 	const double since = now_seconds();
@@ -107,8 +109,9 @@ cancel_once(const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, do
 	pthread_join(thread, NULL);
 	__atomic_store(&running_since, &(double) {0.0}, __ATOMIC_RELAXED);
 	*ncanceled += status == EMOGI_CANCELED;
-	CHECK(status == EMOGI_OK || status == EMOGI_CANCELED, "%s canceled after %.6f s: status %d, %s (%s)", name, seconds, status,
-		  error.message, error.detail);
+	CHECK(status == EMOGI_OK || status == EMOGI_CANCELED,
+		  "%s canceled after %.6f s: status %d, %s (%s)", name, seconds, status, error.message,
+		  error.detail);
 	return status != EMOGI_DEVICE_ERROR;
 }
 
@@ -135,15 +138,19 @@ check_query(const EmogiGraph *graph, const EmogiQuery *query, uint64_t tries)
 	}
 	CHECK(status == EMOGI_OK, "%s: status %d, %s (%s)", name, status, error.message, error.detail);
 	for (uint64_t i = 0; i < tries && status == EMOGI_OK; i++)
-		if (!cancel_once(graph, query, &answer, seconds * (double) (i + 1) / (double) (tries + 1), &ncanceled))
+		if (!cancel_once(graph, query, &answer, seconds * (double) (i + 1) / (double) (tries + 1),
+						 &ncanceled))
 			status = EMOGI_DEVICE_ERROR;
 	if (status == EMOGI_OK)
 	{
 		CHECK(ncanceled > 0 || tries < 10, "%s was never canceled, of %.6f s", name, seconds);
-		CHECK(cuda->run(cuda_state, graph, query, &answer.result, &control, &error) == EMOGI_OK, "%s: %s", name, error.message);
-		CHECK(agree(query->algorithm, n, &answer.result, &expected.result), "%s has another answer after it was canceled", name);
+		CHECK(cuda->run(cuda_state, graph, query, &answer.result, &control, &error) == EMOGI_OK,
+			  "%s: %s", name, error.message);
+		CHECK(agree(query->algorithm, n, &answer.result, &expected.result),
+			  "%s has another answer after it was canceled", name);
 	}
-	printf("%s: %.3f ms, %llu of %llu canceled\n", name, seconds * 1e3, (unsigned long long) ncanceled, (unsigned long long) tries);
+	printf("%s: %.3f ms, %llu of %llu canceled\n", name, seconds * 1e3,
+		   (unsigned long long) ncanceled, (unsigned long long) tries);
 	free(expected.memory);
 	free(answer.memory);
 }
@@ -196,7 +203,8 @@ is_quick(const EmogiGraph *graph, const EmogiQuery *query)
 	if (query->algorithm != EMOGI_SIMILARITY || query->pairs != NULL)
 		return true;
 	for (uint64_t e = 0; e < lists->nedges; e++)
-		nsecond += lists->offsets[lists->targets[e] + UINT64_C(1)] - lists->offsets[lists->targets[e]];
+		nsecond += lists->offsets[lists->targets[e] + UINT64_C(1)] -
+			lists->offsets[lists->targets[e]];
 	return nsecond <= MAX_SECOND_EDGES;
 }
 
