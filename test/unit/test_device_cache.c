@@ -26,7 +26,8 @@ plain_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement pl
 
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		values[v] = 0.5;
-	return (EmogiQuery) {.algorithm = algorithm, .placement = placement, .nsources = 1, .sources = &source,
+	return (EmogiQuery) {.algorithm = algorithm, .placement = placement, .nsources = 1,
+		.sources = &source,
 		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .alpha = 1e-6, .beta = 1.0,
 		.max_iterations = 1, .samples = 3, .values = values};
 }
@@ -48,8 +49,8 @@ hide_arrays(const EmogiGraph *graph, EmogiPlacement placement)
  * placement.
  */
 static EmogiStatus
-check_run(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiControl control, bool hidden,
-	EmogiPlacement *placement)
+check_run(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiControl control,
+		  bool hidden, EmogiPlacement *placement)
 {
 	Answer		expected = make_answer(graph->nvertices);
 	Answer		answer = make_answer(graph->nvertices);
@@ -66,7 +67,8 @@ check_run(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiCont
 	status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
 	if (hidden)
 		memcpy((void *) graph->memory, copy, graph->memory_bytes);
-	CHECK(status != EMOGI_OK || agree(query.algorithm, graph->nvertices, &answer.result, &expected.result),
+	CHECK(status != EMOGI_OK ||
+		  agree(query.algorithm, graph->nvertices, &answer.result, &expected.result),
 		  "%s: algorithm %d placement %d", what, query.algorithm, query.placement);
 	if (placement != NULL)
 		*placement = answer.result.placement;
@@ -78,12 +80,14 @@ check_run(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiCont
 
 /* Run a query without faults; returns the placement. */
 static EmogiPlacement
-run_without_faults(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+run_without_faults(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm,
+				   EmogiPlacement placement)
 {
 	EmogiQuery	query = plain_query(graph, algorithm, placement);
 	EmogiStatus status = check_run(what, graph, query, (EmogiControl) {0}, false, &placement);
 
-	CHECK(status == EMOGI_OK, "%s: algorithm %d placement %d: status %d", what, algorithm, query.placement, status);
+	CHECK(status == EMOGI_OK, "%s: algorithm %d placement %d: status %d", what, algorithm,
+		  query.placement, status);
 	return placement;
 }
 
@@ -92,19 +96,22 @@ run_without_faults(const char *what, const EmogiGraph *graph, EmogiAlgorithm alg
  * memory may be used afterwards.
  */
 static void
-run_cached(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+run_cached(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm,
+		   EmogiPlacement placement)
 {
 	uint64_t	before = used_bytes();
 	EmogiQuery	query = plain_query(graph, algorithm, placement);
 	EmogiStatus status = check_run(what, graph, query, (EmogiControl) {0}, true, NULL);
 
-	CHECK(status == EMOGI_OK && used_bytes() == before, "%s: algorithm %d placement %d: status %d, %llu bytes for %llu",
-		  what, algorithm, query.placement, status, (unsigned long long) used_bytes(), (unsigned long long) before);
+	CHECK(status == EMOGI_OK && used_bytes() == before,
+		  "%s: algorithm %d placement %d: status %d, %llu bytes for %llu", what, algorithm,
+		  query.placement, status, (unsigned long long) used_bytes(), (unsigned long long) before);
 }
 
 /* Run a query twice: the second run makes prefixes from what the first one cached. */
 static void
-run_twice(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+run_twice(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm,
+		  EmogiPlacement placement)
 {
 	run_without_faults(what, graph, algorithm, placement);
 	run_without_faults(what, graph, algorithm, placement);
@@ -147,7 +154,8 @@ check_cached(void)
 	EmogiGraph	stripped;
 
 	check_cached_for_all(&built.graph);
-	CHECK(run_without_faults("cached", &built.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_DEVICE, "not cached");
+	CHECK(run_without_faults("cached", &built.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) ==
+		  EMOGI_PLACEMENT_DEVICE, "not cached");
 
 	swapped.forward = built.graph.backward;
 	swapped.backward = built.graph.forward;
@@ -175,7 +183,8 @@ check_cached(void)
 static void
 reopen(uint64_t device_memory_bytes)
 {
-	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes, .plain_memory = plain_memory};
+	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes,
+		.plain_memory = plain_memory};
 	EmogiError	error;
 
 	cuda->close(cuda_state);
@@ -201,12 +210,14 @@ check_evicted(void)
 	{
 		run_twice("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
 		run_cached("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
-		CHECK(run_without_faults("there", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_DEVICE, "not cached");
+		CHECK(run_without_faults("there", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) ==
+			  EMOGI_PLACEMENT_DEVICE, "not cached");
 		run_without_faults("another graph", &b.graph, EMOGI_SSSP, EMOGI_PLACEMENT_HOST);
 		run_cached("another graph", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
 		run_twice("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
 		run_cached("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
-		CHECK(run_without_faults("gone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) != EMOGI_PLACEMENT_DEVICE, "still cached");
+		CHECK(run_without_faults("gone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) !=
+			  EMOGI_PLACEMENT_DEVICE, "still cached");
 		CHECK(used_bytes() <= needed + needed / 2, "%llu bytes", (unsigned long long) used_bytes());
 	}
 	CHECK(cuda->forget(cuda_state, b.graph.id) < needed, "still cached");
@@ -214,8 +225,8 @@ check_evicted(void)
 	check_nothing_held("evicting", needed + needed / 2);
 
 	reopen(needed / 2);
-	CHECK(check_run("too large", &a.graph, plain_query(&a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE), (EmogiControl) {0},
-			  false, NULL) == EMOGI_NO_MEMORY, "it fits");
+	CHECK(check_run("too large", &a.graph, plain_query(&a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE),
+					(EmogiControl) {0}, false, NULL) == EMOGI_NO_MEMORY, "it fits");
 	check_nothing_held("too large", needed / 2);
 	run_without_faults("in place", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_HOST);
 	reopen(0);
@@ -247,7 +258,8 @@ static void
 check_prefixes(void)
 {
 	EmogiBuiltGraph built = build_weighted(PREFIX_VERTICES, 12 * PREFIX_VERTICES, EMOGI_OUT, 11);
-	EmogiBuiltGraph symmetric = build_weighted(PREFIX_VERTICES, 6 * PREFIX_VERTICES, EMOGI_BOTH, 16);
+	EmogiBuiltGraph symmetric = build_weighted(PREFIX_VERTICES, 6 * PREFIX_VERTICES, EMOGI_BOTH,
+											   16);
 	uint64_t	placed[EMOGI_PLACEMENT_HYBRID + 1] = {0};
 
 	for (uint64_t cap = 8 * PREFIX_VERTICES; cap < 256 * PREFIX_VERTICES; cap += cap / 4)
@@ -269,10 +281,13 @@ check_prefixes(void)
 			}
 			if (!is_supported(&view, algorithm))
 				continue;
-			status = check_run("capped", &view, plain_query(&view, algorithm, placement), (EmogiControl) {0}, false, &placement);
-			CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "limit %llu algorithm %d: status %d",
-				  (unsigned long long) cap, algorithm, status);
-			CHECK(used_bytes() <= cap, "%llu bytes of %llu", (unsigned long long) used_bytes(), (unsigned long long) cap);
+			status = check_run("capped", &view, plain_query(&view, algorithm, placement),
+							   (EmogiControl) {0}, false, &placement);
+			CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY,
+				  "limit %llu algorithm %d: status %d", (unsigned long long) cap, algorithm,
+				  status);
+			CHECK(used_bytes() <= cap, "%llu bytes of %llu", (unsigned long long) used_bytes(),
+				  (unsigned long long) cap);
 			if (status != EMOGI_OK)
 				continue;
 			placed[placement]++;
@@ -280,8 +295,9 @@ check_prefixes(void)
 				run_cached("capped", &view, algorithm, placement);
 		}
 	}
-	CHECK(placed[EMOGI_PLACEMENT_HOST] > 0 && placed[EMOGI_PLACEMENT_HYBRID] > 0, "host %llu, hybrid %llu",
-		  (unsigned long long) placed[EMOGI_PLACEMENT_HOST], (unsigned long long) placed[EMOGI_PLACEMENT_HYBRID]);
+	CHECK(placed[EMOGI_PLACEMENT_HOST] > 0 && placed[EMOGI_PLACEMENT_HYBRID] > 0,
+		  "host %llu, hybrid %llu", (unsigned long long) placed[EMOGI_PLACEMENT_HOST],
+		  (unsigned long long) placed[EMOGI_PLACEMENT_HYBRID]);
 	(void) cuda->forget(cuda_state, symmetric.graph.id);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "arrays are still cached");
 	reopen(0);
@@ -301,15 +317,19 @@ check_failing_memory(EmogiBuiltGraph *built, EmogiQuery query, bool cached)
 		control.fail_device_allocation++;
 		built->graph.id = cached ? ++last_id : 0;
 		status = check_run("failing memory", &built->graph, query, control, false, NULL);
-		CHECK(cached || used_bytes() == 0, "algorithm %d placement %d allocation %u: %llu bytes", query.algorithm,
-			  query.placement, control.fail_device_allocation, (unsigned long long) used_bytes());
+		CHECK(cached || used_bytes() == 0, "algorithm %d placement %d allocation %u: %llu bytes",
+			  query.algorithm, query.placement, control.fail_device_allocation,
+			  (unsigned long long) used_bytes());
 		if (cached && status == EMOGI_NO_MEMORY)
-			run_without_faults("after failing memory", &built->graph, query.algorithm, query.placement);
-		CHECK(cuda->forget(cuda_state, built->graph.id) == 0, "algorithm %d placement %d allocation %u", query.algorithm,
-			  query.placement, control.fail_device_allocation);
+			run_without_faults("after failing memory", &built->graph, query.algorithm,
+							   query.placement);
+		CHECK(cuda->forget(cuda_state, built->graph.id) == 0,
+			  "algorithm %d placement %d allocation %u", query.algorithm, query.placement,
+			  control.fail_device_allocation);
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2, "algorithm %d placement %d: %d at %u",
-		  query.algorithm, query.placement, status, control.fail_device_allocation);
+	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2,
+		  "algorithm %d placement %d: %d at %u", query.algorithm, query.placement, status,
+		  control.fail_device_allocation);
 }
 
 /* Let memory fail in all algorithms and placements, on graphs that are cached and others. */
@@ -323,17 +343,20 @@ check_all_failing_memory(void)
 		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 			for (int cached = 0; cached < 2; cached++)
 			{
-				const EmogiQuery query = plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+				const EmogiQuery query = plain_query(&built.graph, (EmogiAlgorithm) a,
+													 (EmogiPlacement) p);
 
 				if (is_supported(&built.graph, query.algorithm))
 					check_failing_memory(&built, query, cached);
 				if (is_supported(&symmetric.graph, query.algorithm))
 					check_failing_memory(&symmetric, query, cached);
 			}
-	CHECK(plain_memory ? describe_cuda().ready_bytes == 0 : describe_cuda().ready_bytes > 0, "%llu bytes in reserve",
-		  (unsigned long long) describe_cuda().ready_bytes);
-	CHECK(check_run("failing host memory", &built.graph, plain_query(&built.graph, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST),
-			  (EmogiControl) {.fail_allocation = 1}, false, NULL) == EMOGI_NO_MEMORY, "it did not fail");
+	CHECK(plain_memory ? describe_cuda().ready_bytes == 0 : describe_cuda().ready_bytes > 0,
+		  "%llu bytes in reserve", (unsigned long long) describe_cuda().ready_bytes);
+	CHECK(check_run("failing host memory", &built.graph,
+					plain_query(&built.graph, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST),
+					(EmogiControl) {.fail_allocation = 1}, false, NULL) == EMOGI_NO_MEMORY,
+		  "it did not fail");
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "arrays are still cached");
 	check_nothing_held("failing memory", 0);
 	emogi_built_graph_free(&symmetric);
@@ -360,8 +383,9 @@ check_failing_driver(EmogiAlgorithm algorithm, EmogiPlacement placement)
 			reopen(0);
 		run_without_faults("after a failing driver", &built.graph, algorithm, placement);
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_call > 12, "algorithm %d placement %d: %d at %u", algorithm,
-		  placement, status, control.fail_device_call);
+	CHECK(status == EMOGI_OK && control.fail_device_call > 12,
+		  "algorithm %d placement %d: %d at %u", algorithm, placement, status,
+		  control.fail_device_call);
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still cached");
 	emogi_built_graph_free(&built);
 }
