@@ -21,7 +21,7 @@
 #include "cpu/cpu.h"
 
 #define MAX_ARRAYS 6
-#define MAX_ALLOCATIONS 40			/* more than the allocations of device memory of derive() */
+#define MAX_ALLOCATIONS 40		/* more than the allocations of device memory of derive() */
 #define MAX_CALLS 400			/* more than the driver calls of derive() */
 #define MAX_UNREAD 16			/* EMOGI_MAX_UNREAD of cuda/core/device_cache.cuh */
 
@@ -41,13 +41,15 @@ typedef struct Array
 
 /* Add an array, and whether it is cached. */
 static void
-add_array(const EmogiGraph *graph, Array *arrays, int *count, const void *array, uint64_t bytes, bool is_weights)
+add_array(const EmogiGraph *graph, Array *arrays, int *count, const void *array, uint64_t bytes,
+		  bool is_weights)
 {
 	void	   *copy = naive_alloc(bytes, 1);
 	EmogiError	error;
 
 	arrays[*count] = (Array) {array, bytes, is_weights, false};
-	arrays[(*count)++].cached = cuda->fetch(cuda_state, graph->id, array, copy, bytes, &error) == EMOGI_OK;
+	arrays[(*count)++].cached = cuda->fetch(cuda_state, graph->id, array, copy, bytes, &error) ==
+		EMOGI_OK;
 	free(copy);
 }
 
@@ -58,10 +60,13 @@ list_side(const EmogiGraph *graph, const EmogiAdjacency *lists, Array *arrays, i
 	static const uint64_t width[] = {0, 1, 2, 4, 4, 8};	/* by EmogiWeightType */
 	const uint64_t line = EMOGI_LINE_BYTES;
 
-	add_array(graph, arrays, count, lists->offsets, (graph->nvertices + 1) * sizeof(uint64_t), false);
-	add_array(graph, arrays, count, lists->targets, (lists->nedges * sizeof(uint32_t) + line - 1) / line * line, false);
+	add_array(graph, arrays, count, lists->offsets, (graph->nvertices + 1) * sizeof(uint64_t),
+			  false);
+	add_array(graph, arrays, count, lists->targets,
+			  (lists->nedges * sizeof(uint32_t) + line - 1) / line * line, false);
 	if (graph->weight_type != EMOGI_WEIGHT_NONE)
-		add_array(graph, arrays, count, lists->weights, (lists->nedges * width[graph->weight_type] + line - 1) / line * line, true);
+		add_array(graph, arrays, count, lists->weights,
+				  (lists->nedges * width[graph->weight_type] + line - 1) / line * line, true);
 }
 
 /*
@@ -94,8 +99,8 @@ check_copy(const EmogiGraph *graph, const Array *array, const char *what, int nu
 		abort();
 	while (wrong < array->bytes && copy[wrong] == ((const unsigned char *) array->array)[wrong])
 		wrong++;
-	CHECK(wrong == array->bytes, "%s: array %d of %llu bytes is wrong from byte %llu on", what, number,
-		  (unsigned long long) array->bytes, (unsigned long long) wrong);
+	CHECK(wrong == array->bytes, "%s: array %d of %llu bytes is wrong from byte %llu on", what,
+		  number, (unsigned long long) array->bytes, (unsigned long long) wrong);
 	free(copy);
 }
 
@@ -173,13 +178,15 @@ hide_arrays(const Array *arrays, int count, char **saved, bool hide)
  * placement, the cached arrays are overwritten during the run. Returns transfer_ms.
  */
 static double
-check_run(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement, bool blind)
+check_run(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm,
+		  EmogiPlacement placement, bool blind)
 {
 	const uint64_t n = graph->nvertices;
 	const uint32_t source = (uint32_t) draw(n);
 	double	   *values = naive_alloc(n, sizeof(double));
-	EmogiQuery	query = {.algorithm = algorithm, .placement = placement, .nsources = 1, .sources = &source,
-		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .max_iterations = 2, .samples = 3, .values = values};
+	EmogiQuery	query = {.algorithm = algorithm, .placement = placement, .nsources = 1,
+		.sources = &source, .max_depth = -1, .max_distance = INFINITY, .damping = 0.85,
+		.max_iterations = 2, .samples = 3, .values = values};
 	Answer		expected = make_answer(n);
 	Answer		answer = make_answer(n);
 	EmogiControl cpu_control = {0};
@@ -192,13 +199,15 @@ check_run(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, E
 
 	for (uint64_t v = 0; v < n; v++)
 		values[v] = 0.5;
-	if (!blind && cpu->run(cpu_state, graph, &query, &expected.result, &cpu_control, &error) != EMOGI_OK)
+	if (!blind &&
+		cpu->run(cpu_state, graph, &query, &expected.result, &cpu_control, &error) != EMOGI_OK)
 		abort();
 	hide_arrays(arrays, count, saved, true);
 	status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
 	hide_arrays(arrays, count, saved, false);
 	CHECK(status == EMOGI_OK && (blind || agree(algorithm, n, &answer.result, &expected.result)),
-		  "%s: algorithm %d placement %d: status %d %s", what, algorithm, placement, status, error.message);
+		  "%s: algorithm %d placement %d: status %d %s", what, algorithm, placement, status,
+		  error.message);
 	free(expected.memory);
 	free(answer.memory);
 	free(values);
@@ -209,8 +218,8 @@ check_run(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, E
 static void
 run_random(const char *what, const EmogiGraph *graph)
 {
-	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_DEVICE, EMOGI_PLACEMENT_DEVICE, EMOGI_PLACEMENT_DEVICE,
-		EMOGI_PLACEMENT_AUTO, EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID};
+	static const EmogiPlacement placements[] = {EMOGI_PLACEMENT_DEVICE, EMOGI_PLACEMENT_DEVICE,
+	EMOGI_PLACEMENT_DEVICE, EMOGI_PLACEMENT_AUTO, EMOGI_PLACEMENT_HOST, EMOGI_PLACEMENT_HYBRID};
 	const EmogiPlacement placement = placements[draw(sizeof(placements) / sizeof(placements[0]))];
 	const EmogiGraph view = swap_lists(graph, once_in(3));
 	const bool	plain = has_plain_weights(graph);
@@ -219,7 +228,8 @@ run_random(const char *what, const EmogiGraph *graph)
 	do
 		algorithm = (EmogiAlgorithm) draw(EMOGI_NALGORITHMS);
 	/* supports integer weights only */
-	while (!is_supported(graph, algorithm) || (algorithm == EMOGI_MODULARITY && graph->weight_type >= EMOGI_WEIGHT_F32));
+	while (!is_supported(graph, algorithm) ||
+		   (algorithm == EMOGI_MODULARITY && graph->weight_type >= EMOGI_WEIGHT_F32));
 	if (!plain && once_in(2))
 		/* it copies the weights, whatever its answer */
 		check_run(what, &view, EMOGI_HEAT, placement, true);
@@ -271,13 +281,15 @@ check_derive(const History *history, const EmogiGraph *graph, const char *what)
 	const int	nderived = list_arrays(graph, derived);
 
 	CHECK(status == (any ? EMOGI_OK : EMOGI_UNSUPPORTED), "%s: status %d", what, status);
-	CHECK(nderived == 0 || count == 0 || nderived == count, "%s: %d arrays, now %d", what, count, nderived);
+	CHECK(nderived == 0 || count == 0 || nderived == count, "%s: %d arrays, now %d", what, count,
+		  nderived);
 	for (int i = 0; i < nderived; i++)
 	{
 		const bool	expected = i < count && arrays[i].cached &&
 			(!derived[i].is_weights || graph->weight_type == old->weight_type);
 
-		CHECK(derived[i].cached == expected, "%s: array %d is %scached", what, i, expected ? "not " : "");
+		CHECK(derived[i].cached == expected, "%s: array %d is %scached", what, i,
+			  expected ? "not " : "");
 		bytes += derived[i].cached ? derived[i].bytes : 0;
 		if (derived[i].cached)
 			check_copy(graph, &derived[i], what, i);
@@ -287,8 +299,8 @@ check_derive(const History *history, const EmogiGraph *graph, const char *what)
 		if (arrays[i].cached)
 			check_copy(old, &arrays[i], what, -1 - i);	/* unchanged */
 	}
-	CHECK(cached_bytes() == before + bytes, "%s: %llu bytes are cached, not %llu", what, (unsigned long long) cached_bytes(),
-		  (unsigned long long) (before + bytes));
+	CHECK(cached_bytes() == before + bytes, "%s: %llu bytes are cached, not %llu", what,
+		  (unsigned long long) cached_bytes(), (unsigned long long) (before + bytes));
 }
 
 /* Replace the graph of a history by a new one, and forget the old one. */
@@ -296,7 +308,8 @@ static void
 replace_graph(History *history, const EmogiGraph *graph)
 {
 	cuda->forget(cuda_state, history->graph.id);
-	CHECK(history->graph.nvertices == 0 || !has_copies(&history->graph), "forgotten, but still cached");
+	CHECK(history->graph.nvertices == 0 || !has_copies(&history->graph),
+		  "forgotten, but still cached");
 	history->graph = *graph;
 	history->block = (history->block + 1) % NBLOCKS;
 }
@@ -336,7 +349,8 @@ check_history(History *history, uint64_t number)
  * copying.
  */
 static void
-check_large(History *history, EmogiDirection direction, bool with_backward, bool weighted, uint64_t nkeys, uint64_t nedges)
+check_large(History *history, EmogiDirection direction, bool with_backward, bool weighted,
+			uint64_t nkeys, uint64_t nedges)
 {
 	static const uint64_t nchanges[] = {1, 1000, 100000, 2, 30000, 10};
 
@@ -344,7 +358,8 @@ check_large(History *history, EmogiDirection direction, bool with_backward, bool
 	history->graph.id = ++last_id;
 	for (size_t round = 0; round < sizeof(nchanges) / sizeof(nchanges[0]); round++)
 	{
-		double		copy_ms = check_run("large", &history->graph, weighted ? EMOGI_SSSP : EMOGI_BFS, EMOGI_PLACEMENT_DEVICE, false);
+		double		copy_ms = check_run("large", &history->graph, weighted ? EMOGI_SSSP : EMOGI_BFS,
+										EMOGI_PLACEMENT_DEVICE, false);
 		EmogiGraph	graph;
 		EmogiGraph	again;
 		double		derive_ms;
@@ -359,14 +374,18 @@ check_large(History *history, EmogiDirection direction, bool with_backward, bool
 		derive_ms = emogi_pool_now_ms() - derive_ms;
 		again = graph;
 		again.id = ++last_id;
-		copy_ms = check_run("copied", &again, weighted ? EMOGI_SSSP : EMOGI_BFS, EMOGI_PLACEMENT_DEVICE, false);
+		copy_ms = check_run("copied", &again, weighted ? EMOGI_SSSP : EMOGI_BFS,
+							EMOGI_PLACEMENT_DEVICE, false);
 		cuda->forget(cuda_state, again.id);
-		printf("%llu entries, %llu vertices, direction %d%s%s, %llu changes, %llu breaks in the numbering: derived in %.3f ms, "
+		printf("%llu entries, %llu vertices, direction %d%s%s, %llu changes, %llu "
+			   "breaks in the numbering: derived in %.3f ms, "
 			   "copied in %.3f ms, first run on what was derived %.3f ms of transfer\n",
-			   (unsigned long long) graph.forward.nedges, (unsigned long long) graph.nvertices, (int) direction,
-			   with_backward ? " with backward" : "", weighted ? " with weights" : "", (unsigned long long) history->nchanges,
+			   (unsigned long long) graph.forward.nedges, (unsigned long long) graph.nvertices,
+			   (int) direction, with_backward ? " with backward" : "",
+			   weighted ? " with weights" : "", (unsigned long long) history->nchanges,
 			   (unsigned long long) derivation.nbreaks, derive_ms, copy_ms,
-			   check_run("large", &graph, weighted ? EMOGI_SSSP : EMOGI_BFS, EMOGI_PLACEMENT_DEVICE, false));
+			   check_run("large", &graph, weighted ? EMOGI_SSSP : EMOGI_BFS, EMOGI_PLACEMENT_DEVICE,
+						 false));
 		replace_graph(history, &graph);
 	}
 	CHECK(cuda->forget(cuda_state, history->graph.id) == 0, "large: arrays are still cached");
@@ -378,7 +397,8 @@ check_large(History *history, EmogiDirection direction, bool with_backward, bool
 static void
 reopen(uint64_t device_memory_bytes)
 {
-	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes, .plain_memory = plain_memory};
+	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes,
+		.plain_memory = plain_memory};
 	EmogiError	error;
 
 	cuda->close(cuda_state);
@@ -410,10 +430,12 @@ begin_small(History *history, uint64_t nedges)
 
 /* Check that nothing was derived or changed, and that the graph can still be derived and copied. */
 static void
-check_nothing_derived(const History *history, const EmogiGraph *graph, uint64_t before, const char *what)
+check_nothing_derived(const History *history, const EmogiGraph *graph, uint64_t before,
+					  const char *what)
 {
 	CHECK(!has_copies(graph), "%s: a copy is cached", what);
-	CHECK(cached_bytes() == before, "%s: %llu bytes, not %llu", what, (unsigned long long) cached_bytes(), (unsigned long long) before);
+	CHECK(cached_bytes() == before, "%s: %llu bytes, not %llu", what,
+		  (unsigned long long) cached_bytes(), (unsigned long long) before);
 	check_derive(history, graph, what);
 	check_run(what, graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE, false);
 	cuda->forget(cuda_state, graph->id);
@@ -441,7 +463,8 @@ check_failing_memory(History *history)
 		if (status == EMOGI_NO_MEMORY)
 			check_nothing_derived(history, &graph, before, "failing memory");
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_allocation > 8, "%d at %u", status, control.fail_device_allocation);
+	CHECK(status == EMOGI_OK && control.fail_device_allocation > 8, "%d at %u", status,
+		  control.fail_device_allocation);
 	replace_graph(history, &graph);
 	CHECK(cuda->forget(cuda_state, history->graph.id) == 0, "arrays are still cached");
 }
@@ -466,7 +489,8 @@ check_failing_driver(History *history)
 		cuda->forget(cuda_state, graph.id);
 		cuda->forget(cuda_state, history->graph.id);
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_call > 8, "%d at %u", status, control.fail_device_call);
+	CHECK(status == EMOGI_OK && control.fail_device_call > 8, "%d at %u", status,
+		  control.fail_device_call);
 	CHECK(cached_bytes() == 0, "arrays are still cached");
 }
 
@@ -485,7 +509,8 @@ check_memory_limit(History *history)
 	reopen(needed + needed / 2);
 	check_run("capped", &history->graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE, false);
 	CHECK(derive(&history->graph, &graph) == EMOGI_NO_MEMORY, "derived without enough memory");
-	CHECK(has_copies(&history->graph) && !has_copies(&graph) && cached_bytes() == needed, "the old copies were evicted");
+	CHECK(has_copies(&history->graph) && !has_copies(&graph) && cached_bytes() == needed,
+		  "the old copies were evicted");
 
 	reopen(2 * needed + needed / 2);
 	other.id = ++last_id;
@@ -493,7 +518,8 @@ check_memory_limit(History *history)
 	check_run("capped", &history->graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE, false);
 	CHECK(cached_bytes() == 2 * needed, "both are cached");
 	CHECK(derive(&history->graph, &graph) == EMOGI_NO_MEMORY, "derived without enough memory");
-	CHECK(has_copies(&other) && has_copies(&history->graph) && cached_bytes() == 2 * needed, "other copies were evicted");
+	CHECK(has_copies(&other) && has_copies(&history->graph) && cached_bytes() == 2 * needed,
+		  "other copies were evicted");
 	cuda->forget(cuda_state, other.id);
 	check_derive(history, &graph, "capped");
 	CHECK(has_copies(&graph), "not derived with enough memory");
@@ -537,7 +563,7 @@ check_unread(History *history)
 int
 main(void)
 {
-	const uint64_t only = number_from_environment("EMOGI_PLAIN_MEMORY", 2);	/* 2 = both */
+	const uint64_t only = number_from_environment("EMOGI_PLAIN_MEMORY", 2); /* 2 = both */
 	const uint64_t nhistories = number_from_environment("EMOGI_DERIVE_HISTORIES", 400);
 	const uint64_t first = number_from_environment("EMOGI_DERIVE_SEED", 1);
 	const bool	large = number_from_environment("EMOGI_AGREE_LARGE", 1) != 0;
