@@ -15,11 +15,15 @@
 #define FEW_BYTES (UINT64_C(1) << 20)
 #define CAP_BYTES (UINT64_C(40) << 20)	/* of the lender: some pieces */
 
-#define FIRST_CAP_BYTES (UINT64_C(20) << 20)	/* of the first GPU: less than 3,000,000 edges in two orientations */
+/* of the first GPU: less than 3,000,000 edges in two orientations */
+#define FIRST_CAP_BYTES (UINT64_C(20) << 20)
 
-#define SHARE_CAP_BYTES (UINT64_C(14) << 20)	/* values and offsets of a run, and a part of 12 MB of edges */
-#define MANY_EDGES UINT64_C(20000000)	/* in both directions, so that shares have pieces of twice the minimum size */
-#define LEND_CAP_BYTES (UINT64_C(30) << 20)	/* of a lender: room for 8 MB of edges in pieces, if it caches none as a helper */
+/* values and offsets of a run, and a part of 12 MB of edges */
+#define SHARE_CAP_BYTES (UINT64_C(14) << 20)
+/* in both directions, so that shares have pieces of twice the minimum size */
+#define MANY_EDGES UINT64_C(20000000)
+/* of a lender: room for 8 MB of edges in pieces, if it caches none as a helper */
+#define LEND_CAP_BYTES (UINT64_C(30) << 20)
 #define LONG_RUNS 400			/* runs of the owner, while the lender needs memory */
 
 static uint64_t npeer;			/* answers from edges in the memory of several GPUs */
@@ -41,7 +45,8 @@ used_by(EmogiEngineState *state)
 static EmogiEngineState *
 open_gpu(int number, uint64_t cap_bytes)
 {
-	EmogiEngineOptions options = {.device = number, .cpu_threads = 2, .always_help = true, .device_memory_bytes = cap_bytes};
+	EmogiEngineOptions options = {.device = number, .cpu_threads = 2, .always_help = true,
+		.device_memory_bytes = cap_bytes};
 	EmogiEngineState *state;
 	EmogiError	error;
 
@@ -65,13 +70,15 @@ reopen(uint64_t lender_cap_bytes)
  * answers. Returns the status and the placement.
  */
 static EmogiStatus
-check_run(const char *what, EmogiEngineState *state, EmogiEngineState *helper, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement,
-	EmogiControl control, EmogiPlacement *used)
+check_run(const char *what, EmogiEngineState *state, EmogiEngineState *helper,
+		  const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement,
+		  EmogiControl control, EmogiPlacement *used)
 {
 	static const uint32_t source = 0;
 	double	   *values = naive_alloc(graph->nvertices, sizeof *values);
-	const EmogiQuery query = {.algorithm = algorithm, .placement = placement, .nsources = 1, .sources = &source, .max_depth = -1,
-		.max_distance = INFINITY, .damping = 0.85, .alpha = 1e-6, .beta = 1.0, .max_iterations = 3, .samples = 3, .values = values};
+	const EmogiQuery query = {.algorithm = algorithm, .placement = placement, .nsources = 1,
+		.sources = &source, .max_depth = -1, .max_distance = INFINITY, .damping = 0.85,
+		.alpha = 1e-6, .beta = 1.0, .max_iterations = 3, .samples = 3, .values = values};
 	Answer		expected = make_answer(graph->nvertices);
 	Answer		answer = make_answer(graph->nvertices);
 	EmogiControl cpu_control = {0};
@@ -85,8 +92,9 @@ check_run(const char *what, EmogiEngineState *state, EmogiEngineState *helper, c
 	if (helper != NULL)
 		cuda->help(state, &helper, 1);
 	status = cuda->run(state, graph, &query, &answer.result, &control, &error);
-	CHECK(status != EMOGI_OK || agree(algorithm, graph->nvertices, &answer.result, &expected.result), "%s: algorithm %d placement %d", what,
-		  algorithm, placement);
+	CHECK(status != EMOGI_OK ||
+		  agree(algorithm, graph->nvertices, &answer.result, &expected.result),
+		  "%s: algorithm %d placement %d", what, algorithm, placement);
 	memcpy(left_out, answer.result.left_out, sizeof left_out);
 	npeer += status == EMOGI_OK && answer.result.placement == EMOGI_PLACEMENT_PEER;
 	if (used != NULL)
@@ -99,13 +107,15 @@ check_run(const char *what, EmogiEngineState *state, EmogiEngineState *helper, c
 
 /* Run a query without faults; returns the placement. */
 static EmogiPlacement
-run_without_faults(const char *what, EmogiEngineState *state, EmogiEngineState *helper, const EmogiGraph *graph, EmogiAlgorithm algorithm,
-			EmogiPlacement placement)
+run_without_faults(const char *what, EmogiEngineState *state, EmogiEngineState *helper,
+				   const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
 {
 	EmogiPlacement used;
-	const EmogiStatus status = check_run(what, state, helper, graph, algorithm, placement, (EmogiControl) {0}, &used);
+	const EmogiStatus status = check_run(what, state, helper, graph, algorithm, placement,
+										 (EmogiControl) {0}, &used);
 
-	CHECK(status == EMOGI_OK, "%s: algorithm %d placement %d: status %d", what, algorithm, placement, status);
+	CHECK(status == EMOGI_OK, "%s: algorithm %d placement %d: status %d", what, algorithm,
+		  placement, status);
 	return used;
 }
 
@@ -113,8 +123,9 @@ run_without_faults(const char *what, EmogiEngineState *state, EmogiEngineState *
 static void
 check_nothing_used(const char *what)
 {
-	CHECK(used_by(cuda_state) == 0 && used_by(cuda_helpers[0]) == 0, "%s: %llu and %llu bytes in use", what,
-		  (unsigned long long) used_by(cuda_state), (unsigned long long) used_by(cuda_helpers[0]));
+	CHECK(used_by(cuda_state) == 0 && used_by(cuda_helpers[0]) == 0,
+		  "%s: %llu and %llu bytes in use", what, (unsigned long long) used_by(cuda_state),
+		  (unsigned long long) used_by(cuda_helpers[0]));
 }
 
 /*
@@ -131,16 +142,21 @@ check_all(EmogiBuiltGraph *built)
 
 		if (!is_supported(&built->graph, algorithm))
 			continue;
-		first = run_without_faults("first", cuda_state, cuda_helpers[0], &built->graph, algorithm, EMOGI_PLACEMENT_PEER);
-		CHECK(run_without_faults("cached", cuda_state, NULL, &built->graph, algorithm, EMOGI_PLACEMENT_PEER) == first, "algorithm %d: not cached", a);
-		CHECK(run_without_faults("cached, with help", cuda_state, cuda_helpers[0], &built->graph, algorithm, EMOGI_PLACEMENT_PEER) == first,
+		first = run_without_faults("first", cuda_state, cuda_helpers[0], &built->graph, algorithm,
+								   EMOGI_PLACEMENT_PEER);
+		CHECK(run_without_faults("cached", cuda_state, NULL, &built->graph, algorithm,
+								 EMOGI_PLACEMENT_PEER) == first, "algorithm %d: not cached", a);
+		CHECK(run_without_faults("cached, with help", cuda_state, cuda_helpers[0], &built->graph,
+								 algorithm, EMOGI_PLACEMENT_PEER) == first,
 			  "algorithm %d: not cached", a);
-		CHECK(run_without_faults("as device", cuda_state, NULL, &built->graph, algorithm, EMOGI_PLACEMENT_DEVICE) == first, "algorithm %d: not cached", a);
+		CHECK(run_without_faults("as device", cuda_state, NULL, &built->graph, algorithm,
+								 EMOGI_PLACEMENT_DEVICE) == first, "algorithm %d: not cached", a);
 		(void) cuda->forget(cuda_helpers[0], built->graph.id);
 		CHECK(cuda->forget(cuda_state, built->graph.id) == 0, "algorithm %d: still cached", a);
 		check_nothing_used("forgotten");
 		built->graph.id = 0;
-		(void) run_without_faults("not cached", cuda_state, cuda_helpers[0], &built->graph, algorithm, EMOGI_PLACEMENT_PEER);
+		(void) run_without_faults("not cached", cuda_state, cuda_helpers[0], &built->graph,
+								  algorithm, EMOGI_PLACEMENT_PEER);
 		check_nothing_used("not cached");
 		built->graph.id = ++last_id;
 	}
@@ -153,10 +169,12 @@ check_wants_help(EmogiBuiltGraph *built)
 	EmogiQuery	query = {.algorithm = EMOGI_BFS, .placement = EMOGI_PLACEMENT_PEER};
 
 	CHECK(cuda->wants_help(cuda_state, &built->graph, &query), "no help is requested");
-	CHECK(run_without_faults("requested", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER, "not peer");
+	CHECK(run_without_faults("requested", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS,
+							 EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER, "not peer");
 	CHECK(used_by(cuda_helpers[0]) > 0, "nothing is lent");
 	query.placement = EMOGI_PLACEMENT_AUTO;
-	CHECK(!cuda->wants_help(cuda_state, &built->graph, &query), "help is requested for a graph that fits");
+	CHECK(!cuda->wants_help(cuda_state, &built->graph, &query),
+		  "help is requested for a graph that fits");
 	(void) cuda->forget(cuda_state, built->graph.id);
 	check_nothing_used("requested");
 }
@@ -179,12 +197,17 @@ check_memory_limit(EmogiBuiltGraph *built)
 	{
 		EmogiEngineState *const helper = round == 1 ? NULL : cuda_helpers[0];
 
-		CHECK(run_without_faults("capped", cuda_state, helper, &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_PEER, "round %d: not peer",
-			  round);
-		CHECK(!cuda->wants_help(cuda_state, &built->graph, &query), "help is requested for cached edges");
-		(void) run_without_faults("capped", cuda_state, helper, &built->graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_AUTO);
-		(void) run_without_faults("capped", cuda_state, cuda_helpers[0], &built->graph, EMOGI_SSSP, EMOGI_PLACEMENT_PEER);
-		CHECK(used_by(cuda_state) <= FIRST_CAP_BYTES, "%llu bytes above the limit", (unsigned long long) used_by(cuda_state));
+		CHECK(run_without_faults("capped", cuda_state, helper, &built->graph, EMOGI_BFS,
+								 EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_PEER,
+			  "round %d: not peer", round);
+		CHECK(!cuda->wants_help(cuda_state, &built->graph, &query),
+			  "help is requested for cached edges");
+		(void) run_without_faults("capped", cuda_state, helper, &built->graph, EMOGI_PAGERANK,
+								  EMOGI_PLACEMENT_AUTO);
+		(void) run_without_faults("capped", cuda_state, cuda_helpers[0], &built->graph, EMOGI_SSSP,
+								  EMOGI_PLACEMENT_PEER);
+		CHECK(used_by(cuda_state) <= FIRST_CAP_BYTES, "%llu bytes above the limit",
+			  (unsigned long long) used_by(cuda_state));
 	}
 	(void) cuda->forget(cuda_state, built->graph.id);
 	check_nothing_used("capped");
@@ -199,15 +222,20 @@ check_reclaimed(EmogiBuiltGraph *built)
 	uint64_t	used_before;
 
 	reopen(CAP_BYTES);
-	CHECK(run_without_faults("lent", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER, "not peer");
+	CHECK(run_without_faults("lent", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS,
+							 EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER, "not peer");
 	used_before = used_by(cuda_state);
-	CHECK(run_without_faults("short", cuda_helpers[0], NULL, &large.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE) == EMOGI_PLACEMENT_DEVICE, "no room");
+	CHECK(run_without_faults("short", cuda_helpers[0], NULL, &large.graph, EMOGI_BFS,
+							 EMOGI_PLACEMENT_DEVICE) == EMOGI_PLACEMENT_DEVICE, "no room");
 	CHECK(used_by(cuda_state) < used_before, "the owner still uses all of it");
-	CHECK(used_by(cuda_helpers[0]) <= CAP_BYTES, "%llu bytes above the limit", (unsigned long long) used_by(cuda_helpers[0]));
-	CHECK(check_run("no room", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER, (EmogiControl) {0}, NULL) != EMOGI_DEVICE_ERROR,
+	CHECK(used_by(cuda_helpers[0]) <= CAP_BYTES, "%llu bytes above the limit",
+		  (unsigned long long) used_by(cuda_helpers[0]));
+	CHECK(check_run("no room", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS,
+					EMOGI_PLACEMENT_PEER, (EmogiControl) {0}, NULL) != EMOGI_DEVICE_ERROR,
 		  "a device error");
 	(void) cuda->forget(cuda_helpers[0], large.graph.id);
-	CHECK(run_without_faults("lent again", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER) != EMOGI_PLACEMENT_HOST, "host");
+	CHECK(run_without_faults("lent again", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS,
+							 EMOGI_PLACEMENT_PEER) != EMOGI_PLACEMENT_HOST, "host");
 	(void) cuda->forget(cuda_state, built->graph.id);
 	check_nothing_used("reclaimed");
 	emogi_built_graph_free(&large);
@@ -218,10 +246,12 @@ check_reclaimed(EmogiBuiltGraph *built)
 static void
 check_closed(EmogiBuiltGraph *built)
 {
-	CHECK(run_without_faults("lent", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER, "not peer");
+	CHECK(run_without_faults("lent", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS,
+							 EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER, "not peer");
 	close_helpers();
 	CHECK(used_by(cuda_state) < FEW_BYTES, "the owner still uses the memory");
-	(void) run_without_faults("closed", cuda_state, NULL, &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO);
+	(void) run_without_faults("closed", cuda_state, NULL, &built->graph, EMOGI_BFS,
+							  EMOGI_PLACEMENT_AUTO);
 	reopen(0);
 }
 
@@ -242,14 +272,16 @@ run_on_lender(void *with)
 {
 	LenderRuns	   *runs = (LenderRuns *) with;
 	static const uint32_t source = 0;
-	const EmogiQuery query = {.algorithm = EMOGI_BFS, .placement = EMOGI_PLACEMENT_DEVICE, .nsources = 1, .sources = &source, .max_depth = -1};
+	const EmogiQuery query = {.algorithm = EMOGI_BFS, .placement = EMOGI_PLACEMENT_DEVICE,
+		.nsources = 1, .sources = &source, .max_depth = -1};
 
 	for (int i = 0; i < LONG_RUNS; i++)
 	{
 		Answer		answer = make_answer(runs->graph->nvertices);
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
-		const EmogiStatus status = cuda->run(cuda_helpers[0], runs->graph, &query, &answer.result, &control, &error);
+		const EmogiStatus status = cuda->run(cuda_helpers[0], runs->graph, &query, &answer.result,
+											 &control, &error);
 
 		runs->nright += status == EMOGI_OK && answer.result.nreached > 1;
 		runs->nfailed += status != EMOGI_OK && status != EMOGI_NO_MEMORY;
@@ -270,14 +302,16 @@ check_reclaim_while_read(EmogiBuiltGraph *built)
 	pthread_t	thread;
 
 	reopen(CAP_BYTES);
-	(void) run_without_faults("lent", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER);
+	(void) run_without_faults("lent", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS,
+							  EMOGI_PLACEMENT_PEER);
 	if (pthread_create(&thread, NULL, run_on_lender, &runs) != 0)
 		abort();
 	for (int i = 0; i < LONG_RUNS / 4; i++)
-		(void) run_without_faults("at work", cuda_state, NULL, &built->graph, i % 2 == 0 ? EMOGI_BFS : EMOGI_PAGERANK, EMOGI_PLACEMENT_AUTO);
+		(void) run_without_faults("at work", cuda_state, NULL, &built->graph,
+								  i % 2 == 0 ? EMOGI_BFS : EMOGI_PAGERANK, EMOGI_PLACEMENT_AUTO);
 	(void) pthread_join(thread, NULL);
-	CHECK(runs.nright > 0 && runs.nfailed == 0, "%llu answers, %llu failures", (unsigned long long) runs.nright,
-		  (unsigned long long) runs.nfailed);
+	CHECK(runs.nright > 0 && runs.nfailed == 0, "%llu answers, %llu failures",
+		  (unsigned long long) runs.nright, (unsigned long long) runs.nfailed);
 	(void) cuda->forget(cuda_state, built->graph.id);
 	(void) cuda->forget(cuda_helpers[0], large.graph.id);
 	check_nothing_used("at work");
@@ -292,7 +326,8 @@ check_reclaim_while_read(EmogiBuiltGraph *built)
 static void
 check_helpers(EmogiBuiltGraph *built)
 {
-	static const EmogiAlgorithm helped[] = {EMOGI_BFS, EMOGI_SSSP, EMOGI_SSWP, EMOGI_CC, EMOGI_PAGERANK, EMOGI_CIRCUIT, EMOGI_NEURAL};
+	static const EmogiAlgorithm helped[] = {EMOGI_BFS, EMOGI_SSSP, EMOGI_SSWP, EMOGI_CC,
+		EMOGI_PAGERANK, EMOGI_CIRCUIT, EMOGI_NEURAL};
 	uint64_t	nleft = 0;
 
 	close_helpers();
@@ -302,7 +337,9 @@ check_helpers(EmogiBuiltGraph *built)
 	for (int round = 0; round < 6; round++)
 		for (size_t i = 0; i < sizeof helped / sizeof *helped; i++)
 			if (is_supported(&built->graph, helped[i]))
-				(void) run_without_faults("share", cuda_state, round % 3 == 2 ? NULL : cuda_helpers[0], &built->graph, helped[i], EMOGI_PLACEMENT_HYBRID);
+				(void) run_without_faults("share", cuda_state,
+										  round % 3 == 2 ? NULL : cuda_helpers[0], &built->graph,
+										  helped[i], EMOGI_PLACEMENT_HYBRID);
 	CHECK(used_by(cuda_helpers[0]) > FEW_BYTES, "the helper caches nothing");
 	(void) cuda->forget(cuda_helpers[0], built->graph.id);
 	(void) cuda->forget(cuda_state, built->graph.id);
@@ -311,7 +348,8 @@ check_helpers(EmogiBuiltGraph *built)
 	for (size_t i = 0; i < sizeof helped / sizeof *helped; i++)
 		if (is_supported(&built->graph, helped[i]))
 		{
-			(void) run_without_faults("left out", cuda_state, cuda_helpers[0], &built->graph, helped[i], EMOGI_PLACEMENT_HOST);
+			(void) run_without_faults("left out", cuda_state, cuda_helpers[0], &built->graph,
+									  helped[i], EMOGI_PLACEMENT_HOST);
 			nleft += left_out[0] != '\0';
 		}
 	CHECK(nleft >= 4, "%llu answers name the helper that was left out", (unsigned long long) nleft);
@@ -329,11 +367,14 @@ check_pieces(void)
 {
 	EmogiBuiltGraph large = build_weighted(20000, MANY_EDGES, EMOGI_BOTH, 33);
 
-	for (uint64_t cap_bytes = UINT64_C(28) << 20; cap_bytes >= UINT64_C(4) << 20; cap_bytes -= UINT64_C(3) << 20)
+	for (uint64_t cap_bytes = UINT64_C(28) << 20; cap_bytes >= UINT64_C(4) << 20;
+		 cap_bytes -= UINT64_C(3) << 20)
 	{
 		reopen(cap_bytes);
-		(void) run_without_faults("pieces", cuda_state, cuda_helpers[0], &large.graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
-		(void) run_without_faults("pieces", cuda_state, cuda_helpers[0], &large.graph, EMOGI_CIRCUIT, EMOGI_PLACEMENT_HYBRID);
+		(void) run_without_faults("pieces", cuda_state, cuda_helpers[0], &large.graph,
+								  EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
+		(void) run_without_faults("pieces", cuda_state, cuda_helpers[0], &large.graph,
+								  EMOGI_CIRCUIT, EMOGI_PLACEMENT_HYBRID);
 	}
 	emogi_built_graph_free(&large);
 	reopen(0);
@@ -352,8 +393,10 @@ check_lends_again(EmogiBuiltGraph *built)
 	cuda_helpers[ncuda_helpers++] = open_gpu(1, LEND_CAP_BYTES);
 	for (int i = 0; i < 2; i++)
 	{
-		(void) run_without_faults("partly cached", cuda_state, cuda_helpers[0], &built->graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HYBRID);
-		CHECK(run_without_faults("lent after all", cuda_state, cuda_helpers[0], &built->graph, EMOGI_BFS, EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER,
+		(void) run_without_faults("partly cached", cuda_state, cuda_helpers[0], &built->graph,
+								  EMOGI_PAGERANK, EMOGI_PLACEMENT_HYBRID);
+		CHECK(run_without_faults("lent after all", cuda_state, cuda_helpers[0], &built->graph,
+								 EMOGI_BFS, EMOGI_PLACEMENT_PEER) == EMOGI_PLACEMENT_PEER,
 			  "not peer");
 	}
 	(void) cuda->forget(cuda_helpers[0], built->graph.id);
@@ -372,11 +415,13 @@ check_failing_memory(EmogiBuiltGraph *built, EmogiAlgorithm algorithm)
 	{
 		control.fail_device_allocation++;
 		built->graph.id = ++last_id;
-		status = check_run("failing memory", cuda_state, cuda_helpers[0], &built->graph, algorithm, EMOGI_PLACEMENT_PEER, control, NULL);
+		status = check_run("failing memory", cuda_state, cuda_helpers[0], &built->graph, algorithm,
+						   EMOGI_PLACEMENT_PEER, control, NULL);
 		(void) cuda->forget(cuda_state, built->graph.id);
 		check_nothing_used("failing memory");
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2, "algorithm %d: %d at %u", algorithm, status, control.fail_device_allocation);
+	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2, "algorithm %d: %d at %u",
+		  algorithm, status, control.fail_device_allocation);
 }
 
 /* Let driver calls fail, the first ones and then ever fewer. */
@@ -390,14 +435,17 @@ check_failing_driver(EmogiBuiltGraph *built, EmogiAlgorithm algorithm)
 	{
 		control.fail_device_call += 1 + control.fail_device_call / 12;
 		built->graph.id = ++last_id;
-		status = check_run("failing driver", cuda_state, cuda_helpers[0], &built->graph, algorithm, EMOGI_PLACEMENT_PEER, control, NULL);
+		status = check_run("failing driver", cuda_state, cuda_helpers[0], &built->graph, algorithm,
+						   EMOGI_PLACEMENT_PEER, control, NULL);
 		if (status == EMOGI_DEVICE_ERROR)
 			reopen(0);
-		(void) run_without_faults("after a failing driver", cuda_state, cuda_helpers[0], &built->graph, algorithm, EMOGI_PLACEMENT_PEER);
+		(void) run_without_faults("after a failing driver", cuda_state, cuda_helpers[0],
+								  &built->graph, algorithm, EMOGI_PLACEMENT_PEER);
 		(void) cuda->forget(cuda_state, built->graph.id);
 		check_nothing_used("failing driver");
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_call > 12, "algorithm %d: %d at %u", algorithm, status, control.fail_device_call);
+	CHECK(status == EMOGI_OK && control.fail_device_call > 12, "algorithm %d: %d at %u", algorithm,
+		  status, control.fail_device_call);
 }
 
 int
