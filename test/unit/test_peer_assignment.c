@@ -28,21 +28,25 @@ main(void)
 
 		for (int i = 0; i < npieces; i++)
 		{
-			holder[i] = (uint8_t) (rand() % 8 == 0 ? PEER_NONE : rand() % nmembers * (rand() % 3 != 0));
+			holder[i] = (uint8_t) (rand() % 8 == 0 ? PEER_NONE : rand() % nmembers *
+								   (rand() % 3 != 0));
 			if (holder[i] != PEER_NONE)
 				held[holder[i]]++;
 		}
 		assign_pieces(holder, npieces, nmembers, reader);
 		for (int i = 0; i < npieces; i++)
 		{
-			CHECK(reader[i] < nmembers, "piece %d of %d: reader %d of %d", i, npieces, reader[i], nmembers);
+			CHECK(reader[i] < nmembers, "piece %d of %d: reader %d of %d", i, npieces, reader[i],
+				  nmembers);
 			load[reader[i] % MAX_MEMBERS]++;
 			nlocal[reader[i] % MAX_MEMBERS] += reader[i] == holder[i];
 		}
 		for (int member = 0; member < nmembers; member++)
 		{
-			CHECK(load[member] <= max_load, "member %d of %d has %d of %d pieces", member, nmembers, load[member], npieces);
-			CHECK(nlocal[member] >= (held[member] < max_load ? held[member] : max_load), "member %d reads %d of its own %d", member, nlocal[member], held[member]);
+			CHECK(load[member] <= max_load, "member %d of %d has %d of %d pieces", member, nmembers,
+				  load[member], npieces);
+			CHECK(nlocal[member] >= (held[member] < max_load ? held[member] : max_load),
+				  "member %d reads %d of its own %d", member, nlocal[member], held[member]);
 		}
 	}
 	return check_report("test_peer_assignment");
