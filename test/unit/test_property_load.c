@@ -1,6 +1,7 @@
 /*
- * test_property_load.c: each entry of a graph gets the value of a row with its source, target and weight, each row once;
- * rows that are not the edges of the graph are refused.
+ * test_property_load.c: tests of loading properties: each edge gets the value of a row with its
+ * source, target, and weight, and each row is used once. Rows that are not the edges of the graph
+ * must be refused.
  */
 #include "check.h"
 #include "contract/property_load.h"
@@ -20,7 +21,7 @@ draw(uint64_t bound)
 	return emogi_random(11, ndrawn++) % bound;
 }
 
-/* Make random edges among few vertices: many are parallel. */
+/* Make random edges between few vertices, many of them parallel. */
 static EmogiShape
 make_shape(uint64_t nedges)
 {
@@ -29,13 +30,13 @@ make_shape(uint64_t nedges)
 
 	for (uint64_t i = 0; i < nedges; i++)
 		shape.edges[i] = (EmogiEdge) {(int64_t) draw(nkeys) * 5 - 20, (int64_t) draw(nkeys) * 5 - 20};
-	/* a run of parallel edges that is longer than the stack has room for */
+	/* a run of parallel edges that does not fit on the stack */
 	for (uint64_t i = 0; i < nedges / 3; i++)
 		shape.edges[i] = shape.edges[0];
 	return shape;
 }
 
-/* Get the weight of an entry. */
+/* Return the weight of a list entry. */
 static double
 weight_of(const EmogiGraph *graph, const EmogiAdjacency *lists, uint64_t entry)
 {
@@ -56,7 +57,7 @@ weight_of(const EmogiGraph *graph, const EmogiAdjacency *lists, uint64_t entry)
 	}
 }
 
-/* Check the values of one orientation, which are numbers of rows. */
+/* Check the values of one orientation, which are row numbers. */
 static void
 check_values(const EmogiShape *shape, const double *weights, const EmogiGraph *graph, const EmogiAdjacency *lists,
 			 EmogiDirection direction, bool backward, const int32_t *values)
@@ -85,7 +86,9 @@ check_values(const EmogiShape *shape, const double *weights, const EmogiGraph *g
 	free(uses);
 }
 
-/* Check which entries lead to each vertex: each to its target, in their order, all of them. */
+/*
+ * Check the entries that lead to each vertex: all of them, each by its target, in ascending order.
+ */
 static void
 check_in_entries(const EmogiGraph *graph, const uint64_t *in_offsets, const uint32_t *in_entries)
 {
@@ -98,7 +101,7 @@ check_in_entries(const EmogiGraph *graph, const uint64_t *in_offsets, const uint
 	CHECK(nwrong == 0, "%llu wrong entries to vertices", (unsigned long long) nwrong);
 }
 
-/* Make a column of numbers of rows, to be filled. */
+/* Make a column for row numbers. */
 static EmogiProperty
 make_column(uint64_t nedges)
 {
@@ -106,7 +109,7 @@ make_column(uint64_t nedges)
 							.values = naive_alloc(emogi_properties_bytes(EMOGI_PROPERTY_I32, false, nedges), 1)};
 }
 
-/* Load the numbers of rows for a graph; get the status. */
+/* Load the row numbers of a graph; returns the status. */
 static EmogiStatus
 load(const EmogiShape *rows, const double *weights, const EmogiGraph *graph, EmogiDirection direction, bool with_backward,
 	 EmogiProperty *forward, EmogiProperty *backward, EmogiControl *control)
@@ -139,7 +142,7 @@ load(const EmogiShape *rows, const double *weights, const EmogiGraph *graph, Emo
 	return status;
 }
 
-/* Change the rows so that they are not the edges of the graph any more. */
+/* Change a row so that the rows are not the edges of the graph. */
 static void
 falsify(EmogiShape *rows, double *weights)
 {
@@ -181,7 +184,7 @@ check_graph(uint64_t nedges, EmogiDirection direction, int kind)
 	free(shape.edges);
 }
 
-/* A row less, or none, is refused before anything is compared. */
+/* Check that another number of rows is refused before rows are compared. */
 static void
 check_other_numbers(void)
 {
