@@ -434,14 +434,14 @@ $node->safe_psql('postgres', q{
 my $ends = $node->safe_psql('postgres', q{SELECT count(*), sum(vertex) FROM emogi_bfs('star', 0)});
 is($ends, '300001|45000150000', 'a large answer');
 
-# Check that no call is in progress, and that the Region holds nothing but Graphs.
+# Check that no call is in progress, and that the arena holds nothing but graphs.
 sub nothing_runs
 {
 	my ($name) = @_;
 
 	ok(wait_until(5, sub { $node->safe_psql('postgres', 'SELECT count(*) FROM emogi_progress') eq '0' }), "$name: no call in progress")
 	  or diag $node->safe_psql('postgres', 'SELECT * FROM emogi_progress');
-	region_is_empty($node, "$name: the Region is empty");
+	region_is_empty($node, "$name: the arena is empty");
 }
 nothing_runs('after a large answer');
 

@@ -1,5 +1,5 @@
 # Random LATERAL joins with emogi_bfs: a batch of searches answers what single searches do, and what PostgreSQL's function scans
-# do, in the same order; also where fewer than 64 answers fit into the Region. A batch that is stopped leaves nothing behind.
+# do, in the same order; also where fewer than 64 answers fit into the arena. A batch that is stopped leaves nothing behind.
 
 use strict;
 use warnings;

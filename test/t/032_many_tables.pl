@@ -61,7 +61,7 @@ ok($node->safe_psql('postgres', q{SELECT emogi_evict('tenant8')}) > 0, 'eviction
 is(cache('graphs, tables'), '298|298', '... lets the writers of the table go');
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
 is(cache('graphs, tables, bytes'), '0|0|0', '... and of all');
-region_is_empty($node, '... an empty Region');
+region_is_empty($node, '... an empty arena');
 
 # A partitioned table of more leaves than there used to be entries for; then all of them by their own names.
 $node->safe_psql('postgres', q{CALL make_parts('wide', 1000, 10)});

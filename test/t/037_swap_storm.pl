@@ -313,7 +313,7 @@ my $failed = 0;
 $failed += $_ foreach values %counts;
 cmp_ok($failed, '<', $checks / 4, "$failed of them failed");
 cmp_ok($gens, '>', $wanted / 50, "beside $gens generations");
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 
 # Without the rule it goes wrong.
 %writers = start_all(\%writer, '-c client_min_messages=warning', '-T', 36000);
@@ -329,7 +329,7 @@ my $took = time - $start;
 like(said(values %readers), qr/WRONG/, sprintf 'negative control: a wrong answer after %.1f s without the rule', $took);
 end_all(values %writers, values %readers);
 unlike(slurp_file($node->logfile), qr/snapshot reference leak|snapshots seem to remain/, 'no snapshot is left registered');
-region_is_empty($node, '... and the Region is empty');
+region_is_empty($node, '... and the arena is empty');
 $node->stop;
 no_crash($node);
 

@@ -43,7 +43,7 @@ sub others_are_answered
 	$app->quit;
 }
 
-# The bytes of the Region that are no cached Graph's.
+# The bytes of the arena that are no cached graph's.
 sub used
 {
 	return $node->safe_psql('postgres', 'SELECT used_bytes - bytes FROM emogi_devices, emogi_cache WHERE device = -1');

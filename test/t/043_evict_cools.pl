@@ -17,7 +17,7 @@ $node->safe_psql('postgres', q{
 	SET ROLE owner;
 	CREATE TABLE edges AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 300000) i});
 
-# The bytes of the Region that the system has given: those of the file behind it, which the postmaster has open.
+# The bytes of the arena that the system has given: those of the file behind it, which the postmaster has open.
 sub taken
 {
 	my $pid = postmaster_pid($node);

@@ -22,7 +22,7 @@ sub free_bytes
 	return ($free - $promised) * $page;
 }
 
-# The size of the pages of the file behind the Region, and the bytes that it has.
+# The size of the pages of the file behind the arena, and the bytes that it has.
 sub pages_and_bytes
 {
 	my ($node) = @_;

@@ -72,7 +72,7 @@ foreach my $run (@runs)
 	{
 		is($node->safe_psql('postgres', "SELECT ok, differs FROM emogi_check('$table', 'out', true, true)"), 't|', "$table is right when all is quiet");
 	}
-	region_is_empty($node, 'the Region is empty');
+	region_is_empty($node, 'the arena is empty');
 	$node->stop;
 	no_crash($node);
 }

@@ -180,7 +180,7 @@ foreach my $checksums (0, 1)
 	$node->safe_psql('postgres', 'DELETE FROM tail WHERE src > 8000; VACUUM tail; INSERT INTO tail SELECT i / 3, i FROM generate_series(16000, 20000) i');
 	look_is($node, 'tail', qr/^right, (?:merged|built)/, '... and when both have happened at once');
 
-	region_is_empty($node, "$with: the Region is empty");
+	region_is_empty($node, "$with: the arena is empty");
 	$node->stop;
 	no_crash($node);
 }
@@ -230,7 +230,7 @@ look_is($node, 'loaded', qr/^right, /, '... rows that came frozen and were not l
 $node->safe_psql('postgres', 'INSERT INTO loaded VALUES (6, 8)');
 look_is($node, 'loaded', qr/^right, merged, .* changes 1$/, '... and one more');
 $session->quit;
-region_is_empty($node, '... and the Region is empty');
+region_is_empty($node, '... and the arena is empty');
 
 # ---------------------------------------------------------------------------------------- so many pages that workers look at them
 $node->safe_psql('postgres', q{ALTER SYSTEM SET max_parallel_workers_per_gather = 2; ALTER SYSTEM SET emogi.max_memory = '1GB'});
@@ -259,7 +259,7 @@ $node->safe_psql('postgres', q{DELETE FROM wide WHERE weight = 'NaN'; UPDATE wid
 is((sqlstate($node, q{SET emogi.fault = 'refresh_pages=300000'; SET statement_timeout = 100; SELECT emogi_check('wide', 'out', true)}))[0], '57014', '... a cancel');
 look_is($node, 'wide', qr/^right, /, '... and all is well');
 $own->quit;
-region_is_empty($node, '... and the Region is empty');
+region_is_empty($node, '... and the arena is empty');
 $node->stop;
 no_crash($node);
 

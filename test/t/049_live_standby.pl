@@ -88,7 +88,7 @@ foreach my $change ('INSERT INTO edges VALUES (2, 7)', 'DELETE FROM edges WHERE 
 }
 is($standby->safe_psql('postgres', 'SELECT tracker_bytes > 0 FROM emogi_cache'), 't', '... with what it takes');
 $_->quit foreach $here, $there, $open;
-region_is_empty($standby, '... and the Region is empty');
+region_is_empty($standby, '... and the arena is empty');
 $standby->stop;
 no_crash($_) foreach $primary, $standby;
 

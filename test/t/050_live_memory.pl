@@ -91,7 +91,7 @@ foreach my $i (1 .. $tables)
 	my ($answer, $cache) = served($node, "SELECT count(*) = (SELECT count(*) FROM (SELECT src FROM next$i WHERE dst IS NOT NULL AND src IS NOT NULL UNION SELECT dst FROM next$i WHERE src IS NOT NULL) v) FROM emogi_cc('next$i')");
 	is($answer, 't', "a change of each: right, $cache");
 }
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 is(live(), '0', '... with nothing to follow by');
 
 # ---- more than there is at all
@@ -105,7 +105,7 @@ foreach my $i (1 .. 3)
 	($answer, $cache) = served($node, q{SELECT count(*) FROM emogi_bfs('large', 1)});
 	like("$answer|$cache", qr/^@{[ 2 + $i ]}\|(?:built|private|merged)$/, '... a change');
 }
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 $node->stop;
 no_crash($node);
 

@@ -98,7 +98,7 @@ ask(sprintf($cc, $_)) foreach qw(wide next wide next);
 is(ask(sprintf($cc, 'wide')), '1200000|600000', 'by turns');
 ask(q{SELECT emogi_evict()});
 is(ask('SELECT used_bytes FROM emogi_devices WHERE device = -1'), '0', 'all is given back');
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 $node->stop;
 no_crash($node);
 

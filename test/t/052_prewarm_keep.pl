@@ -13,14 +13,14 @@ use Test::More;
 
 my $node = emogi_node('main', "emogi.max_memory = '64MB'", "shared_buffers = '128MB'");
 
-# Trees with the root 1. mid1 .. mid6: a Graph of about 8 MB; big1, big2: one of about 20 MB.
+# Trees with the root 1. mid1 .. mid6: a graph of about 8 MB; big1, big2: one of about 20 MB.
 foreach my $table ((map { [ "mid$_", 400_000 ] } 1 .. 6), (map { [ "big$_", 1_000_000 ] } 1 .. 2))
 {
 	make_checked($node, @$table);
 	$node->safe_psql('postgres', "ANALYZE $table->[0]");
 }
 
-# The sources of cached Graphs, those that are kept marked, in the order of their names.
+# The sources of cached graphs, those that are kept marked, in the order of their names.
 sub cached
 {
 	return $node->safe_psql('postgres', q{SELECT string_agg(DISTINCT source || CASE WHEN kept THEN '*' ELSE '' END, ' ') FROM emogi_graphs WHERE state = 'ready'});
@@ -88,7 +88,7 @@ $node->safe_psql('postgres', 'INSERT INTO mid1 SELECT 1, i FROM generate_series(
 is(prewarm('mid1'), 'f', 'a version beyond the half is not kept');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE kept AND source <> 'mid1'}), $n - 1, '... the others are');
 like(slurp_file($node->logfile), qr/LOG:.*the graph of relation \d+ of database \d+ is no longer kept in the cache/, '... and the log says so');
-region_is_empty($node, 'an empty Region at the end');
+region_is_empty($node, 'an empty arena at the end');
 $node->stop;
 no_crash($node);
 

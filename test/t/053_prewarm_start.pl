@@ -146,7 +146,7 @@ $node->safe_psql('shop', q{COMMIT PREPARED 'writer'});
 like(wait_loaded(), qr/LOG:  emogi\.prewarm: the graph of "geo.roads\(from_node, to_node\)" of database "shop" is loaded/, '... until that has ended');
 is(graphs(), 'shop 1001 ready', '... with all rows');
 
-# Kill: what crashes takes the Region with it, and the next worker fills it again.
+# Kill: what crashes takes the arena with it, and the next worker fills it again.
 restart_with('shop: follows');
 my $engine = worker_pid($node);
 kill 9, $engine;

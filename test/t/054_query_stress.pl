@@ -273,7 +273,7 @@ foreach my $name (sort keys %role)
 	my ($done) = ${ $running{$name}{out} } =~ /transactions actually processed: (\d+)/;
 	cmp_ok($done // 0, '>', 0, "$name has run: " . ($done // 'no') . ' transactions');
 }
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 
 # Without one of the rules it goes wrong.
 foreach my $rule ($long ? () : qw(query_base_tables query_own registration_rule))
@@ -284,7 +284,7 @@ foreach my $rule ($long ? () : qw(query_base_tables query_own registration_rule)
 }
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
 is($node->safe_psql('postgres', 'SELECT chk(), chk_bytes() FROM generate_series(1, 20)'), join("\n", ('|') x 20), '... and right again with all of them');
-region_is_empty($node, '... and the Region is empty');
+region_is_empty($node, '... and the arena is empty');
 $node->stop;
 no_crash($node);
 

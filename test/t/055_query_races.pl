@@ -210,7 +210,7 @@ is(join(' ', race('SELECT src, dst FROM e WHERE src > 0', 'INSERT INTO e VALUES 
 	is($slow->answer, '4', 'a view replaced after the snapshot: all of the new one');
 	$slow->quit;
 }
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 $node->stop;
 no_crash($node);
 

@@ -382,7 +382,7 @@ well('when it is back');
 $session->quit;
 all_gone('at the end');
 note $_ for @measured;
-region_is_empty($hub, 'the Region is empty at the end');
+region_is_empty($hub, 'the arena is empty at the end');
 $_->stop for $hub, $far1, $far2;
 no_crash($hub);
 

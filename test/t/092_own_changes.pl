@@ -194,7 +194,7 @@ foreach my $rule (qw(tracker_own_rollback tracker_own_command tracker_own_others
 	@wrong = run_transactions("SET emogi.fault = '$rule=0'", 300, 1);
 	cmp_ok(scalar @wrong, '>', 0, "negative control: $rule is noticed after $count{transactions} transactions");
 }
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 $node->stop;
 no_crash($node);
 done_testing();

@@ -1,5 +1,5 @@
 # A cold call is one request: the worker goes on from the rows to the graph and to the run, while the backend publishes the graph. Requests are counted; answers are
-# those of separate requests; and whatever ends the call between the build and the end of the run leaves the cache and the Region as they were.
+# those of separate requests; and whatever ends the call between the build and the end of the run leaves the cache and the arena as they were.
 
 use strict;
 use warnings;

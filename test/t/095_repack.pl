@@ -157,7 +157,7 @@ $writer->kill_kill;
 is($node->safe_psql('postgres', "$right; $parts_right"), "t\nt", '... and without the writer');
 is($node->safe_psql('postgres', $differ), '0', '... for a call, too');
 
-region_is_empty($node, '... the Region is empty');
+region_is_empty($node, '... the arena is empty');
 $node->stop;
 no_crash($node);
 done_testing();

@@ -142,7 +142,7 @@ foreach my $round (1 .. 3)
 	$node->wait_for_catchup($standby);
 	is($standby->safe_psql('postgres', $standby_check), 'right', '... the standby sees the next change behind them');
 }
-region_is_empty($standby, '... the Region of the standby is empty');
+region_is_empty($standby, '... the arena of the standby is empty');
 $standby->stop;
 no_crash($standby);
 
@@ -153,7 +153,7 @@ like(checked('tracker_map_lsn=0'), qr/^WRONG/, 'a refresh that believes the bits
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
 like(checked(''), qr/^right, built/, '... and a build is right');
 
-region_is_empty($node, '... the Region is empty');
+region_is_empty($node, '... the arena is empty');
 $node->stop;
 no_crash($node);
 done_testing();

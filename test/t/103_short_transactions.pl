@@ -255,7 +255,7 @@ $two->ask("COMMIT PREPARED 'p'");
 is($one->ask("SELECT checked('numbers', 1, 42); SELECT count(*) FROM emogi_shortest_path('numbers', 1, 42)"), "right\n42", '... and is after its commit');
 $one->quit;
 $two->quit;
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 $node->stop;
 no_crash($node);
 done_testing();

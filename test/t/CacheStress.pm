@@ -318,7 +318,7 @@ sub stress
 	my @errors = grep { !/STALE|deadlock detected/ } $said =~ /^(.*(?:ERROR|FATAL|aborted).*)$/mg;
 	is(scalar @errors, 0, 'no error') or diag join "\n", @errors[ 0 .. ($#errors < 9 ? $#errors : 9) ];
 	is($node->safe_psql('postgres', 'SELECT chk(), chk_both(), chk_weights(), chk_parts()'), '|||', 'right when all is quiet');
-	region_is_empty($node, 'the Region is empty');
+	region_is_empty($node, 'the arena is empty');
 	return ($checks, $hits, $builds, $private, $waits, $evictions);
 }
 
@@ -356,7 +356,7 @@ sub goes_wrong
 	like($said, qr/STALE/, sprintf "negative control: a stale answer after %.1f s $name", $took);
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
 	is($node->safe_psql('postgres', 'SELECT chk(), chk_both(), chk_weights(), chk_parts()'), '|||', '... and right again with it');
-	region_is_empty($node, '... and the Region is empty');
+	region_is_empty($node, '... and the arena is empty');
 }
 
 1;

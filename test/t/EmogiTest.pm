@@ -1,4 +1,4 @@
-# What the TAP tests share: clusters that preload emogi, errors by SQLSTATE, and a look at the worker and the Region.
+# What the TAP tests share: clusters that preload emogi, errors by SQLSTATE, and a look at the worker and the arena.
 package EmogiTest;
 
 use strict;
@@ -95,7 +95,7 @@ sub status_of
 	return $status =~ /^$line:\s+(\S+)/m ? $1 : '';
 }
 
-# Check that the Region holds nothing but cached graphs and live states within 2 seconds, and is empty when these are evicted.
+# Check that the arena holds nothing but cached graphs and live states within 2 seconds, and is empty when these are evicted.
 sub region_is_empty
 {
 	my ($node, $name) = @_;
@@ -352,7 +352,7 @@ sub hold_at
 	return ($psql, $pid || 0);
 }
 
-# Check that nothing is left in the Region once the cached Graphs of a database are evicted: no pin, no byte.
+# Check that nothing is left in the arena once the cached graphs of a database are evicted: no pin, no byte.
 sub nothing_left
 {
 	my ($node, $name, $db) = @_;
@@ -360,7 +360,7 @@ sub nothing_left
 	ok(wait_until(2, sub { $node->safe_psql($db // 'postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0 OR state <> 'ready'}) eq '0' }),
 		"$name: no pins, no build");
 	$node->safe_psql($db // 'postgres', 'SELECT emogi_evict()');
-	region_is_empty($node, "$name: an empty Region after emogi_evict()");
+	region_is_empty($node, "$name: an empty arena after emogi_evict()");
 }
 
 # Tell whether a message is what a session says whose server goes through a crash, or stops.
