@@ -66,8 +66,8 @@ foreach (1 .. 3)
 }
 answers_small($node, '... and answers');
 
-# A backend is killed during the build. If it has already finished, another is killed, so that there
-# is a crash.
+# A backend is killed during the build. If the call has already finished, its session sleeps, so that
+# there is a crash.
 foreach my $part (0.1, 0.5, 0.9)
 {
 	my ($out, $err) = ('', '');
