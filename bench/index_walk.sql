@@ -4,7 +4,7 @@
 --   psql -X -v edges=20000000 -v vertices=5000000 -f bench/index_walk.sql
 --
 -- Requires a database with the extension. Creates and drops the table emogi_bench_edges. Both run
--- in turn, in random order, from random vertices with edges, planned anew each time; then again in
+-- in turn, in random order, from random vertices with edges, planned each time; then again in
 -- a transaction that has inserted rows. Both must find the same number of vertices. No graph is
 -- built; the last column is the number of calls answered by an index search.
 \set ON_ERROR_STOP on

@@ -87,7 +87,7 @@ class Age(System):
         try:
             return self.answer(question, source, target)
         except Late:
-            # a session that was interrupted while it read the graph has a part of it from then on, and gives wrong answers (1.8.0)
+            # a session interrupted while loading the graph keeps a part of it and returns wrong answers (1.8.0)
             self.begin()
             self.warm_up()
             raise

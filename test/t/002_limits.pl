@@ -12,7 +12,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 # An arena too small for the graph.
-my $node = emogi_node('main', "emogi.max_memory = '16MB'", 'emogi.cpu_threads = 64');	# many processors need no more memory
+my $node = emogi_node('main', "emogi.max_memory = '16MB'", 'emogi.cpu_threads = 64');	# independent of the number of CPUs
 $node->safe_psql('postgres', q{
 	CREATE UNLOGGED TABLE big AS SELECT hashint8(i) & 1048575 AS src, hashint8(-i) & 1048575 AS dst FROM generate_series(1, 2000000) i;
 	CREATE TABLE parts (src int, dst int) PARTITION BY HASH (src);

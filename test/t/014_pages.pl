@@ -46,7 +46,7 @@ SKIP:
 	$standby->start;
 	$primary->safe_psql('postgres', 'CHECKPOINT');
 	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
-	$standby->safe_psql('postgres', 'CHECKPOINT');    # so that a restart replays nothing of the table
+	$standby->safe_psql('postgres', 'CHECKPOINT');    # a restart must not replay changes of the table
 	my $path = $standby->safe_psql('postgres', q{SELECT pg_relation_filepath('edges')});
 	$standby->stop;
 	mark_all_visible($standby, $path);

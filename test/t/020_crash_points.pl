@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = crash_node('main', 'emogi.incremental_min_size = 1MB', "emogi.max_memory = '256MB'", 'emogi.enable_local_search = off');	# the worker is to be asked
+my $node = crash_node('main', 'emogi.incremental_min_size = 1MB', "emogi.max_memory = '256MB'", 'emogi.enable_local_search = off');	# use the worker
 make_checked($node, 'tree', 3000);
 make_checked($node, 'other', 500);
 $node->safe_psql('postgres', 'CHECKPOINT');

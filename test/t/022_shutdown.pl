@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $node = crash_node('main', "emogi.max_memory = '1GB'", 'emogi.engine = cpu', 'emogi.cpu_threads = 2');	# runs that take a while on any machine
+my $node = crash_node('main', "emogi.max_memory = '1GB'", 'emogi.engine = cpu', 'emogi.cpu_threads = 2');	# long enough on any machine
 make_checked($node, 'tree', 3000);
 $node->safe_psql('postgres', q{
 	CREATE TABLE big AS SELECT (hashint8(i)::bigint & 524287) * 1000003 AS src, (hashint8(-i)::bigint & 524287) * 1000003 AS dst

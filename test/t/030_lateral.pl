@@ -17,7 +17,7 @@ my $seed = $ENV{EMOGI_LATERAL_SEED} // 20261121;
 my $nqueries = $ENV{EMOGI_LATERAL_QUERIES} // 300;
 my $budget = 16 << 20;
 my $answer_share = 8;           # src/scan_node/batch.c: ANSWER_SHARE
-my $node = crash_node('main', "emogi.max_memory = '16MB'", 'emogi.cpu_threads = 2');	# of more threads each takes its part of that
+my $node = crash_node('main', "emogi.max_memory = '16MB'", 'emogi.cpu_threads = 2');	# each thread needs a share of it
 srand($seed);
 note "EMOGI_LATERAL_SEED=$seed EMOGI_LATERAL_QUERIES=$nqueries";
 
@@ -149,7 +149,7 @@ cmp_ok($batches, '>', 0.6 * $nqueries, 'most were batches');
 cmp_ok($full, '>', 0.4 * $nqueries, 'many had rows');
 nothing_left($node, 'after them');
 
-# Graphs of which 32, 8 and no answers fit.
+# Graphs for which 32, 8 and 0 answers fit.
 my %large = (20 => 50000, 21 => 120000, 22 => 250000);
 foreach my $g (sort keys %large)
 {

@@ -31,7 +31,7 @@ mkfifo($log, 0600) or die "could not make a pipe: $!";
 my $cat_pid = '';
 my $cat = IPC::Run::start([ 'sh', '-c', 'echo $$; exec cat "$0" >>"$1"', $log, "$log.file" ], '<', \'', '>', \$cat_pid);
 $cat->pump until $cat_pid =~ s/\n//;
-END { kill 'CONT', $cat_pid if $cat_pid }    # or a server that a failed test leaves could not be stopped
+END { kill 'CONT', $cat_pid if $cat_pid }    # otherwise a server left by a failed test could not be stopped
 $node->start;
 my $postmaster = postmaster_pid($node);
 my $session = session($node);

@@ -132,7 +132,7 @@ for my $i (1 .. $queries)
 	$count{timeouts}++ if ($reference->{error} // '') eq '57014';
 	$count{ $query->{fails} ? 'failing' : 'errors' }++ if defined $reference->{error} && $reference->{error} ne '57014';
 	$count{rows}++ if @{ $reference->{rows} // [] };
-	$count{answered}++ if $query->{fails} && !defined $reference->{error};    # of a graph without edges
+	$count{answered}++ if $query->{fails} && !defined $reference->{error};    # a graph without edges
 	diag "$i: $reference->{error}: $reference->{message}: " . with_literals($query->{sql}) if !$query->{fails} && defined $reference->{error} && $ENV{EMOGI_VERBOSE};
 	foreach my $n (0 .. $#answers)
 	{

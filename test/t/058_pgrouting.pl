@@ -106,7 +106,7 @@ SKIP:
 		  INSERT INTO roads SELECT 1000 + id, target, source, random() * 4, random() * 4 FROM roads WHERE random() < 0.1;
 		  INSERT INTO roads SELECT 2000 + id, source, source, 1, 1 FROM roads WHERE random() < 0.05;
 		END $$;
-		-- How many rows only one of two calls has.
+		-- Number of rows that only one of two calls returns.
 		CREATE FUNCTION differ(call text, peers text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 		DECLARE n bigint;
 		BEGIN
@@ -114,14 +114,14 @@ SKIP:
 		    SELECT (SELECT count(*) FROM ((TABLE ours EXCEPT TABLE theirs) UNION ALL (TABLE theirs EXCEPT TABLE ours)) d)', call, coalesce(peers, call)) INTO n;
 		  RETURN n;
 		END $$;
-		-- Sums are rounded: pgRouting may add in another order.
+		-- Sums are rounded, because pgRouting may add in another order.
 		CREATE FUNCTION costs_differ(call text, peers text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 		DECLARE n bigint;
 		BEGIN
 		  EXECUTE format('SELECT count(*) FROM emogi_pgr.%1$s a FULL JOIN public.%2$s b USING (start_vid, end_vid) WHERE a.agg_cost IS NULL OR b.agg_cost IS NULL OR abs(a.agg_cost - b.agg_cost) > 1e-9', call, coalesce(peers, call)) INTO n;
 		  RETURN n;
 		END $$;
-		-- Trees: costs are rounded as sums are, and a root has no edge before it, whereas pgRouting names one that leads from the root to itself.
+		-- Trees: costs are rounded like sums; a root has no edge, whereas pgRouting returns one from the root to itself.
 		CREATE FUNCTION tree(call text) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 		BEGIN
 		  RETURN QUERY EXECUTE format('SELECT to_jsonb(d) - ''{seq,edge,cost,agg_cost}''::text[] || jsonb_build_object(''a'', round(agg_cost::numeric, 9), ''edge'', CASE WHEN agg_cost > 0 THEN edge END,
@@ -136,7 +136,7 @@ SKIP:
 		  q CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost FROM roads');
 		  simple CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost FROM roads WHERE id < 1000');
 		  places CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost, source AS x1, 0 AS y1, target AS x2, 0 AS y2 FROM roads');
-		  -- One row, one edge: no loops, and none beside another.
+		  -- One row per edge: no loops and no parallel edges.
 		  plain CONSTANT text := quote_literal('SELECT DISTINCT ON (least(source, target), greatest(source, target)) id, source, target, abs(cost) AS cost, abs(cost) AS reverse_cost
 		    FROM roads WHERE source <> target AND cost <> -1 ORDER BY least(source, target), greatest(source, target), id');
 		  ends CONSTANT text := (SELECT quote_literal(array_agg(v)) || '::bigint[]' FROM (SELECT DISTINCT source AS v FROM roads ORDER BY 1 LIMIT 12) s);
@@ -160,12 +160,12 @@ SKIP:
 		        bad := bad || call || E'\n';
 		      END IF;
 		    END LOOP;
-		    -- pgRouting's own, of 3.4.2, takes all memory there is where edges are parallel, or where there are fewer paths than are asked for.
+		    -- pgRouting's own (3.4.2) exhausts memory if edges are parallel, or if there are fewer paths than requested.
 		    EXECUTE format('SELECT count(DISTINCT path_id) FROM emogi_pgr.pgr_KSP(%s, %s, %s, 7, %s)', simple, s, t, way) INTO n;
 		    IF n = 7 AND trees_differ(format('pgr_KSP(%s, %s, %s, 7, %s)', simple, s, t, way)) > 0 THEN
 		      bad := bad || 'pgr_KSP ' || way || E'\n';
 		    END IF;
-		    -- By equicost each vertex belongs to the nearest root: those of the trees from each root.
+		    -- With equicost each vertex belongs to the nearest root; computed from the trees of each root.
 		    EXECUTE format('SELECT count(*) FROM emogi_pgr.pgr_drivingDistance(%1$s, %2$s, 1.5, %3$s, true) a
 		      FULL JOIN (SELECT DISTINCT ON (node) * FROM public.pgr_drivingDistance(%1$s, %2$s, 1.5, %3$s) ORDER BY node, agg_cost, from_v) b USING (from_v, node)
 		      WHERE a.agg_cost IS NULL OR b.agg_cost IS NULL OR abs(a.agg_cost - b.agg_cost) > 1e-9', q, ends, way) INTO n;

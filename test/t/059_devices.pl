@@ -32,7 +32,7 @@ sub install
 	$root = dirname($root) while index("$at{sharedir}/", "$root/") != 0 || index("$at{pkglibdir}/", "$root/") != 0;
 	my %new = map { ($_ => $folder . substr($at{$_}, length $root)) } keys %at;
 	make_path(dirname($new{bindir}), $new{pkglibdir}, dirname($new{sharedir}), "$folder/volume");
-	system('cp', '-a', $at{bindir}, $new{bindir}) == 0 or die 'cp';	# no link: the server looks beside what it is
+	system('cp', '-a', $at{bindir}, $new{bindir}) == 0 or die 'cp';	# not a link, because the server searches next to its real path
 	symlink($at{sharedir}, $new{sharedir}) or die "symlink: $!";
 	foreach my $file (grep { !/emogi_cuda\.so$/ } glob "$at{pkglibdir}/*")
 	{

@@ -260,7 +260,7 @@ for my $table ('heavy', 'strange', 'negative', 'infinite')
 
 far1(map { "CREATE TABLE p$_ AS " . edges(100 + 50 * $_, 20 + $_) . ';' } 0 .. 19);
 far2(map { "CREATE TABLE p$_ AS " . edges(100 + 50 * $_, 40 + $_) . ';' } 0 .. 19);
-sql('CREATE TABLE mixed (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);',    # what a far table holds is not checked against its bounds
+sql('CREATE TABLE mixed (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);',    # the rows of a remote table are not checked against the bounds
 	(map { "CREATE FOREIGN TABLE mixed_a$_ PARTITION OF mixed FOR VALUES IN (" . (1000 + $_) . ") SERVER far1 OPTIONS (table_name 'p$_');" } 0 .. 3),
 	(map { "CREATE FOREIGN TABLE mixed_b$_ PARTITION OF mixed FOR VALUES IN (" . (2000 + $_) . ") SERVER far2 OPTIONS (table_name 'p$_');" } 0 .. 3),
 	'CREATE TABLE mixed_here PARTITION OF mixed FOR VALUES IN (1, 2, 3);', 'INSERT INTO mixed SELECT 1 + i % 3, i % 50, i FROM generate_series(1, 500) i;',

@@ -104,7 +104,7 @@ my $dump = $node->basedir . '/shop.dump';
 $node->command_ok([ 'pg_dump', '--no-sync', '--format=directory', '-j', '2', '--file', $dump, 'shop' ], 'pg_dump');
 $new->safe_psql('postgres', 'DROP DATABASE shop');
 command_ok([ 'pg_restore', '--exit-on-error', '--create', '-j', '3', '--dbname', $new->connstr('postgres'), $dump ], 'pg_restore by three processes');
-$new->safe_psql('postgres', 'ALTER ROLE app IN DATABASE shop SET emogi.enable_local_search = off');    # pg_dump leaves settings of roles to pg_dumpall
+$new->safe_psql('postgres', 'ALTER ROLE app IN DATABASE shop SET emogi.enable_local_search = off');    # settings of roles are dumped by pg_dumpall only
 is(stored($new), $before, 'all objects exist');
 $new->stop;
 

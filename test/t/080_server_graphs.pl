@@ -30,7 +30,7 @@ $far->safe_psql('postgres', <<~'END');
 	CREATE TABLE version (v bigint);
 	INSERT INTO t VALUES (0, 1), (1, 1000001);
 	INSERT INTO version VALUES (1);
-	-- The next version: 0 leads to it, and it to the one vertex that is its own.
+	-- The next version: 0 has an edge to it, and it has one to a vertex of its own.
 	CREATE PROCEDURE bump() LANGUAGE plpgsql AS $$
 	DECLARE n bigint;
 	BEGIN
@@ -45,7 +45,7 @@ $far->safe_psql('postgres', <<~'END');
 $hub->safe_psql('postgres', server_of('far', $far) . <<~'END');
 	CREATE FOREIGN TABLE t (src bigint, dst bigint) SERVER far;
 	CREATE FOREIGN TABLE version (v bigint) SERVER far;
-	-- Read the graph between two looks at the version: wrong, hits, calls.
+	-- Read the graph between two reads of the version; returns the numbers of wrong answers, hits and calls.
 	CREATE PROCEDURE watch(calls int, INOUT wrong int DEFAULT 0, INOUT hits int DEFAULT 0) LANGUAGE plpgsql AS $$
 	DECLARE before bigint; after bigint; seen bigint[];
 	BEGIN

@@ -22,7 +22,7 @@ sub build
 {
 	my ($role, @numbers) = @_;
 
-	return join('', map { "SELECT count(*) FROM emogi_cc('SELECT src, dst + $_ AS dst FROM edges WHERE ''$role'' <> ''" . ('x' x 600) . "''');" } map { ($_, $_) } @numbers); # asked for twice: of constants that differ from call to call few stay
+	return join('', map { "SELECT count(*) FROM emogi_cc('SELECT src, dst + $_ AS dst FROM edges WHERE ''$role'' <> ''" . ('x' x 600) . "''');" } map { ($_, $_) } @numbers); # each twice, because few graphs of constants used once stay
 }
 
 # Get a session of a role. Faults require superusers, who can become any role.

@@ -68,7 +68,7 @@ sub kill_all
 
 	$node->kill9;
 	kill 'KILL', @pids;
-	wait_until(10, sub { status_of($postmaster, 'State') eq '' });    # or the next one would take it for running
+	wait_until(10, sub { status_of($postmaster, 'State') eq '' });    # otherwise the next server would treat it as running
 }
 
 # Check that the server starts and answers calls.
@@ -114,7 +114,7 @@ sub test_shared_lock
 	note "the $tries. try";
 	kill_all($node, $victim_pid);
 	all_end('... the engine does not survive the postmaster and the holder of the lock', $engine);
-	kill 'KILL', $probe_pid;    # it waits as for any lock of PostgreSQL
+	kill 'KILL', $probe_pid;    # like any lock wait of PostgreSQL
 	all_end('... with all', $probe_pid);
 	starts_again($node);
 }
@@ -163,7 +163,7 @@ test_shared_lock($node, 'a trial');
 
 # ---- the lock of the control block, held by the engine that creates the shared state
 
-$node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'700GB'");    # so that this takes long: its state has 100 MB
+$node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'700GB'");    # so that this takes long: the shared state has 100 MB
 $node->restart;
 {
 	my ($waiter, $waiter_pid) = session_with_pid($node);

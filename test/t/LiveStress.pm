@@ -509,7 +509,7 @@ sub calls { return $_[0]->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FRO
 my $canceled = 'canceling statement due to statement timeout|canceling autovacuum task';
 my $ended = 'terminating (?:connection|autovacuum process) due to administrator command';
 my $conflict = 'canceling statement due to conflict with recovery|terminating connection due to conflict with recovery|could not serialize access due to conflict';
-my $left = 'terminating background worker "parallel worker" due to administrator command|could not map dynamic shared memory segment';	# by a leader who has gone
+my $left = 'terminating background worker "parallel worker" due to administrator command|could not map dynamic shared memory segment';	# by a leader that has exited
 my $moved = 'tuple to be locked was already moved to another partition due to concurrent update';
 # a query is rebuilt from its text, which finds a new partition
 my $attached = 'could not read relation "parts" under the snapshot of the statement|could not compare the graph of ".* parts .*" with its table';

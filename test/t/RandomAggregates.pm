@@ -349,7 +349,7 @@ sub groupable
 	return (@columns, (grep { $_->[1] =~ /[lc]/ } @columns) x 4);
 }
 
-# Does the manual have emogi group by a column?
+# Does emogi group by a column, according to the manual?
 sub makes_groups
 {
 	my ($call, $column) = @_;
@@ -456,7 +456,7 @@ sub first_rows
 	my $by = join(', ', map { $_ . any('', ' DESC', ' DESC', ' DESC NULLS LAST', ' NULLS FIRST') } @order) . $vertex;
 
 	my $equal = join('|', 'vertex', @order);
-	$pushed = 0 if $order[0] eq 'vertex' || $where =~ /\b(?:$equal) = | = (?:$equal)\b/;    # then rows come in this order, or all are equal in it
+	$pushed = 0 if $order[0] eq 'vertex' || $where =~ /\b(?:$equal) = | = (?:$equal)\b/;    # rows are in this order, or all equal in it
 	$pushed = 0 if $limit !~ /^\d+$/ || $limit > 90000 || $limit == 0 || $offset =~ /\x01/ || $text;
 	return made('SELECT ' . select_list(@columns) . " FROM $call->{sql}$where ORDER BY $by LIMIT $limit$offset", \@columns, ordered => 1, aim => $pushed ? 'Rows Picked' : '');
 }

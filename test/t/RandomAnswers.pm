@@ -179,7 +179,7 @@ sub open_session
 {
 	return if defined $session;
 	$session = session($node);
-	$session->ask("\\pset null (null)\nSET client_min_messages = error");	# warnings are no rows; a semicolon would belong to \\pset
+	$session->ask("\\pset null (null)\nSET client_min_messages = error");	# warnings are not rows; a semicolon would belong to \\pset
 }
 
 # Run something that is not a query; returns the output, or '' if there is no session.
