@@ -179,10 +179,10 @@ extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDire
 
 /* ---- known_indexes.c ---- */
 
-extern bool emogi_known_indexes_open(const EmogiSource *source, Oid heap,
+extern bool emogi_known_indexes_open(const EmogiSource *source, bool has_conditions, Oid heap,
 									 EmogiSearchIndex *by_src, EmogiSearchIndex *by_dst);
 extern void emogi_known_indexes_note(const EmogiSource *source, uint64 changes,
-									 const EmogiSearchIndex *by_src,
+									 bool suits_conditions, const EmogiSearchIndex *by_src,
 									 const EmogiSearchIndex *by_dst);
 
 /* ---- kept_indexes.c ---- */

@@ -204,22 +204,28 @@ offer_index(Relation index, AttrNumber from, List *quals, EmogiSearchIndex *foun
 	return true;
 }
 
-/*
- * Open an index of a heap; NULL if it lacks visible edges, or is locked. *is_lasting becomes false
- * if that does not follow from the catalogs alone.
- */
+/* How long the choice among the indexes of a heap is valid. */
+typedef struct Validity
+{
+	bool		is_lasting;		/* it follows from the catalogs, and the conditions if any */
+	bool		suits_conditions;	/* conditions do not matter */
+} Validity;
+
+/* Open an index of a heap; NULL if it lacks visible edges, or is locked. */
 static Relation
-open_index(Oid relid, List *quals, bool *is_lasting)
+open_index(Oid relid, List *quals, Validity *validity)
 {
 	Relation	index;
 
 	if (!ConditionalLockRelationOid(relid, AccessShareLock))
 	{
-		*is_lasting = false;
+		validity->is_lasting = false;
 		return NULL;
 	}
 	index = index_open(relid, NoLock);
-	*is_lasting &= !index->rd_index->indcheckxmin;
+	validity->is_lasting &= !index->rd_index->indcheckxmin;
+	validity->suits_conditions &= index->rd_index->indnkeyatts == 1 &&
+		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
 	if (has_all_visible_rows(index, quals))
 		return index;
 	index_close(index, AccessShareLock);
@@ -257,7 +263,7 @@ find_in_heap(const EmogiSource *source, const EmogiRowFilterPlan *filter, Relati
 	const AttrNumber reverse = column_of(source, source->reverse, heap);
 	List	   *quals = emogi_row_filter_quals(filter, heap);
 	const uint64 changes = emogi_analysis_count_changes();
-	bool		is_lasting = quals == NIL;
+	Validity	validity = {.is_lasting = true,.suits_conditions = true};
 	ListCell   *cell;
 
 	*by_src = (EmogiSearchIndex) {
@@ -276,7 +282,7 @@ find_in_heap(const EmogiSource *source, const EmogiRowFilterPlan *filter, Relati
 	by_dst->to_type = by_src->from_type;
 	foreach(cell, RelationGetIndexList(heap))
 	{
-		Relation	index = open_index(lfirst_oid(cell), quals, &is_lasting);
+		Relation	index = open_index(lfirst_oid(cell), quals, &validity);
 		int			nusers;
 
 		if (index == NULL)
@@ -287,8 +293,8 @@ find_in_heap(const EmogiSource *source, const EmogiRowFilterPlan *filter, Relati
 		else if (nusers == 2)
 			by_dst->index = index_open(RelationGetRelid(index), AccessShareLock);
 	}
-	if (is_lasting)
-		emogi_known_indexes_note(source, changes, by_src, by_dst);
+	if (validity.is_lasting && (validity.suits_conditions || quals == NIL))
+		emogi_known_indexes_note(source, changes, validity.suits_conditions, by_src, by_dst);
 }
 
 /* Find the best indexes of a heap, which is locked; none if the system uses it. */
@@ -337,8 +343,8 @@ find_indexes(List *leaves, EmogiSearchIndexes *indexes)
 		EmogiSearchIndex by_src = {.index = NULL};
 		EmogiSearchIndex by_dst = {.index = NULL};
 
-		if (indexes->filter.quals != NIL ||
-			!emogi_known_indexes_open(indexes->source, lfirst_oid(cell), &by_src, &by_dst))
+		if (!emogi_known_indexes_open(indexes->source, indexes->filter.quals != NIL,
+									  lfirst_oid(cell), &by_src, &by_dst))
 			search_heap(indexes, lfirst_oid(cell), &by_src, &by_dst);
 		if (indexes->by_src != NULL)
 			indexes->by_src[count] = by_src;
