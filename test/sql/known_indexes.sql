@@ -77,6 +77,7 @@ VACUUM ANALYZE e;
 SELECT thrice('e(src, dst)');
 INSERT INTO e SELECT 0, 100 + i, 1000 + i, 0 FROM generate_series(1, 3000) i;
 INSERT INTO e SELECT 0, 7, NULL, 0 FROM generate_series(1, 40) i;
+SELECT thrice('e(src, dst)');
 VACUUM e;
 SELECT thrice('e(src, dst)');
 DELETE FROM e WHERE dst IS NULL;
