@@ -117,9 +117,12 @@ is(of_edges(), '0', 'the others have gone when calls build graphs of another tab
 # names of an overfull set displace one another.
 anew();
 $primary->safe_psql('postgres', 'CALL ask(10001, 11030, false)') foreach 1 .. 2;
+my $asked_twice = q{SELECT count(*) FROM emogi_graphs WHERE source ~ '''1[01][0-9]{3}'''};
+my $full = $primary->safe_psql('postgres', $asked_twice);
 $primary->safe_psql('postgres', 'CALL ask(20001, 20010, false)');
 cmp_ok(value('graphs'), '>=', 1010, 'about as many graphs are there as can be');
 cmp_ok(value('evictions'), '>', 0, '... and some made room');
+cmp_ok($full - $primary->safe_psql('postgres', $asked_twice), '<=', 2, '... for ten values that were asked for once, hardly one of those that were asked for twice');
 # the latest first: in the order of the first calls each miss would evict what is asked for next
 $primary->safe_psql('postgres', join('; ', 'SELECT emogi_reset()', map { "CALL ask($_, $_, false)" } reverse 10001 .. 11030));
 cmp_ok(value('hits'), '>=', 1000, '... few of those whose values were asked for twice');
