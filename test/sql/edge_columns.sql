@@ -80,6 +80,21 @@ SELECT count(*) FROM emogi_bfs('column_chain', 3001, edge_filter => 'true');
 SELECT count(*) FROM emogi_bfs('column_chain', 3001, edge_filter => '$1 = 1', params => 1);
 SELECT count(*) FROM emogi_bfs('column_chain', 3001, edge_filter => 'src = 3000');
 DROP TABLE column_chain;
+-- partitions and children: a graph of the condition
+CREATE TABLE column_parts (src int, dst int, n int) PARTITION BY LIST (n);
+CREATE TABLE column_part PARTITION OF column_parts DEFAULT;
+INSERT INTO column_parts SELECT src, dst, secret FROM column_edges;
+CREATE TABLE column_parent AS SELECT src, dst, secret AS n FROM column_edges WHERE secret = 7;
+CREATE TABLE column_child () INHERITS (column_parent);
+INSERT INTO column_child SELECT src, dst, secret FROM column_edges WHERE secret <> 7;
+SELECT (SELECT count(*) FROM emogi_bfs('column_parts(src, dst)', 1)), (SELECT count(*) FROM emogi_bfs('column_parent(src, dst)', 1)), (SELECT count(*) FROM emogi_bfs('column_part(src, dst)', 1));
+SELECT reached FROM column_call('n < 9', 'column_parts(src, dst)');
+SELECT reached FROM column_call('n < 9', 'column_parent(src, dst)');
+SELECT source, hits, property_columns FROM emogi_graphs WHERE source LIKE 'column_par%' ORDER BY 1;
+-- ... but not of a partition that is named itself
+SELECT reached FROM column_call('n < 9', 'column_part(src, dst)');
+SELECT source, hits, property_columns FROM emogi_graphs WHERE source LIKE 'column_par%' ORDER BY 1;
+DROP TABLE column_parts, column_parent, column_child;
 -- disabled; a change of the table
 SET emogi.enable_property_columns = off;
 SELECT * FROM column_call('secret < 8');
@@ -105,8 +120,12 @@ RESET ROLE;
 GRANT SELECT ON column_edges TO column_reader;
 CREATE POLICY column_policy ON column_edges USING (secret < 8);
 ALTER TABLE column_edges ENABLE ROW LEVEL SECURITY;
+SELECT count(*) FROM emogi_bfs('column_edges(src, dst)', 1);
+SELECT column_explain('kind IS NOT NULL');
 SET ROLE column_reader;
 SELECT reached FROM column_call('kind IS NOT NULL');
+SELECT reached FROM column_call('kind IS NOT NULL');
+SELECT column_explain('kind IS NOT NULL');
 SELECT count(*) FROM emogi_graphs WHERE property_columns IS NOT NULL;
 RESET ROLE;
 ALTER TABLE column_edges DISABLE ROW LEVEL SECURITY;

@@ -42,6 +42,9 @@ is(ask('SELECT used_bytes FROM emogi_devices WHERE device = -1'), '0', '... and 
 
 cc_is('small', '4|1', 'built by the engine', 'a small graph');
 cc_is('small', '4|1', 'hit by backend', '... has kept its components, too');
+my $small = bytes('small');
+is(ask(q{SELECT count(*) FROM emogi_cc('small') WHERE component = (SELECT min(src) FROM small)}), '4', '... one by its name');
+cmp_ok(bytes('small'), '>', $small, '... for which the members are kept, in small allocations');
 ask(q{SELECT emogi_evict('small')});
 is(ask('SELECT used_bytes FROM emogi_devices WHERE device = -1'), '0', '... and frees them');
 

@@ -151,4 +151,27 @@ is($node->safe_psql('postgres', 'DROP SCHEMA own CASCADE; SELECT tracker_bytes F
 $node->stop;
 no_crash($node);
 
+# Places for what follows tables, again: with more memory there are more places for graphs, so that all that follows a table has one.
+my $large = crash_node('large', "emogi.max_memory = '2GB'", 'emogi.engine = cpu', 'emogi.incremental_min_size = 0');
+$large->safe_psql('postgres', q{
+	CREATE ROLE mallory LOGIN;
+	CREATE ROLE app LOGIN;
+	CREATE SCHEMA own AUTHORIZATION mallory;
+	CREATE TABLE little AS SELECT 1 AS src, 2 AS dst;
+	ALTER TABLE little OWNER TO app;
+	SET ROLE app;
+	SELECT count(*) FROM emogi_bfs('little', 1);
+	RESET ROLE;
+	SET ROLE mallory});
+foreach my $some (0 .. 10)
+{
+	$large->safe_psql('postgres', "SET ROLE mallory; DO \$\$ BEGIN FOR i IN ${some}01 .. ${some}99 LOOP
+		EXECUTE format('CREATE TABLE own.t%s AS SELECT 1 AS src, 2 AS dst', i); COMMIT;
+		PERFORM count(*) FROM emogi_bfs('own.t' || i, 1); COMMIT; END LOOP; END \$\$");
+}
+is($large->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE tracker_bytes > 0) <= 1024 AND count(*) > 1024 FROM emogi_graphs}), 't', 'a role has graphs of more tables than there are places to follow');
+is($large->safe_psql('postgres', q{SELECT tracker_bytes > 0 FROM emogi_graphs WHERE source LIKE '%little'}), 't', '... and the table of another role, which was read before all of them, is followed');
+$large->stop;
+no_crash($large);
+
 done_testing();

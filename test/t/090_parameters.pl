@@ -119,9 +119,13 @@ is(of_edges(), '0', 'the others are evicted when calls build graphs of another t
 # queries is set-associative: names in an overfull set displace each other.
 anew();
 $primary->safe_psql('postgres', 'CALL ask(10001, 11030, false)') foreach 1 .. 2;
+my $asked_twice = q{SELECT count(*) FROM emogi_graphs WHERE source ~ '''1[01][0-9]{3}'''};
+my $full = $primary->safe_psql('postgres', $asked_twice);
 $primary->safe_psql('postgres', 'CALL ask(20001, 20010, false)');
 cmp_ok(value('graphs'), '>=', 1010, 'about the maximum number of graphs is cached');
 cmp_ok(value('evictions'), '>', 0, '... and some were evicted');
+cmp_ok($full - $primary->safe_psql('postgres', $asked_twice), '<=', 2,
+	'... for ten values requested once, hardly one of those that were requested twice');
 # latest first: in the order of the first calls each miss would evict the next one
 $primary->safe_psql('postgres', join('; ', 'SELECT emogi_reset()', map { "CALL ask($_, $_, false)" } reverse 10001 .. 11030));
 cmp_ok(value('hits'), '>=', 1000, '... few of those whose values were requested twice');

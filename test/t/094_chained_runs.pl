@@ -91,10 +91,15 @@ foreach my $i (0 .. 5)
 $_->finish foreach @psql;
 is(scalar(grep { $_ eq $out[0] && /^\d+ \w+\n\d+ \w+\s*\z/ } @out), 6, 'six at once') or diag "@out @err";
 
-# A graph derived from one with a dictionary, in which the sources are looked up.
-$node->safe_psql('postgres', 'SELECT emogi_evict()');
-is((ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, q{SELECT digest($$emogi_bfs('t', 'v1')$$) \g /dev/null}, 1))[0],
-	(ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, '', 1))[0], 'built from the graph of the other direction');
+# A graph derived from one with a dictionary: the sources are looked up in that dictionary, not in a
+# later one.
+$node->safe_psql('postgres', q{CREATE TABLE u AS SELECT 'u' || src AS src, 'u' || dst AS dst FROM e});
+foreach my $setting ('', 'SET emogi.enable_incremental = off;')
+{
+	is((ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, $setting . q{SELECT digest($$emogi_bfs('t', 'v1')$$) \g /dev/null
+		SELECT count(*) FROM emogi_cc_text('u') \g /dev/null}, 1))[0],
+		(ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, '', 1))[0], "built from the graph of the other direction: $setting");
+}
 
 # The run continues while the backend has not published its graph, which it does even if it was
 # canceled.

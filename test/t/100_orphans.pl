@@ -85,7 +85,7 @@ my $call = q{SELECT count(*) FROM emogi_cc('small')};
 my $waits_for_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND wait_event_type = 'LWLock'};
 # The lock of the control block is polled, which does not count as a lock wait; a session stopped
 # with another lock is of no use.
-my $tries_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active' AND wait_event_type IS NULL
+my $tries_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active' AND wait_event_type = 'Extension'
 	AND query_start < clock_timestamp() - interval '0.5 s'};
 
 # ---- a lock of the shared state
