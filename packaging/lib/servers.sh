@@ -19,7 +19,11 @@ make_suite_root() {
     cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
     rm -f "$root/etc/apt/sources.list"
     printf 'deb %s %s main\n' "$mirror" "$base" >"$root/etc/apt/sources.list.d/debian.list"
-    [ "$suite" != experimental ] || printf 'deb %s %s main\n' "$mirror" "$suite" >>"$root/etc/apt/sources.list.d/debian.list"
+    if [ "$suite" = experimental ]; then
+        printf 'deb %s %s main\n' "$mirror" "$suite" >>"$root/etc/apt/sources.list.d/debian.list"
+        # the packages of PostgreSQL, and no others
+        printf 'Package: src:postgresql-*\nPin: release a=experimental\nPin-Priority: 990\n' >"$root/etc/apt/preferences.d/experimental"
+    fi
     [ ! -e /etc/resolv.conf ] || cp -L /etc/resolv.conf "$root/etc/"
     mkdir "$root/src" && cp -a "$WORK/unpacked/emogi-$VERSION" "$root/src/" && enter_root "$root" && in_root "$root" apt-get -q update
 }
@@ -32,7 +36,7 @@ install_server() {
     if [ "$suite" = wheel ]; then
         make_wheel_package "$version" "$root" && root_install "$root" "/src/postgresql-$version.deb"
     else
-        in_root "$root" apt-get -q install -y --no-install-recommends -t "$suite" "postgresql-$version" "postgresql-server-dev-$version"
+        root_install "$root" "postgresql-$version" "postgresql-server-dev-$version"
     fi && root_install "$root" build-essential fakeroot postgresql-common && in_root "$root" useradd -m builder &&
         in_root "$root" apt-get -q build-dep -y --no-install-recommends -P nocheck "/src/emogi-$VERSION"
 }
