@@ -121,11 +121,12 @@ removal_warns() {
         [[ $said == *'in /etc/postgresql/15/main/postgresql.conf names emogi'* ]]
 }
 
-# The tests of debian/tests, by an ordinary user, with the installed package.
+# Run a test of debian/tests in a root, by an ordinary user, with the installed package.
 install_in_build_root() { root_install "$BUILD" "/src/$DEB"; }
 autopkgtest() {
-    rm -rf "$BUILD/src/tests" && cp -a "$WORK/unpacked/emogi-$VERSION" "$BUILD/src/tests" && own_source &&
-        in_root_as "$BUILD" builder sh -c "cd /src/tests && debian/tests/$1"
+    local root=$1
+    rm -rf "$root/src/tests" && cp -a "$WORK/unpacked/emogi-$VERSION" "$root/src/tests" && in_root "$root" chown -R builder:builder /src &&
+        in_root_as "$root" builder sh -c "cd /src/tests && debian/tests/$2"
 }
 
 check_deb() {
@@ -157,7 +158,7 @@ check_deb() {
     check '... calls are answered' answers "$root"
     check 'Purge leaves nothing' purge_leaves_nothing "$root"
     need 'Install where there are the tests of the source' install_in_build_root
-    check 'debian/tests/three-lines' autopkgtest three-lines
-    if [ "${INSTALLCHECK:-yes}" != no ]; then check 'debian/tests/installcheck' autopkgtest installcheck; fi
+    check 'debian/tests/three-lines' autopkgtest "$BUILD" three-lines
+    if [ "${INSTALLCHECK:-yes}" != no ]; then check 'debian/tests/installcheck' autopkgtest "$BUILD" installcheck; fi
     check 'Remove it there' in_root "$BUILD" apt-get -q purge -y postgresql-15-emogi
 }
