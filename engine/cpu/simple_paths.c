@@ -136,6 +136,8 @@ go_on(EmogiSimplePaths *paths)
 	{
 		paths->vertices[paths->nsteps] = targets[e];
 		paths->distance[paths->nsteps] = distance;
+		if (!paths->has_one_target) /* a path to another target may pass through this one */
+			note_length(paths, paths->length + 1);
 	}
 	return e < list.end && is_last && distance <= paths->query.max_cost;
 }
