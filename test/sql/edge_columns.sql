@@ -78,6 +78,21 @@ SELECT count(*) FROM emogi_bfs('column_chain', 3001, edge_filter => 'true');
 SELECT count(*) FROM emogi_bfs('column_chain', 3001, edge_filter => '$1 = 1', params => 1);
 SELECT count(*) FROM emogi_bfs('column_chain', 3001, edge_filter => 'src = 3000');
 DROP TABLE column_chain;
+-- partitions and children: a graph of the condition
+CREATE TABLE column_parts (src int, dst int, n int) PARTITION BY LIST (n);
+CREATE TABLE column_part PARTITION OF column_parts DEFAULT;
+INSERT INTO column_parts SELECT src, dst, secret FROM column_edges;
+CREATE TABLE column_parent AS SELECT src, dst, secret AS n FROM column_edges WHERE secret = 7;
+CREATE TABLE column_child () INHERITS (column_parent);
+INSERT INTO column_child SELECT src, dst, secret FROM column_edges WHERE secret <> 7;
+SELECT (SELECT count(*) FROM emogi_bfs('column_parts(src, dst)', 1)), (SELECT count(*) FROM emogi_bfs('column_parent(src, dst)', 1)), (SELECT count(*) FROM emogi_bfs('column_part(src, dst)', 1));
+SELECT reached FROM column_call('n < 9', 'column_parts(src, dst)');
+SELECT reached FROM column_call('n < 9', 'column_parent(src, dst)');
+SELECT source, hits, property_columns FROM emogi_graphs WHERE source LIKE 'column_par%' ORDER BY 1;
+-- ... but not of a partition that is named itself
+SELECT reached FROM column_call('n < 9', 'column_part(src, dst)');
+SELECT source, hits, property_columns FROM emogi_graphs WHERE source LIKE 'column_par%' ORDER BY 1;
+DROP TABLE column_parts, column_parent, column_child;
 -- disabled; a change of the table
 SET emogi.enable_property_columns = off;
 SELECT * FROM column_call('secret < 8');

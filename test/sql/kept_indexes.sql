@@ -90,6 +90,8 @@ SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series
 SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 12) i,
   LATERAL (SELECT count(*) AS n FROM emogi_bfs(format('keys(src, dst) WHERE at < %L', timestamp '2026-01-01' + i / 2 * interval '20 minutes'), 'k' || i % 3, direction => 'both')) b $$);
 SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 12) i,
+  LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', 'k1', max_depth => 3, edge_filter => (ARRAY['at < ''2026-01-01 00:04''', 'at < ''2026-01-01 00:30''', NULL])[1 + i / 2 % 3])) b $$);
+SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 12) i,
   LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', 'k1', max_depth => i / 3, direction => (ARRAY['out', 'in', 'both'])[1 + i % 3])) b $$);
 SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 6) i,
   LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', ARRAY['k' || i, 'k' || i / 2], max_depth => 1)) b $$);
