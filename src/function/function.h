@@ -6,7 +6,8 @@
  *   arguments.c     reads the SQL arguments into an EmogiTask
  *   vertices.c      looks up the given vertices in the graph once it is available
  *   task_run.c      runs the task: begins a call, acquires the graph (../acquire), runs it by the
- *                   answerer that ../answer chooses, and returns the result as rows
+ *                   answerer that ../answer chooses, and returns the result as rows;
+ *                   task_notices.c reports sources and targets that are not in the graph
  *   task_request.c  turns the task into a request to the worker; chained_run.c chains it to a build
  *   task_pairs.c    searches pairs one by one, if that costs less than a run for all
  *   start_values.c  reads a query of start values or communities
@@ -183,11 +184,23 @@ typedef struct EmogiCourse
 extern void emogi_task_ask(const EmogiTask *task, EmogiQuestion *question);
 extern EmogiCall *emogi_task_open(Oid function, EmogiTask *task, bool accepts_overlay,
 								  EmogiGraphView *view);
-extern void emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay,
-								   const EmogiGraph *graph);
 extern bool emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view);
 extern EmogiCall *emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph,
 								 EmogiResult *result);
+
+/* Is the set of sources or of targets empty? Then there are no rows, and the graph is not read. */
+static inline bool
+emogi_task_has_empty_set(const EmogiTask *task)
+{
+	return (task->has_sources && task->sources.count == 0) ||
+		(task->has_target_array && task->target_array.count == 0);
+}
+
+/* ---- task_notices.c ---- */
+
+extern void emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay,
+								   const EmogiGraph *graph);
+extern void emogi_task_notice_not_found(const EmogiTask *task, const EmogiIndexSearch *search);
 
 /* ---- task_request.c ---- */
 
