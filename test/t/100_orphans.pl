@@ -82,7 +82,7 @@ my $call = q{SELECT count(*) FROM emogi_cc('small')};
 # The lock has a name only in processes that use emogi.
 my $waits_for_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND wait_event_type = 'LWLock'};
 # That of the control block is tried again and again, which is no wait for a lock; a session that has stopped with another one is no use.
-my $tries_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active' AND wait_event_type IS NULL
+my $tries_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active' AND wait_event_type = 'Extension'
 	AND query_start < clock_timestamp() - interval '0.5 s'};
 
 # ---- a lock of the shared state

@@ -1,5 +1,5 @@
 # A load of property columns that fails leaves nothing behind, and the next call loads them: each allocation fails once, in the backend and in the engine
-# worker, and the worker exits.
+# worker, and the worker exits. If memory is short, the columns of a role go that it has used least recently.
 
 use strict;
 use warnings;
@@ -54,5 +54,31 @@ foreach my $graph ('plain', 'weighted')
 	is(load_with($graph, 'worker_exit=columns'), '58000', "$graph: a worker that exits before it has filled in the columns");
 	nothing_left($node, '... its exit');
 }
+$node->stop;
+no_crash($node);
+
+# Larger and larger graphs of a role need the memory of its columns.
+my $small = emogi_node('small', "emogi.max_memory = '64MB'", 'emogi.enable_property_columns = on', 'emogi.enable_index_search = off', 'emogi.enable_local_search = off',
+	'emogi.cpu_threads = 2', 'fsync = off');
+$small->safe_psql('postgres', q{
+	CREATE ROLE loader;
+	CREATE TABLE one AS SELECT i % 10000 AS src, i * 7 % 10001 AS dst, i::bigint * 1000000 AS n FROM generate_series(1, 60000) i;
+	CREATE TABLE two AS SELECT * FROM one;
+	GRANT SELECT ON one, two TO loader});
+my $loader = session($small);
+$loader->ask(q{SET ROLE loader; SET emogi.enable_incremental = off});
+$loader->ask("SELECT count(*) FROM emogi_bfs('$_(src, dst)', 1)") foreach qw(one two);
+$loader->ask("SELECT count(*) FROM emogi_bfs('$_(src, dst)', 1, edge_filter => 'n > 5')") foreach qw(one two one);
+sub with_columns { return $small->safe_psql('postgres', q{SELECT coalesce(string_agg(source, ' ' ORDER BY source), '') FROM emogi_graphs WHERE property_bytes > 0}) }
+is(with_columns(), 'one two', 'two graphs with columns');
+for (my $edges = 100000; $edges <= 2000000 && with_columns() eq 'one two'; $edges += 50000)
+{
+	$loader->ask("SELECT count(*) FROM emogi_bfs('SELECT i % 1000, i % 999 FROM generate_series(1, $edges) i', 1)");
+}
+is(with_columns(), 'one', '... of which those go first that were used first');
+$loader->quit;
+nothing_left($small, 'little memory');
+$small->stop;
+no_crash($small);
 
 done_testing();
