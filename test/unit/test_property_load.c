@@ -200,6 +200,37 @@ check_other_numbers(void)
 	free(shape.edges);
 }
 
+/* Many parallel edges are sorted in memory of their own: each allocation fails once, and the load that has all of them is right. */
+static void
+check_parallel(void)
+{
+	EmogiShape	shape = make_shape(100);
+	double	   *weights = naive_alloc(100, sizeof(double));
+	EmogiProperty forward = make_column(100);
+	EmogiControl control = {0};
+	EmogiStatus status = EMOGI_NO_MEMORY;
+	EmogiGraph	graph;
+	uint32_t	nfailures = 0;
+
+	for (int i = 0; i < 100; i++)
+	{
+		shape.edges[i] = (EmogiEdge) {1, 2};
+		weights[i] = 100 - i;
+	}
+	graph = naive_build(&shape, weights, EMOGI_OUT, false);
+	while (status == EMOGI_NO_MEMORY && nfailures < 100)
+	{
+		control = (EmogiControl) {.fail_allocation = ++nfailures};
+		status = load(&shape, weights, &graph, EMOGI_OUT, false, &forward, NULL, &control);
+	}
+	CHECK(status == EMOGI_OK && nfailures > 2, "status %d at allocation %u", status, nfailures);
+	check_values(&shape, weights, &graph, &graph.forward, EMOGI_OUT, false, forward.values);
+	free((void *) forward.values);
+	naive_free(&graph);
+	free(weights);
+	free(shape.edges);
+}
+
 int
 main(void)
 {
@@ -207,6 +238,7 @@ main(void)
 	for (int i = 0; i < NGRAPHS; i++)
 		check_graph(1 + draw(i < NGRAPHS / 4 ? 20 : MAX_EDGES), (EmogiDirection) (i % 3), (int) draw(NAIVE_KINDS));
 	check_other_numbers();
+	check_parallel();
 	emogi_pool_destroy(pool);
 	return check_report("test_property_load");
 }
