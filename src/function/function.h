@@ -17,6 +17,7 @@
  *
  *   local_search_call.c   searches that reach few vertices, in the backend
  *   local_search_lists.c  a few similarities and distances, in the backend
+ *   local_reached.c       an algorithm on what the sources reach, in the backend
  *   local_batch.c         the CPU engine on a small graph, in the backend
  *   hierarchy_search.c    paths and distances by a contraction hierarchy
  *   index_search_call.c   searches over table indexes, without a graph
@@ -308,6 +309,12 @@ extern bool emogi_local_search_similar(EmogiCall *call, const EmogiTask *task,
 extern bool emogi_local_search_distances(EmogiCall *call, const EmogiTask *task,
 										 const EmogiOverlay *overlay, EmogiGraph *graph,
 										 EmogiResult *result);
+
+/* ---- local_reached.c ---- */
+
+extern bool emogi_local_reached_run(EmogiCall *call, const EmogiTask *task,
+									const EmogiOverlay *overlay, uint64 max_edges,
+									EmogiGraph *graph, EmogiResult *result);
 
 /* ---- task_pairs.c ---- */
 
