@@ -351,10 +351,8 @@ collect_cycles(EmogiCollection *collection)
 		enter_targets(collection, &against);
 	else if (has_against)
 		enter_sources(collection, &against);
-	if (has_against)
-	{
+	if (has_against || is_undirected)	/* of an undirected cycle, nothing is left to be reached */
 		expand_to_depth(collection, &against, length / 2);
-	}
 }
 
 /* Begin a collection, in a memory context of its own. */

@@ -1,5 +1,7 @@
 -- Quantities rolled up through acyclic graphs.
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
+RESET client_min_messages;
 SET extra_float_digits = 0;
 CREATE SCHEMA rollup;
 SET search_path = rollup, public;
@@ -52,7 +54,7 @@ SELECT * FROM emogi_rollup('SELECT owner, company, ''Infinity''::float8 FROM sha
 
 -- Exact: whole numbers up to 2^53; a value out of range is an error, of an unwanted row too.
 CREATE TABLE doubling AS SELECT i AS src, i + 1 AS dst, 2 AS weight FROM generate_series(1, 1100) i;
-SELECT vertex, quantity::numeric FROM emogi_rollup('doubling', 1, 53) WHERE vertex = 54;
+SELECT vertex, quantity::bigint FROM emogi_rollup('doubling', 1, 53) WHERE vertex = 54;
 SELECT vertex, level, quantity FROM emogi_rollup('doubling', 1, 1023) WHERE vertex IN (1, 2, 1024);
 SELECT vertex FROM emogi_rollup('doubling', 1) WHERE vertex = 3;
 SELECT count(*) FROM emogi_rollup('SELECT src, dst, 0.5::float8 FROM doubling', 1) WHERE quantity > 0;
@@ -61,7 +63,7 @@ SELECT count(*) FROM emogi_rollup('SELECT src, dst, 0.5::float8 FROM doubling', 
 CREATE TABLE net (src int, dst int, weight float8 NOT NULL);
 CREATE FUNCTION by_definition(v int[], most int, OUT vertex int, OUT level int, OUT quantity float8) RETURNS SETOF record LANGUAGE sql AS $$
   WITH RECURSIVE p(vertex, length, product) AS (SELECT s, 0, 1::float8 FROM (SELECT DISTINCT s FROM unnest(v) s WHERE EXISTS (SELECT FROM net WHERE s IN (src, dst))) q
-    UNION ALL SELECT dst, length + 1, product * weight FROM p JOIN net ON src = p.vertex WHERE length < most)
+    UNION ALL SELECT dst, length + 1, product * weight FROM p JOIN net ON src = p.vertex WHERE length < coalesce(most, 100))
   SELECT p.vertex, max(length), sum(product) FROM p GROUP BY 1 ORDER BY 1 $$;
 CREATE FUNCTION differs(v int[], most int) RETURNS int LANGUAGE sql VOLATILE AS $$
   SELECT count(*)::int FROM by_definition(v, most) a FULL JOIN emogi_rollup('net', v::bigint[], most) b ON a.vertex = b.vertex
@@ -87,27 +89,32 @@ BEGIN
   END LOOP;
   RAISE NOTICE '% of % differ', wrong, n;
 END $$;
-CREATE INDEX ON net (src);
-CREATE INDEX ON net (dst);
-ALTER TABLE net ADD CHECK (weight >= 0 AND weight < 'Infinity');
-TRUNCATE net;
-INSERT INTO net SELECT i, 2 * i, 2 FROM generate_series(1, 40000) i;
-INSERT INTO net SELECT i, 2 * i + 1, 3 FROM generate_series(1, 40000) i;
-ANALYZE net;
+CREATE TABLE tree (src int, dst int, weight float8 NOT NULL CHECK (weight >= 0 AND weight < 'Infinity'));
+INSERT INTO tree SELECT i, 2 * i + j, 2 + j FROM generate_series(1, 40000) i, generate_series(0, 1) j;
+CREATE INDEX ON tree (src);
+CREATE INDEX ON tree (dst);
+ANALYZE tree;
 SET emogi.index_search_min_size = 0;
-SELECT emogi_evict('net') >= 0;
-SELECT * FROM emogi_rollup('net', 10007);
-SELECT * FROM emogi_rollup('net', 33, direction => 'in');
-SELECT engine, cache FROM emogi_runs WHERE function = 'emogi_rollup' ORDER BY started DESC LIMIT 2;
-INSERT INTO net VALUES (40014, 40014, 1);
-SELECT * FROM emogi_rollup('net', 10007);
-DELETE FROM net WHERE src = 40014 AND dst = 40014;
+SELECT * FROM emogi_rollup('tree WHERE weight > 1', 10007);
+SELECT engine, cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+SELECT * FROM emogi_rollup('tree', 10007, 1);
+SELECT engine, cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+SELECT * FROM emogi_rollup('tree WHERE weight > 1', 33, direction => 'in');
+INSERT INTO tree VALUES (40028, 40028, 3);
+SELECT * FROM emogi_rollup('tree WHERE weight > 1', 10007);
+DELETE FROM tree WHERE src = dst;
 RESET emogi.index_search_min_size;
-SELECT count(*), sum(level), sum(quantity) FROM emogi_rollup('net', 1);
-SET emogi.engine = cuda;
-SELECT count(*), sum(level), sum(quantity) FROM emogi_rollup('net', 1);
-SELECT engine, reason FROM emogi_runs WHERE function = 'emogi_rollup' ORDER BY started DESC LIMIT 1;
-RESET emogi.engine;
+
+-- From the root, by the engine; an older graph with an overlay.
+SELECT count(*), sum(level), sum(quantity) FROM emogi_rollup('tree', 1);
+SELECT engine, reason FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+INSERT INTO tree VALUES (40028, 100000, 5), (40031, 100000, 7);
+SELECT * FROM emogi_rollup('tree', 10007);
+SELECT engine, cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
+BEGIN;
+INSERT INTO tree VALUES (100000, 20014, 1);
+SELECT * FROM emogi_rollup('tree', 10007);
+ROLLBACK;
 
 RESET search_path;
 SET client_min_messages = warning;

@@ -158,7 +158,7 @@ sub start_values
 my %named = (max_depth => \&integer, direction => \&direction, max_distance => \&float, damping => \&float, alpha => \&float, beta => \&float, max_iterations => \&integer, tolerance => \&float, samples => \&integer, seed => \&integer,
 	resolution => \&float, theta => \&float, max_levels => \&integer, max_cluster_size => \&integer,
 	top_k => \&integer, cutoff => \&float, pairs => \&start_values, length => \&integer, walks => \&integer, p => \&float, q => \&float, maximum => \&boolean,
-	k => \&integer, max_paths => \&integer, max_length => \&integer, max_cycles => \&integer, normalized => \&boolean);
+	k => \&integer, max_paths => \&integer, max_cost => \&float, max_length => \&integer, max_cycles => \&integer, normalized => \&boolean);
 my %positions = (source => \&source, target => \&source, sources => \&source, targets => \&source, start => \&start_values, communities => \&start_values);
 
 # The functions with a graph, as the list has them: those without a default go by position, others by name.

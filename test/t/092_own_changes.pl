@@ -28,6 +28,9 @@ SELECT 'path', array_agg(t::text ORDER BY ordinality)::text FROM emogi_shortest_
 UNION ALL SELECT 'bfs', array_agg(t::text ORDER BY ordinality)::text FROM emogi_bfs('own', v, max_depth => 3) WITH ORDINALITY t
 UNION ALL SELECT 'cycles', array_agg(t::text ORDER BY ordinality)::text FROM emogi_cycles('own', v, 5) WITH ORDINALITY t
 UNION ALL SELECT 'cycles both', array_agg(t::text ORDER BY ordinality)::text FROM emogi_cycles('own', v, 4, direction => 'both') WITH ORDINALITY t
+UNION ALL SELECT 'simple paths', array_agg(t::text ORDER BY ordinality)::text FROM emogi_simple_paths('own', v, ARRAY[w, v + 2], 6, 12) WITH ORDINALITY t
+UNION ALL SELECT 'roll-up', array_agg(t::text ORDER BY ordinality)::text FROM emogi_rollup('own(src, dst, weight) WHERE src < dst', v) WITH ORDINALITY t
+UNION ALL SELECT 'where used', array_agg(t::text ORDER BY ordinality)::text FROM emogi_rollup('own(src, dst, weight) WHERE src < dst', w, 3, 'in') WITH ORDINALITY t
 UNION ALL SELECT 'k paths', array_agg(t::text ORDER BY ordinality)::text FROM emogi_k_shortest_paths('own', v, w, 5) WITH ORDINALITY t
 UNION ALL SELECT 'k paths in', array_agg(t::text ORDER BY ordinality)::text FROM emogi_k_shortest_paths('own', v, w, 3, 'in') WITH ORDINALITY t
 UNION ALL SELECT 'reachable', array_agg(t::text ORDER BY ordinality)::text
