@@ -29,7 +29,8 @@ typedef struct Reference
 	double	   *absolute;		/* [nvertices] */
 	double	   *now[2];			/* [nvertices], sum and absolute sum */
 	double	   *next[2];
-	uint64_t   *in_front;		/* [nvertices], number of edges + 1 of the last front */
+	uint64_t   *front;			/* [nfront], room for [nvertices]: the ends of these paths */
+	uint64_t	nfront;
 } Reference;
 
 #define NARRAYS 11
@@ -96,41 +97,41 @@ is_acyclic(Reference *reference)
 	return tail == reference->nreached;
 }
 
-/* Follow the paths with one edge more; return whether there are any. */
+/* Follow the paths with one edge more, from the ends of the others; return whether there are any. */
 static bool
 follow_edges(Reference *reference, uint64_t depth)
 {
 	const EmogiGraph *graph = reference->graph;
-	bool		has_more = false;
+	uint64_t	count = 0;
 
-	for (uint64_t v = 0; v < graph->nvertices; v++)
+	for (uint64_t i = 0; i < reference->nfront; i++)
 	{
-		if (reference->in_front[v] != depth)
-			continue;
+		const uint64_t v = reference->front[i];
+
 		for (uint64_t e = graph->forward.offsets[v]; e < graph->forward.offsets[v + 1]; e++)
 		{
 			const uint32_t w = graph->forward.targets[e];
 			const double weight = emogi_weight(graph->forward.weights, graph->weight_type, e);
 
-			reference->level[w] = (int64_t) depth;
+			if (reference->level[w] != (int64_t) depth)
+			{
+				reference->level[w] = (int64_t) depth;
+				reference->queue[count++] = w;
+				reference->next[0][w] = reference->next[1][w] = 0.0;
+			}
 			reference->next[0][w] += reference->now[0][v] * weight;
 			reference->next[1][w] += reference->now[1][v] * fabs(weight);
-			has_more = true;
 		}
 	}
-	for (uint64_t v = 0; v < graph->nvertices; v++)
+	for (uint64_t i = 0; i < count; i++)
 	{
-		if (reference->level[v] == (int64_t) depth)
-			reference->in_front[v] = depth + 1;
-		reference->sum[v] += reference->next[0][v];
-		reference->absolute[v] += reference->next[1][v];
-		for (int i = 0; i < 2; i++)
-		{
-			reference->now[i][v] = reference->next[i][v];
-			reference->next[i][v] = 0.0;
-		}
+		const uint64_t v = reference->front[i] = reference->queue[i];
+
+		reference->sum[v] += reference->now[0][v] = reference->next[0][v];
+		reference->absolute[v] += reference->now[1][v] = reference->next[1][v];
 	}
-	return has_more;
+	reference->nfront = count;
+	return count > 0;
 }
 
 /* Add up all paths. */
@@ -143,8 +144,9 @@ follow_all(Reference *reference, const EmogiQuery *query)
 	{
 		const uint32_t v = query->sources[i];
 
+		if (reference->level[v] < 0)
+			reference->front[reference->nfront++] = v;
 		reference->level[v] = 0;
-		reference->in_front[v] = 1;
 		reference->sum[v] = reference->absolute[v] = 1.0;
 		reference->now[0][v] = reference->now[1][v] = 1.0;
 	}
@@ -183,7 +185,7 @@ divide(Reference *reference, uint64_t *memory, uint64_t n)
 	reference->level = (int64_t *) (memory + n);
 	reference->queue = memory + 2 * n;
 	reference->nbefore = memory + 3 * n;
-	reference->in_front = memory + 4 * n;
+	reference->front = memory + 4 * n;
 	reference->sum = (double *) (memory + 5 * n);
 	reference->absolute = (double *) (memory + 6 * n);
 	for (int i = 0; i < 2; i++)
