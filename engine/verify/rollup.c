@@ -97,7 +97,7 @@ is_acyclic(Reference *reference)
 	return tail == reference->nreached;
 }
 
-/* Follow the paths with one edge more, from the ends of the others; return whether there are any. */
+/* Follow the paths with one edge more; return whether there are any. */
 static bool
 follow_edges(Reference *reference, uint64_t depth)
 {
