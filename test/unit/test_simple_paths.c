@@ -249,7 +249,7 @@ check_sides(void)
 	for (int64_t i = 4; i < 6000; i++)
 		in.edges[in.nedges++] = (EmogiEdge) {i, 2};
 	graph = naive_build(&in, NULL, EMOGI_OUT, true);
-	CHECK(find_all(&graph, 3, 2, (double) INFINITY, ENOUGH, NULL, &control, &error, &count, &scanned) == EMOGI_OK && count == 0 && scanned < 30,
+	CHECK(find_all(&graph, 3, 3, (double) INFINITY, ENOUGH, NULL, &control, &error, &count, &scanned) == EMOGI_OK && count == 1 && scanned < 30,
 		  "%llu paths, %llu edges", (unsigned long long) count, (unsigned long long) scanned);
 	naive_free(&graph);
 	emogi_shape_free(&in);
