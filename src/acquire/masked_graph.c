@@ -7,13 +7,15 @@
  */
 #include "postgres.h"
 
-#include "contract/edge_mask.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
 #include "acquire/masked_graph.h"
 #include "analysis/filter_program.h"
 #include "base/arena.h"
+#include "changes/own_changes.h"
+#include "contract/edge_mask.h"
 #include "edges/property_scan.h"
 #include "edges/row_filter.h"
 
@@ -78,13 +80,13 @@ describe_graph(Condition *condition, const EmogiGraphSource *rows,
 	condition->may_share = emogi_cache_lookup_may_share(condition->lookup, &whole, &why);
 }
 
-/* Check whether the cache has the graph of the table; call: to pin it for, NULL = do not. */
-static bool
-has_graph(EmogiCall *call, const Condition *condition)
+/* Get what the cache has for the graph of the table; call: to pin the graph for, NULL = do not. */
+static EmogiCacheHas
+find_graph(EmogiCall *call, const Condition *condition)
 {
-	return condition->may_share &&
-		emogi_cache_lookup_find_or_wait(call, condition->lookup, true).has ==
-		EMOGI_CACHE_HAS_GRAPH;
+	return condition->may_share ?
+		emogi_cache_lookup_find_or_wait(call, condition->lookup, true).has :
+		EMOGI_CACHE_HAS_NOTHING;
 }
 
 /* ---- the mask ---- */
@@ -183,25 +185,105 @@ release(EmogiSlot *slot)
 	emogi_cache_unpin(graph);
 }
 
-/* Get the graph of the table with a mask; the call has no graph yet. */
-static bool
-get(EmogiCall *call, const Condition *condition, const EmogiGraphSource *rows, bool loads,
-	EmogiGraphView *view)
+/* An attempt to answer a call with a mask. */
+typedef struct Attempt
 {
+	EmogiCall  *call;
+	Condition  *condition;
+	const EmogiGraphSource *rows;
+	EmogiGraphView *view;
+	bool		loads;			/* columns, and the graph if there is none */
+	bool		has_succeeded;
+} Attempt;
+
+/* Have the call pin the graph of the table; false if that is impossible. */
+static bool
+pin_graph(Attempt *attempt)
+{
+	EmogiGraphView *view = attempt->view;
+
+	view->origin = EMOGI_GRAPH_FOUND;
+	if (find_graph(attempt->call, attempt->condition) == EMOGI_CACHE_HAS_GRAPH)
+		return true;
+	if (!attempt->loads)
+		return false;
+	view->origin = emogi_acquire_whole(attempt->call, &attempt->condition->table, attempt->rows,
+									   attempt->condition->lookup);
+	return view->origin != EMOGI_GRAPH_NONE;
+}
+
+/* Get the graph of the table with a mask; the call has a slot, and no graph yet. */
+static void
+attempt_mask(void *arg)
+{
+	Attempt    *attempt = arg;
+	EmogiCall  *call = attempt->call;
+	const Condition *condition = attempt->condition;
 	const EmogiNeededColumns needed = needed_columns(condition);
 
-	if (!has_graph(NULL, condition))
+	if (!pin_graph(attempt))
+		return;
+	attempt->has_succeeded =
+		emogi_cache_shared->graphs[call->slot->graph].graph.forward.nedges > 0 &&
+		emogi_columns_get(call, &condition->table, attempt->rows->tables, condition->lookup,
+						  &needed, attempt->loads) &&
+		show(call, condition, attempt->view);
+	if (!attempt->has_succeeded)
+		release(call->slot);
+}
+
+/* Is an error one of missing memory or another resource? */
+static bool
+lacks_resources(const ErrorData *error)
+{
+	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES;
+}
+
+/*
+ * Get the graph of the table with a mask, and load what is missing. Without it, the call may need
+ * less memory: so if there is not enough, release the slot with all that it owns, and return false.
+ */
+static bool
+load_mask(Attempt *attempt)
+{
+	ErrorData  *error;
+
+	attempt->loads = true;
+	error = emogi_own_changes_run(attempt_mask, attempt);
+	if (error == NULL)
+		return attempt->has_succeeded;
+	if (!lacks_resources(error))
+		ReThrowError(error);
+	FreeErrorData(error);
+	emogi_columns_cost_record_failure(attempt->condition->table.relid);
+	emogi_call_release_shared(attempt->call);
+	emogi_call_phase(attempt->call, EMOGI_PHASE_IDLE);
+	return false;
+}
+
+/* Get the graph of the table with a mask; the call has no graph yet. */
+static bool
+get(EmogiCall *call, Condition *condition, const EmogiGraphSource *rows, EmogiCacheHas instead,
+	EmogiGraphView *view)
+{
+	const EmogiCacheHas has = find_graph(NULL, condition);
+	Attempt		attempt = {call, condition, rows, view};
+	bool		pays;
+
+	if (has == EMOGI_CACHE_HAS_GRAPH)
+	{
+		emogi_call_take_slot(call);
+		attempt_mask(&attempt);
+		if (attempt.has_succeeded)
+			return true;
+	}
+	pays = condition->may_share && !IsInParallelMode() &&
+		emogi_columns_cost_pays(&condition->table, condition->lookup->key.direction,
+								condition->columns.count, has, instead);
+	if (!pays)
 		return false;
 	emogi_call_take_slot(call);
-	if (!has_graph(call, condition))
-		return false;
-	if (emogi_cache_shared->graphs[call->slot->graph].graph.forward.nedges > 0 &&
-		emogi_columns_get(call, &condition->table, rows->tables, condition->lookup, &needed,
-						  loads) &&
-		show(call, condition, view))
-		return true;
-	release(call->slot);
-	return false;
+	return load_mask(&attempt);
 }
 
 /*
@@ -223,14 +305,16 @@ accepts_masks(const EmogiGraphSource *rows, const EmogiGraphRequest *request)
 
 /*
  * Get the cached graph of the table that a condition is about, with a mask of the edges for which
- * the condition is true; return false, with nothing pinned, if that is impossible. rows: of the
- * filtered table, open, whose rights have been checked; loads: columns may be loaded. The call has
- * a slot afterwards if the graph exists. Raises 53200, XX000, and errors of the folded expressions
- * and the comparison of values.
+ * the condition is true; return false, with nothing pinned, if that is impossible, or something must
+ * be loaded or built and that does not pay. rows: of the filtered table, open, whose rights have
+ * been checked; instead: what the cache has for the graph of the condition, if the call would use
+ * that next, or build it; HAS_GRAPH = it would do something cheaper. The call may have a slot
+ * afterwards. Raises XX000, and errors of the folded expressions and the comparison of values.
  */
 bool
 emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
-					   const EmogiGraphRequest *request, bool loads, EmogiGraphView *view)
+					   const EmogiGraphRequest *request, EmogiCacheHas instead,
+					   EmogiGraphView *view)
 {
 	Condition	condition;
 	bool		found;
@@ -239,9 +323,18 @@ emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
 		!find_condition(rows->analysis->filtered, &condition))
 		return false;
 	describe_graph(&condition, rows, request);
-	found = get(call, &condition, rows, loads, view);
+	found = get(call, &condition, rows, instead, view);
 	emogi_cache_lookup_free(condition.lookup);
 	return found;
+}
+
+/* Record what a call without a mask has spent on the condition of rows. */
+void
+emogi_masked_graph_add_cost(const EmogiGraphSource *rows, const EmogiGraphRequest *request,
+							double us)
+{
+	if (accepts_masks(rows, request))
+		emogi_columns_cost_add(rows->analysis->filtered->relid, us);
 }
 
 /* Get the share of the words of a bitmap that are known. */

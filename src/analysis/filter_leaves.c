@@ -21,8 +21,10 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "analysis/column_values.h"
 #include "analysis/filter_bounds.h"
 #include "analysis/filter_program.h"
+#include "answer/cost.h"
 
 /* How a column is compared. */
 typedef enum Conversion
@@ -201,37 +203,12 @@ has_order(const EmogiFilterTranslation *translation, const Operand *operand, Oid
 		 get_collation_isdeterministic(collation) && get_collation_isdeterministic(stored));
 }
 
-/* Find the first code whose value is not before a constant. */
-static uint32
-find_code(const EmogiColumn *column, Datum constant, bool or_equal)
-{
-	TypeCacheEntry *type = lookup_type_cache(column->identity.type, TYPECACHE_CMP_PROC_FINFO);
-	uint32		low = 0;
-	uint32		high = column->nvalues;
-
-	while (low < high)
-	{
-		const uint32 middle = low + (high - low) / 2;
-		const int	order = DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo,
-															column->identity.collation,
-															emogi_column_value(column, middle,
-																			   type->typbyval),
-															constant));
-
-		if (order < 0 || (or_equal && order == 0))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Get the bounds of a constant among codes. */
+/* Get the bounds of a constant among the codes of a column, which are in order. */
 static EmogiFilterBounds
 bounds_of_value(const EmogiColumn *column, Datum constant)
 {
-	return (EmogiFilterBounds) {.first = find_code(column, constant, false),
-					 .after = find_code(column, constant, true)};
+	return (EmogiFilterBounds) {.first = emogi_column_values_before(column, NULL, constant, false),
+					 .after = emogi_column_values_before(column, NULL, constant, true)};
 }
 
 /* Make an empty set of the codes of a dictionary, which is not empty. */
@@ -275,6 +252,62 @@ push_evaluated(EmogiFilterTranslation *translation, const Operand *operand, Oid 
 			members[code / 64] |= UINT64CONST(1) << (code % 64);
 	}
 	return emogi_filter_program_push(translation, &step);
+}
+
+/* Is a column stored with codes that are not in the order of the type? */
+static bool
+has_unordered_codes(const EmogiFilterTranslation *translation, const Operand *operand)
+{
+	return operand->kind == EMOGI_COLUMN_CODES && translation->stored != NULL &&
+		!translation->stored->columns[operand->column].is_ordered;
+}
+
+/* Push that a column has one of some codes. */
+static bool
+push_codes(EmogiFilterTranslation *translation, const Operand *operand, const uint32 *codes,
+		   uint32 count)
+{
+	EmogiFilterStep step = {.kind = EMOGI_FILTER_RANGE,.column = operand->column,.low = 1,
+		.high = 0};
+	uint64	   *members;
+
+	if (count == 1)
+		step.low = step.high = codes[0];
+	else if (count > 1)
+	{
+		members = make_set(&step, &translation->stored->columns[operand->column]);
+		for (uint32 i = 0; i < count; i++)
+			members[codes[i] / 64] |= UINT64CONST(1) << (codes[i] % 64);
+	}
+	return emogi_filter_program_push(translation, &step);
+}
+
+/* Translate a comparison of a column whose codes are not in order; false if that takes too long. */
+static bool
+compare_unordered(EmogiFilterTranslation *translation, const Operand *operand, int strategy,
+				  Datum constant)
+{
+	const EmogiColumn *column = &translation->stored->columns[operand->column];
+	const bool	is_below = strategy == BTLessStrategyNumber ||
+		strategy == BTLessEqualStrategyNumber;
+	const bool	or_equal = strategy == BTLessEqualStrategyNumber ||
+		strategy == BTGreaterStrategyNumber;
+	const uint32 *order;
+	uint32	   *codes;
+	uint32		count;
+
+	if (strategy == BTEqualStrategyNumber)
+	{
+		count = emogi_column_values_equal(column, constant, &codes);
+		return push_codes(translation, operand, codes, count);
+	}
+	order = emogi_column_values_order(column, EMOGI_COST_BUILD_EDGE_US *
+									  (double) translation->stored->forward.nedges);
+	if (order == NULL)
+		return false;
+	count = emogi_column_values_before(column, order, constant, or_equal);
+	return is_below ? push_codes(translation, operand, order, count) :
+		push_codes(translation, operand, order + count, column->nvalues - count);
 }
 
 /* Does a pattern end with an escape character, which may be an error? */
@@ -400,6 +433,11 @@ compare_constant(EmogiFilterTranslation *translation, const Operand *operand, Oi
 						   emogi_filter_bounds_double(constant->constvalue, type)))
 			return false;
 	}
+	else if (has_unordered_codes(translation, operand))
+	{
+		if (!compare_unordered(translation, operand, comparison.strategy, constant->constvalue))
+			return false;
+	}
 	else
 	{
 		bounds = find_bounds(translation, operand, constant, type);
@@ -516,12 +554,22 @@ set_codes(EmogiFilterStep *step, const EmogiColumn *column, const Datum *element
 
 	for (int i = 0; i < nelements; i++)
 	{
-		const EmogiFilterBounds bounds = nulls[i] ? (EmogiFilterBounds) {0} :
-			bounds_of_value(column, elements[i]);
+		EmogiFilterBounds bounds = {0};
+		uint32	   *codes = NULL;
 
 		CHECK_FOR_INTERRUPTS();
-		for (int64 code = bounds.first; code < bounds.after; code++)
+		if (nulls[i])
+			continue;
+		if (column->is_ordered)
+			bounds = bounds_of_value(column, elements[i]);
+		else
+			bounds.after = emogi_column_values_equal(column, elements[i], &codes);
+		for (int64 n = bounds.first; n < bounds.after; n++)
+		{
+			const uint32 code = codes != NULL ? codes[n] : (uint32) n;
+
 			members[code / 64] |= UINT64CONST(1) << (code % 64);
+		}
 	}
 }
 
