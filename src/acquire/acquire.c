@@ -384,31 +384,10 @@ search_indexes(Acquisition *acquisition, const EmogiCacheResult *result)
 	return true;
 }
 
-/*
- * Get the graph of the whole table that a condition is about, with a mask; false if that is
- * impossible, or does not pay. instead: see emogi_masked_graph_get.
- */
-static bool
-get_masked(Acquisition *acquisition, EmogiCacheHas instead)
-{
-	EmogiGraphView *view = acquisition->view;
-
-	if (!emogi_masked_graph_get(acquisition->call, &acquisition->rows, acquisition->request,
-								instead, view))
-		return false;
-	note_origin(acquisition->call, view, view->origin, NULL);
-	finish_graph(acquisition);
-	return true;
-}
-
-/*
- * Have a call, which has a slot and no graph, pin the graph of a whole table: brought to the call's
- * snapshot, or built. Return how; NONE if such a graph cannot be shared. rows: of a condition on the
- * table. Raises 53200, and any error of a build.
- */
-EmogiGraphOrigin
-emogi_acquire_whole(EmogiCall *call, EmogiSource *table, const EmogiGraphSource *rows,
-					EmogiCacheLookup *lookup)
+/* Have a call pin the graph of a whole table; an EmogiAcquireWhole. */
+static EmogiGraphOrigin
+acquire_whole(EmogiCall *call, EmogiSource *table, const EmogiGraphSource *rows,
+			  EmogiCacheLookup *lookup)
 {
 	const EmogiGraphRequest request = {.key = lookup->key};
 	EmogiGraphView view = {0};
@@ -426,6 +405,23 @@ emogi_acquire_whole(EmogiCall *call, EmogiSource *table, const EmogiGraphSource 
 	else if (view.graph.memory != NULL)
 		emogi_arena_free((void *) view.graph.memory, view.graph.memory_bytes);
 	return EMOGI_GRAPH_NONE;
+}
+
+/*
+ * Get the graph of the whole table that a condition is about, with a mask; false if that is
+ * impossible, or does not pay. instead: see emogi_masked_graph_get.
+ */
+static bool
+get_masked(Acquisition *acquisition, EmogiCacheHas instead)
+{
+	EmogiGraphView *view = acquisition->view;
+
+	if (!emogi_masked_graph_get(acquisition->call, &acquisition->rows, acquisition->request,
+								instead, acquire_whole, view))
+		return false;
+	note_origin(acquisition->call, view, view->origin, NULL);
+	finish_graph(acquisition);
+	return true;
 }
 
 /* Get the graph as the last call of the transaction has got it; false if that is impossible. */

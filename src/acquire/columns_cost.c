@@ -74,7 +74,7 @@ emogi_columns_cost_add(Oid relid, double us)
 	emogi_index_cost_add(key_of(relid), (uint64) Max(us, 0));
 }
 
-/* Record a load of columns. replaced: those that a change of the table made useless; NULL = none. */
+/* Record a load. replaced: columns that a change of the table has made useless; NULL = none. */
 void
 emogi_columns_cost_record_load(Oid relid, const EmogiColumns *replaced)
 {

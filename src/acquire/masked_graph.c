@@ -59,7 +59,8 @@ static bool
 find_condition(const EmogiSource *filtered, Condition *condition)
 {
 	if (filtered->filter == NULL || filtered->filter->ncolumns == 0 ||
-		filtered->reverse > 0 || filtered->weight > 0 || filtered->key.nparts > 0 || filtered->key.class == EMOGI_KEY_COMPARED ||
+		filtered->reverse > 0 || filtered->weight > 0 || filtered->key.nparts > 0 ||
+		filtered->key.class == EMOGI_KEY_COMPARED ||
 		!list_columns(filtered, &condition->columns))
 		return false;
 	condition->table = *filtered;
@@ -192,6 +193,7 @@ typedef struct Attempt
 	Condition  *condition;
 	const EmogiGraphSource *rows;
 	EmogiGraphView *view;
+	EmogiAcquireWhole acquire;
 	bool		loads;			/* columns, and the graph if there is none */
 	bool		has_succeeded;
 } Attempt;
@@ -207,8 +209,8 @@ pin_graph(Attempt *attempt)
 		return true;
 	if (!attempt->loads)
 		return false;
-	view->origin = emogi_acquire_whole(attempt->call, &attempt->condition->table, attempt->rows,
-									   attempt->condition->lookup);
+	view->origin = attempt->acquire(attempt->call, &attempt->condition->table, attempt->rows,
+									attempt->condition->lookup);
 	return view->origin != EMOGI_GRAPH_NONE;
 }
 
@@ -264,10 +266,10 @@ load_mask(Attempt *attempt)
 /* Get the graph of the table with a mask; the call has no graph yet. */
 static bool
 get(EmogiCall *call, Condition *condition, const EmogiGraphSource *rows, EmogiCacheHas instead,
-	EmogiGraphView *view)
+	EmogiAcquireWhole acquire, EmogiGraphView *view)
 {
 	const EmogiCacheHas has = find_graph(NULL, condition);
-	Attempt		attempt = {call, condition, rows, view};
+	Attempt		attempt = {call, condition, rows, view, acquire};
 	bool		pays;
 
 	if (has == EMOGI_CACHE_HAS_GRAPH)
@@ -308,13 +310,13 @@ accepts_masks(const EmogiGraphSource *rows, const EmogiGraphRequest *request)
  * the condition is true; return false, with nothing pinned, if that is impossible, or something must
  * be loaded or built and that does not pay. rows: of the filtered table, open, whose rights have
  * been checked; instead: what the cache has for the graph of the condition, if the call would use
- * that next, or build it; HAS_GRAPH = it would do something cheaper. The call may have a slot
- * afterwards. Raises XX000, and errors of the folded expressions and the comparison of values.
+ * that next, or build it; HAS_GRAPH = it would do something cheaper. acquire gets the graph of the
+ * table if it must be built. The call may have a slot afterwards. Raises XX000, and errors of the folded expressions and the comparison of values.
  */
 bool
 emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
 					   const EmogiGraphRequest *request, EmogiCacheHas instead,
-					   EmogiGraphView *view)
+					   EmogiAcquireWhole acquire, EmogiGraphView *view)
 {
 	Condition	condition;
 	bool		found;
@@ -323,7 +325,7 @@ emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
 		!find_condition(rows->analysis->filtered, &condition))
 		return false;
 	describe_graph(&condition, rows, request);
-	found = get(call, &condition, rows, instead, view);
+	found = get(call, &condition, rows, instead, acquire, view);
 	emogi_cache_lookup_free(condition.lookup);
 	return found;
 }

@@ -33,16 +33,19 @@ extern void emogi_columns_cost_record_failure(Oid relid);
 
 /* ---- masked_graph.c ---- */
 
+/*
+ * Have a call, which has a slot and no graph, pin the graph of a whole table: brought to the call's
+ * snapshot, or built. Return how; NONE if such a graph cannot be shared. rows: of a condition on the
+ * table. Raises 53200, and any error of a build.
+ */
+typedef EmogiGraphOrigin (*EmogiAcquireWhole) (EmogiCall *call, EmogiSource *table,
+											   const EmogiGraphSource *rows,
+											   EmogiCacheLookup *lookup);
+
 extern bool emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
 								   const EmogiGraphRequest *request, EmogiCacheHas instead,
-								   EmogiGraphView *view);
+								   EmogiAcquireWhole acquire, EmogiGraphView *view);
 extern void emogi_masked_graph_add_cost(const EmogiGraphSource *rows,
 										const EmogiGraphRequest *request, double us);
-
-/* ---- acquire.c ---- */
-
-extern EmogiGraphOrigin emogi_acquire_whole(EmogiCall *call, EmogiSource *table,
-											const EmogiGraphSource *rows,
-											EmogiCacheLookup *lookup);
 
 #endif							/* EMOGI_MASKED_GRAPH_H */

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "access/stratnum.h"
 #include "miscadmin.h"
 #include "utils/sortsupport.h"
 
@@ -194,8 +195,8 @@ sort_codes(Sort *sort)
  * If it is not known, it is made, and stored for other calls, unless this is estimated to take
  * longer than max_us: then return NULL. The call reads the column.
  */
-const uint32 *
-emogi_column_values_order(const EmogiColumn *column, double max_us)
+static const uint32 *
+get_order(const EmogiColumn *column, double max_us)
 {
 	pg_atomic_uint32 *state = (pg_atomic_uint32 *) &column->order_state;
 	uint32		expected = EMOGI_ORDER_UNKNOWN;
@@ -218,4 +219,33 @@ emogi_column_values_order(const EmogiColumn *column, double max_us)
 	pg_atomic_write_u32(state, EMOGI_ORDER_KNOWN);
 	pfree(order);
 	return column->order;
+}
+
+/*
+ * Get the codes of the values for which a comparison with a constant is true, of a column whose
+ * codes are not in order; false if their order is needed, and to make it takes longer than max_us.
+ */
+bool
+emogi_column_values_compare(const EmogiColumn *column, int strategy, Datum value, double max_us,
+							const uint32 **codes, uint32 *count)
+{
+	const bool	is_below = strategy == BTLessStrategyNumber ||
+		strategy == BTLessEqualStrategyNumber;
+	const bool	or_equal = strategy == BTLessEqualStrategyNumber ||
+		strategy == BTGreaterStrategyNumber;
+	const uint32 *order;
+
+	if (strategy == BTEqualStrategyNumber)
+	{
+		*count = emogi_column_values_equal(column, value, (uint32 **) codes);
+		return true;
+	}
+	order = get_order(column, max_us);
+	if (order == NULL)
+		return false;
+	*count = emogi_column_values_before(column, order, value, or_equal);
+	*codes = is_below ? order : order + *count;
+	if (!is_below)
+		*count = column->nvalues - *count;
+	return true;
 }

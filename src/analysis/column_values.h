@@ -13,6 +13,7 @@ extern uint64 emogi_column_values_hash(TypeCacheEntry *type, Oid collation, Datu
 extern uint32 emogi_column_values_equal(const EmogiColumn *column, Datum value, uint32 **codes);
 extern uint32 emogi_column_values_before(const EmogiColumn *column, const uint32 *order,
 										 Datum value, bool or_equal);
-extern const uint32 *emogi_column_values_order(const EmogiColumn *column, double max_us);
+extern bool emogi_column_values_compare(const EmogiColumn *column, int strategy, Datum value,
+										double max_us, const uint32 **codes, uint32 *count);
 
 #endif							/* EMOGI_COLUMN_VALUES_H */

@@ -12,11 +12,9 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
-#include "utils/fmgrprotos.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -287,49 +285,13 @@ static bool
 compare_unordered(EmogiFilterTranslation *translation, const Operand *operand, int strategy,
 				  Datum constant)
 {
-	const EmogiColumn *column = &translation->stored->columns[operand->column];
-	const bool	is_below = strategy == BTLessStrategyNumber ||
-		strategy == BTLessEqualStrategyNumber;
-	const bool	or_equal = strategy == BTLessEqualStrategyNumber ||
-		strategy == BTGreaterStrategyNumber;
-	const uint32 *order;
-	uint32	   *codes;
+	const double max_us = EMOGI_COST_BUILD_EDGE_US * (double) translation->stored->forward.nedges;
+	const uint32 *codes;
 	uint32		count;
 
-	if (strategy == BTEqualStrategyNumber)
-	{
-		count = emogi_column_values_equal(column, constant, &codes);
-		return push_codes(translation, operand, codes, count);
-	}
-	order = emogi_column_values_order(column, EMOGI_COST_BUILD_EDGE_US *
-									  (double) translation->stored->forward.nedges);
-	if (order == NULL)
-		return false;
-	count = emogi_column_values_before(column, order, constant, or_equal);
-	return is_below ? push_codes(translation, operand, order, count) :
-		push_codes(translation, operand, order + count, column->nvalues - count);
-}
-
-/* Does a pattern end with an escape character, which may be an error? */
-static bool
-ends_with_escape(Datum pattern)
-{
-	const char *bytes = VARDATA_ANY(DatumGetPointer(pattern));
-	int			length = VARSIZE_ANY_EXHDR(DatumGetPointer(pattern));
-	bool		is_escaped = false;
-
-	while (length > 0 && bytes[--length] == '\\')
-		is_escaped = !is_escaped;
-	return is_escaped;
-}
-
-/* Check whether LIKE under this collation with this constant cannot raise an error. */
-static bool
-is_safe_pattern(const Const *constant, Oid collation)
-{
-	return constant->consttype == TEXTOID && OidIsValid(collation) &&
-		get_collation_isdeterministic(collation) &&
-		!ends_with_escape(PointerGetDatum(PG_DETOAST_DATUM_PACKED(constant->constvalue)));
+	return emogi_column_values_compare(&translation->stored->columns[operand->column], strategy,
+									   constant, max_us, &codes, &count) &&
+		push_codes(translation, operand, codes, count);
 }
 
 /* Translate LIKE and ILIKE. */
@@ -344,7 +306,7 @@ translate_pattern(EmogiFilterTranslation *translation, const Operand *operand, O
 
 	if (!(of_text && operand->type == TEXTOID) && !(of_bpchar && operand->type == BPCHAROID))
 		return false;
-	return is_safe_pattern(constant, collation) &&
+	return emogi_filter_bounds_is_safe_pattern(constant, collation) &&
 		push_evaluated(translation, operand, function, collation, constant->constvalue, false);
 }
 

@@ -28,7 +28,8 @@ add_attribute(EmogiTupleAttributes *attributes, Relation leaf, Oid relid, AttrNu
 
 /* Find the attributes to read in the tuples of a leaf. */
 void
-emogi_property_tuples_find(EmogiTupleAttributes *attributes, Relation leaf, const EmogiPropertyScan *scan)
+emogi_property_tuples_find(EmogiTupleAttributes *attributes, Relation leaf,
+						   const EmogiPropertyScan *scan)
 {
 	attributes->desc = RelationGetDescr(leaf);
 	attributes->last = attributes->nread = 0;
@@ -41,7 +42,8 @@ emogi_property_tuples_find(EmogiTupleAttributes *attributes, Relation leaf, cons
 
 /* Get the attributes of a tuple that lacks some of them, because they were added later. */
 static pg_noinline void
-get_one_by_one(HeapTupleHeader header, const EmogiTupleAttributes *attributes, EmogiTupleValues *values)
+get_one_by_one(HeapTupleHeader header, const EmogiTupleAttributes *attributes,
+			   EmogiTupleValues *values)
 {
 	HeapTupleData tuple = {.t_data = header};
 
@@ -53,7 +55,8 @@ get_one_by_one(HeapTupleHeader header, const EmogiTupleAttributes *attributes, E
 
 /* Get the attributes of a tuple, in one pass up to the last one; they may point into the page. */
 void
-emogi_property_tuples_get(HeapTupleHeader tuple, const EmogiTupleAttributes *attributes, EmogiTupleValues *values)
+emogi_property_tuples_get(HeapTupleHeader tuple, const EmogiTupleAttributes *attributes,
+						  EmogiTupleValues *values)
 {
 	const uint8 *bits = (tuple->t_infomask & HEAP_HASNULL) != 0 ? tuple->t_bits : NULL;
 	char	   *data = (char *) tuple + tuple->t_hoff;

@@ -303,7 +303,7 @@ emogi_property_values_sort(const EmogiPropertyValues *values, const EmogiColumnI
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Get the hashes of all values by their type, each with its code, ascending (EmogiColumn.hashes). */
+/* Get EmogiColumn.hashes: the hash of each value by its type, with its code, ascending. */
 void
 emogi_property_values_hash(const EmogiPropertyValues *values, const EmogiColumnIdentity *identity,
 						   uint64 *hashes)
