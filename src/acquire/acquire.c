@@ -409,15 +409,15 @@ acquire_whole(EmogiCall *call, EmogiSource *table, const EmogiGraphSource *rows,
 
 /*
  * Get the graph of the whole table that a condition is about, with a mask; false if that is
- * impossible, or does not pay. instead: see emogi_masked_graph_get.
+ * impossible, or does not pay. instead, is_last: see emogi_masked_graph_get.
  */
 static bool
-get_masked(Acquisition *acquisition, EmogiCacheHas instead)
+get_masked(Acquisition *acquisition, EmogiCacheHas instead, bool is_last)
 {
 	EmogiGraphView *view = acquisition->view;
 
 	if (!emogi_masked_graph_get(acquisition->call, &acquisition->rows, acquisition->request,
-								instead, acquire_whole, view))
+								instead, is_last, acquire_whole, view))
 		return false;
 	note_origin(acquisition->call, view, view->origin, NULL);
 	finish_graph(acquisition);
@@ -500,7 +500,7 @@ acquire_from_rows(Acquisition *acquisition)
 	if (get_own(acquisition))
 		return;
 	result = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
-	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, EMOGI_CACHE_HAS_GRAPH))
+	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, result.has, false))
 		return;
 	if (result.has != EMOGI_CACHE_HAS_GRAPH && search_indexes(acquisition, &result))
 	{
@@ -509,7 +509,7 @@ acquire_from_rows(Acquisition *acquisition)
 									(double) acquisition->request->search->cost);
 		return;
 	}
-	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, result.has))
+	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, result.has, true))
 		return;
 	if (!suffices_pinned(acquisition))
 		emogi_call_take_slot(call);

@@ -4,9 +4,9 @@
  * A load of columns, and a build of their graph if there is none, serve later calls with any values
  * until the table changes; their number is unknown. So this is the ski-rental problem, as for index
  * searches (index_search_cost.c). What calls on a table have spent on its conditions since the last
- * load adds up, whatever they did instead. If that, with what the call would spend next, reaches the
- * price of a load, the call loads. If a load was in vain, because the table changed before other
- * calls had used the columns, the next one costs twice as much.
+ * load adds up, whatever they did instead. If that, with what the call would spend next, reaches
+ * the price of a load, the call loads. If a load was in vain, because the table changed before
+ * other calls had used the columns, the next one costs twice as much.
  */
 #include "postgres.h"
 
@@ -16,8 +16,8 @@
 #include "base/settings.h"
 
 /*
- * Costs relative to a build of the graph: a load without columns, what each column adds, and a build
- * with a condition. Measured with 20 million random edges in buffers.
+ * Costs relative to a build of the graph: a load without columns, what each column adds, and a
+ * build with a condition. Measured with 20 million random edges in buffers.
  */
 #define LOAD_COST 1.5
 #define COLUMN_COST 0.5
@@ -46,19 +46,18 @@ builds_us(double nbuilds, double nedges)
 
 /*
  * Check whether a call should load columns of a table. direction: of its graph; has: what the cache
- * has for that; instead: what it has for the graph of the condition, which the call would use next.
+ * has for that; builds: otherwise, the call would build the graph of the condition next.
  */
 bool
 emogi_columns_cost_pays(const EmogiSource *table, EmogiDirection direction, int ncolumns,
-						EmogiCacheHas has, EmogiCacheHas instead)
+						EmogiCacheHas has, bool builds)
 {
 	const EmogiEstimate estimate = emogi_graph_estimate(table, direction);
 	const double nedges = (double) estimate.nedges;
 	const double build_us = has == EMOGI_CACHE_HAS_NOTHING ? builds_us(1, nedges) : 0;
 	const double price = (build_us + builds_us(LOAD_COST + ncolumns * COLUMN_COST, nedges)) *
 		(double) emogi_index_cost_build_factor(key_of(table->relid));
-	const double next_us = instead == EMOGI_CACHE_HAS_NOTHING ?
-		builds_us(CONDITION_COST, nedges) : 0;
+	const double next_us = builds ? builds_us(CONDITION_COST, nedges) : 0;
 
 	if (has != EMOGI_CACHE_HAS_GRAPH &&
 		estimate.peak_bytes > Min(emogi_limits_allowed_bytes(), emogi_limits_role_bytes()) /

@@ -263,29 +263,35 @@ load_mask(Attempt *attempt)
 	return false;
 }
 
-/* Get the graph of the table with a mask; the call has no graph yet. */
+/* Get the graph of the table with a mask from what there is; the call has no graph yet. */
 static bool
-get(EmogiCall *call, Condition *condition, const EmogiGraphSource *rows, EmogiCacheHas instead,
-	EmogiAcquireWhole acquire, EmogiGraphView *view)
+get_there(Attempt *attempt, EmogiCacheHas has)
 {
-	const EmogiCacheHas has = find_graph(NULL, condition);
-	Attempt		attempt = {call, condition, rows, view, acquire};
-	bool		pays;
-
-	if (has == EMOGI_CACHE_HAS_GRAPH)
-	{
-		emogi_call_take_slot(call);
-		attempt_mask(&attempt);
-		if (attempt.has_succeeded)
-			return true;
-	}
-	pays = condition->may_share && !IsInParallelMode() &&
-		emogi_columns_cost_pays(&condition->table, condition->lookup->key.direction,
-								condition->columns.count, has, instead);
-	if (!pays)
+	if (has != EMOGI_CACHE_HAS_GRAPH)
 		return false;
-	emogi_call_take_slot(call);
-	return load_mask(&attempt);
+	emogi_call_take_slot(attempt->call);
+	attempt_mask(attempt);
+	return attempt->has_succeeded;
+}
+
+/*
+ * Get the graph of the table with a mask, and load what is missing if that pays. It does not if the
+ * graph of the condition only must be brought up to date.
+ */
+static bool
+get(Attempt *attempt, EmogiCacheHas instead, bool is_last)
+{
+	const Condition *condition = attempt->condition;
+	const EmogiCacheHas has = find_graph(NULL, condition);
+
+	if (get_there(attempt, has))
+		return true;
+	if (instead != EMOGI_CACHE_HAS_NOTHING || !condition->may_share || IsInParallelMode() ||
+		!emogi_columns_cost_pays(&condition->table, condition->lookup->key.direction,
+								 condition->columns.count, has, is_last))
+		return false;
+	emogi_call_take_slot(attempt->call);
+	return load_mask(attempt);
 }
 
 /*
@@ -307,25 +313,27 @@ accepts_masks(const EmogiGraphSource *rows, const EmogiGraphRequest *request)
 
 /*
  * Get the cached graph of the table that a condition is about, with a mask of the edges for which
- * the condition is true; return false, with nothing pinned, if that is impossible, or something must
- * be loaded or built and that does not pay. rows: of the filtered table, open, whose rights have
- * been checked; instead: what the cache has for the graph of the condition, if the call would use
- * that next, or build it; HAS_GRAPH = it would do something cheaper. acquire gets the graph of the
- * table if it must be built. The call may have a slot afterwards. Raises XX000, and errors of the folded expressions and the comparison of values.
+ * the condition is true; return false, with nothing pinned, if that is impossible, or something
+ * must be loaded or built and that does not pay. rows: of the filtered table, open, whose rights
+ * have been checked; instead: what the cache has for the graph of the condition; is_last:
+ * otherwise, the call would use or build that next, and no indexes. acquire gets the graph of the
+ * table if it must be built. The call may have a slot afterwards. Raises XX000, and errors of the
+ * folded expressions and the comparison of values.
  */
 bool
 emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
-					   const EmogiGraphRequest *request, EmogiCacheHas instead,
+					   const EmogiGraphRequest *request, EmogiCacheHas instead, bool is_last,
 					   EmogiAcquireWhole acquire, EmogiGraphView *view)
 {
 	Condition	condition;
+	Attempt		attempt = {call, &condition, rows, view, acquire};
 	bool		found;
 
 	if (!accepts_masks(rows, request) ||
 		!find_condition(rows->analysis->filtered, &condition))
 		return false;
 	describe_graph(&condition, rows, request);
-	found = get(call, &condition, rows, instead, acquire, view);
+	found = get(&attempt, instead, is_last);
 	emogi_cache_lookup_free(condition.lookup);
 	return found;
 }

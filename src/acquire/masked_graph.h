@@ -26,7 +26,7 @@ extern bool emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *
 /* ---- columns_cost.c ---- */
 
 extern bool emogi_columns_cost_pays(const EmogiSource *table, EmogiDirection direction,
-									int ncolumns, EmogiCacheHas has, EmogiCacheHas instead);
+									int ncolumns, EmogiCacheHas has, bool builds);
 extern void emogi_columns_cost_add(Oid relid, double us);
 extern void emogi_columns_cost_record_load(Oid relid, const EmogiColumns *replaced);
 extern void emogi_columns_cost_record_failure(Oid relid);
@@ -44,7 +44,8 @@ typedef EmogiGraphOrigin (*EmogiAcquireWhole) (EmogiCall *call, EmogiSource *tab
 
 extern bool emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
 								   const EmogiGraphRequest *request, EmogiCacheHas instead,
-								   EmogiAcquireWhole acquire, EmogiGraphView *view);
+								   bool is_last, EmogiAcquireWhole acquire,
+								   EmogiGraphView *view);
 extern void emogi_masked_graph_add_cost(const EmogiGraphSource *rows,
 										const EmogiGraphRequest *request, double us);
 
