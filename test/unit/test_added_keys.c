@@ -279,7 +279,7 @@ check_runs(void)
 	CHECK(add_run(&set, "p", 0, 1, 2000, "ascending") == 1024, "a gap of %d bits: room for all",
 		  emogi_dictionary_shift(dictionary));
 	CHECK(add_run(&set, "p", 5000, -1, 2000, "descending") == 1024, "descending: room for all");
-	CHECK(add_run(&set, "zz", 0, 1, 2000, "behind") == 1024 &&
+	CHECK(add_run(&set, "zz", 0, 1, 2000, "after all") == 1024 &&
 		  history->codes[1023] > history->codes[1022], "after all");
 	CHECK(add_run(&set, "a", 5000, -1, 4000, "before") == 1024 &&
 		  history->codes[1023] < history->codes[1022], "before all");
@@ -294,7 +294,7 @@ check_runs(void)
 		  emogi_dictionary_shift(dictionary));
 	n = add_run(&set, "00000005x", NMANY, -1, NMANY, "descending");
 	CHECK(n == NMANY / 8, "%llu descending keys", (unsigned long long) n);
-	n = add_run(&set, "x", 0, 1, NMANY, "behind");
+	n = add_run(&set, "x", 0, 1, NMANY, "after all");
 	CHECK(n == NMANY / 8, "%llu keys after all", (unsigned long long) n);
 	for (int pattern = 0; pattern < 4; pattern++)
 		check_pattern(&set, pattern);

@@ -180,8 +180,8 @@ check_ring(History *history)
 }
 
 /*
- * Check a vertex with a list so long that members are looked up by binary search, with parallel
- * edges and a self-loop, before and after changes.
+ * Check a vertex with a list so long that members are looked up in it, with parallel edges and a
+ * self-loop, before and after changes.
  */
 static void
 check_hub(History *history, EmogiDirection direction)

@@ -24,7 +24,7 @@
 #define MANY_EDGES UINT64_C(20000000)
 /* of a lender: room for 8 MB of edges in pieces, if it caches none as a helper */
 #define LEND_CAP_BYTES (UINT64_C(30) << 20)
-#define LONG_RUNS 400			/* runs of the owner, while the lender needs memory */
+#define LONG_RUNS 400			/* on the lender, while the owner makes a quarter as many */
 
 static uint64_t npeer;			/* answers from edges in the memory of several GPUs */
 static char left_out[200];		/* of the last answer */
