@@ -55,7 +55,7 @@ run_lightrag() {
 run_managed() {
     local recipe
     for recipe in subscriber foreign; do
-        DRIVER_LIMIT=600 run_driver_program "beside a managed server, $recipe" env PG_BINDIR="$PG_BINDIR" EMOGI_MANAGED_DIR="$WORK/managed" \
+        DRIVER_LIMIT=600 run_driver_program "example of a managed server, $recipe" env PG_BINDIR="$PG_BINDIR" EMOGI_MANAGED_DIR="$WORK/managed" \
             EMOGI_MANAGED_EDGES=50000 "$ROOT/examples/managed/run" $recipe
         EMOGI_MANAGED_DIR="$WORK/managed" "$ROOT/examples/managed/run" stop >/dev/null || true
     done

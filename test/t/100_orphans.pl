@@ -46,8 +46,8 @@ sub session_with_pid
 	return ($session, $pid);
 }
 
-# Stop processes. Returns whether one is in a state that a session, given a command, waits for.
-# `wait` is a query about the session.
+# Stop processes, and run a command in a session. Returns true if the session then waits for one of
+# them. `wait` is a query that detects this.
 sub hold_lock
 {
 	my ($node, $pids, $session, $session_pid, $command, $wait) = @_;

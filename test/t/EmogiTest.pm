@@ -124,7 +124,7 @@ sub answers_small
 	is($out . $err, '1:0 2:1 3:2 4:1', $name);
 }
 
-# Check that no process of the cluster crashed, except those killed by the test.
+# Check that no process of the cluster crashed. SIGKILL does not count.
 sub no_crash
 {
 	my ($node) = @_;
