@@ -121,13 +121,18 @@ def method(base: str, groups: list[list[dict[str, Any]]]) -> str:
     said = {}
     for group in groups:
         said.update(defaults(group[0]))
-    single = {row["types"][row["names"].index("source")] for group in groups for row in group if "source" in row["names"][: row["pronargs"]]}
-    takes_many = any(type_.endswith("[]") for type_ in single)
+    takes_many = {
+        end
+        for end in ("source", "target")
+        for group in groups
+        for row in group
+        if end in row["names"][: row["pronargs"]] and row["types"][row["names"].index(end)].endswith("[]")
+    }
     parameters, texts = ["self"], []
     for one in order:
         types = [dict(arguments).get(one) for arguments, *_ in forms]
         kind = annotation(next(type_ for type_ in types if type_), one)
-        if one in ("source", "target") and not takes_many:
+        if one in ("source", "target") and one not in takes_many:
             kind = "Key"
         if all(type_ and type_.endswith("!") for type_ in types):
             # A source that is NULL gives no rows, in SQL and here.

@@ -449,22 +449,25 @@ describe_scan(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup
  * Have a call read columns of the graph that it has pinned, which is exact for the lookup's
  * snapshot, the active one. source: the table, without conditions; leaves: its heaps, locked.
  * Return false, with nothing read, if the columns must be loaded and loads is false, another call is
- * loading some, or they cannot be stored. Raises 53200, XX000, and errors of the comparison of
- * values. On error, the caller releases the slot.
+ * loading some (*is_busy), or they cannot be stored. Raises 53200, XX000, and errors of the
+ * comparison of values. On error, the caller releases the slot.
  */
 bool
 emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,
-				  const EmogiCacheLookup *lookup, const EmogiNeededColumns *needed, bool loads)
+				  const EmogiCacheLookup *lookup, const EmogiNeededColumns *needed, bool loads,
+				  bool *is_busy)
 {
 	EmogiSlot  *slot = call->slot;
 	const Need	need = {lookup, needed};
 	EmogiPropertyScan scan;
 
+	*is_busy = false;
 	switch (emogi_cache_columns_begin(slot, loads, fit, &need))
 	{
 		case EMOGI_COLUMNS_FOUND:
 			return true;
 		case EMOGI_COLUMNS_BUSY:
+			*is_busy = true;
 			return false;
 		case EMOGI_COLUMNS_LOAD:
 			break;

@@ -195,6 +195,7 @@ typedef struct Attempt
 	EmogiGraphView *view;
 	EmogiAcquireWhole acquire;
 	bool		loads;			/* columns, and the graph if there is none */
+	bool		is_busy;		/* another call is loading columns */
 	bool		has_succeeded;
 } Attempt;
 
@@ -228,7 +229,7 @@ attempt_mask(void *arg)
 	attempt->has_succeeded =
 		emogi_cache_shared->graphs[call->slot->graph].graph.forward.nedges > 0 &&
 		emogi_columns_get(call, &condition->table, attempt->rows->tables, condition->lookup,
-						  &needed, attempt->loads) &&
+						  &needed, attempt->loads, &attempt->is_busy) &&
 		show(call, condition, attempt->view);
 	if (!attempt->has_succeeded)
 		release(call->slot);
@@ -253,7 +254,12 @@ load_mask(Attempt *attempt)
 	attempt->loads = true;
 	error = emogi_own_changes_run(attempt_mask, attempt);
 	if (error == NULL)
+	{
+		/* the next attempts would build the graph in vain, too */
+		if (!attempt->has_succeeded && !attempt->is_busy)
+			emogi_columns_cost_record_failure(attempt->condition->table.relid);
 		return attempt->has_succeeded;
+	}
 	if (!lacks_resources(error))
 		ReThrowError(error);
 	FreeErrorData(error);

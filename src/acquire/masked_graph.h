@@ -21,7 +21,7 @@ typedef struct EmogiNeededColumns
 
 extern bool emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,
 							  const EmogiCacheLookup *lookup, const EmogiNeededColumns *needed,
-							  bool loads);
+							  bool loads, bool *is_busy);
 
 /* ---- columns_cost.c ---- */
 

@@ -245,6 +245,7 @@ typedef enum EmogiVertexArity
 {
 	EMOGI_ARITY_MANY,			/* one source or an array */
 	EMOGI_ARITY_ONE,
+	EMOGI_ARITY_TARGETS,		/* one target or an array */
 	EMOGI_ARITY_PAIR			/* one source and one target */
 } EmogiVertexArity;
 

@@ -88,6 +88,9 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 					 errdetail("A cycle of " UINT64_FORMAT " %s: %s.", refusal->cycle_length,
 							   refusal->cycle_length == 1 ? "edge" : "edges",
 							   cycle_text(task, graph, refusal)),
+					 task->direction == EMOGI_BOTH ?
+					 errhint("With direction => 'both', each edge leads there and back. Use 'out' "
+							 "or 'in'.") :
 					 errhint("To find all cycles, use emogi_scc: each lies within a component of "
 							 "several vertices, or is an edge from a vertex to itself.")));
 			break;

@@ -12,11 +12,13 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
 #include "contract/simple_paths.h"
 #include "function/path_steps.h"
+#include "function/task_vertices.h"
 #include "base/compat.h"
 #include "base/limits.h"
 
@@ -100,6 +102,30 @@ require_one_source(const EmogiTask *task)
 				 errmsg("emogi_simple_paths takes one source, not %llu",
 						(unsigned long long) task->nkeys),
 				 errhint("For several sources, call the function in LATERAL.")));
+}
+
+/* Report a source that is not in the graph, and the first such target. Raises 42804. */
+static void
+notice_ends(FunctionCallInfo fcinfo, const EmogiTask *task, const EmogiGraphView *view)
+{
+	const bool	is_array = OidIsValid(get_element_type(get_fn_expr_argtype(fcinfo->flinfo, 2)));
+
+	if (!emogi_task_has_vertex(task, view->overlay, &view->graph, task->keys[0]))
+		emogi_vertices_notice_end("source", task->form, &view->graph, task->sources.datums[0],
+								  EMOGI_ARITY_ONE);
+	for (uint64 i = 0; i < task->target_array.count; i++)
+	{
+		const Datum target = task->target_array.datums[i];
+
+		if (emogi_task_has_vertex(task, view->overlay, &view->graph, task->target_array_ids[i]))
+			continue;
+		if (is_array)
+			emogi_vertices_notice_missing("target", task->form, target);
+		else
+			emogi_vertices_notice_end("target", task->form, &view->graph, target,
+									  EMOGI_ARITY_TARGETS);
+		return;
+	}
 }
 
 /* Get the vertices of the targets that are in the graph. */
@@ -203,7 +229,7 @@ emogi_simple_paths(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	}
 	require_one_source(&task);
-	emogi_task_notice_sets(&task, view.overlay, &view.graph);
+	notice_ends(fcinfo, &task, &view);
 	paths.overlay = view.overlay;
 	old = emogi_path_steps_enter();
 	has_more = find_paths(call, &task, &view, &paths, max_paths);

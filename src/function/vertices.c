@@ -411,6 +411,10 @@ static const struct
 	[EMOGI_ARITY_ONE] = {
 		"Pass one vertex. For several, call the function in LATERAL.",
 	"The text is taken as one vertex. For several, call the function in LATERAL."},
+	[EMOGI_ARITY_TARGETS] = {
+		"Pass several targets as an array of text: '{a,b}'::text[], or $1::text[] for a parameter.",
+	"The text is taken as one vertex. Pass several as an array of text: '{a,b}'::text[], or "
+	"$1::text[] for a parameter."},
 	[EMOGI_ARITY_PAIR] = {
 		"Pass one source and one target. For many, use emogi_shortest_paths(graph, sources, "
 		"targets), or call the function in LATERAL.",

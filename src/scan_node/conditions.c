@@ -176,13 +176,24 @@ match_any(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *fun
 	return true;
 }
 
+/*
+ * Is a search bounded by conditions on its second column, a level or a distance? A roll-up is not:
+ * its level is that of the longest path, and a bound changes quantities.
+ */
+static bool
+is_bounded_by_column(const EmogiAlgorithmRow *function)
+{
+	return (function->traits & EMOGI_OF_REACHED) == 0 &&
+		(emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) >= 0 ||
+		 emogi_algorithm_takes(function, EMOGI_MAX_DISTANCE) >= 0);
+}
+
 /* Match a comparison of `vertex`, level or distance with a value. */
 static bool
 match_comparison(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgorithmRow *function,
 				 OpExpr *clause, EmogiCondition *condition)
 {
-	bool		bounded = emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) >= 0 ||
-		emogi_algorithm_takes(function, EMOGI_MAX_DISTANCE) >= 0;
+	const bool	bounded = is_bounded_by_column(function);
 	Node	   *left;
 	Node	   *right;
 	Oid			operator = clause->opno;
@@ -343,7 +354,8 @@ push_down_range(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgo
 	{
 		const EmogiColumnType type = result->type;
 		Node	   *column = linitial(clause->args);
-		const bool	is_bound = place == 1 && emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) >= 0;
+		const bool	is_bound = place == 1 && is_bounded_by_column(function) &&
+			emogi_algorithm_takes(function, EMOGI_MAX_DEPTH) >= 0;
 
 		if ((type != EMOGI_INT32 && type != EMOGI_INT64) ||
 			!emogi_conditions_is_column(column, rel, place + 1) ||

@@ -181,6 +181,9 @@ explain_ends(const char *function, const char *parameters, const Argument *argum
 	if (!has_word(parameters, "source") || !has_word(parameters, "target") ||
 		is_array(&arguments[1]) == is_array(&arguments[2]))
 		return NULL;
+	if (strcmp(function, "emogi_simple_paths") == 0)
+		return is_array(&arguments[1]) ?
+			pstrdup("emogi_simple_paths takes one source. For several, call it in LATERAL.") : NULL;
 	if (strcmp(function, "emogi_shortest_path") == 0)
 		return pstrdup("emogi_shortest_path takes one source and one target. For many, use "
 					   "emogi_shortest_paths('edges', ARRAY[1], ARRAY[4, 5]).");

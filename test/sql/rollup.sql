@@ -21,6 +21,12 @@ SELECT * FROM emogi_rollup(bom(), 'bicycle', max_depth => 2);
 SELECT * FROM emogi_rollup(bom(), 'bicycle', max_depth => 3) EXCEPT SELECT * FROM emogi_rollup(bom(), 'bicycle');
 SELECT * FROM emogi_rollup(bom(), 'bicycle') WHERE vertex = 'screw';
 SELECT count(*), max(level), sum(quantity) FROM emogi_rollup(bom(), 'bicycle');
+-- conditions on the level, which is that of the longest path, do not bound the search
+SELECT * FROM emogi_rollup(bom(), 'bicycle') WHERE level <= 1;
+SELECT * FROM emogi_rollup(bom(), 'bicycle') WHERE level < 2 AND vertex = 'screw';
+SELECT vertex FROM emogi_rollup(bom(), 'bicycle') WHERE level = 1;
+SELECT count(*), sum(quantity) FROM emogi_rollup(bom(), 'bicycle') WHERE level IN (1, 2);
+SELECT level, count(*) FROM emogi_rollup(bom(), 'bicycle') WHERE level BETWEEN 0 AND 2 GROUP BY level ORDER BY level;
 SELECT part, component, r.quantity * b.quantity AS total FROM emogi_rollup(bom(), 'bicycle') r JOIN bom b ON part = vertex ORDER BY 1, 2;
 SELECT * FROM emogi_rollup(bom(), 'bicycle', edge_filter => 'component <> $1', params => 'screw'::text);
 SELECT * FROM emogi_rollup('bom'::regclass, 'hub', columns => 'part, component, quantity');

@@ -80,6 +80,14 @@ SELECT check_all(30, true);
 SELECT count(*) > 100 AS through_indexes FROM emogi_runs WHERE pid = pg_backend_pid() AND function = 'emogi_simple_paths' AND cache = 'index';
 RESET emogi.index_search_min_size;
 
+-- Text that looks like an array, and arrays of sources.
+CREATE TABLE words AS SELECT 'a' AS src, 'b' AS dst UNION ALL SELECT 'b', 'c';
+SELECT * FROM emogi_simple_paths('words', 'a', '{b,c}');
+SELECT * FROM emogi_simple_paths('words', '{a}', 'c');
+SELECT * FROM emogi_simple_paths('words', 'a', '{x,y}');
+SELECT * FROM emogi_simple_paths('words', 'a', '{x,y}'::text[]);
+SELECT * FROM emogi_simple_paths('grid', ARRAY[1, 3], 4);
+
 -- A search is canceled.
 CREATE TABLE grid AS SELECT i AS src, j AS dst FROM generate_series(0, 30) i, generate_series(0, 30) j WHERE i <> j;
 SELECT count(*) FROM emogi_simple_paths('grid', 0, 30, 3);

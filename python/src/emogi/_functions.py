@@ -713,7 +713,7 @@ class Functions:
         """
         return self._rows("similarity", {"measure": measure, "top_k": top_k, "cutoff": cutoff, "pairs": pairs, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
-    def simple_paths(self, source: Key | None, target: Key | None, max_depth: int | None = None, max_cost: float | None = None, max_paths: int | None = 1000, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+    def simple_paths(self, source: Key | None, target: Key | Keys | None, max_depth: int | None = None, max_cost: float | None = None, max_paths: int | None = 1000, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Vertices of the paths without a repeated vertex from source to targets, the fewest edges first.
 
         Columns: path_id (integer), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
