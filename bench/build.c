@@ -1,5 +1,5 @@
 /*
- * build.c: edges and Graphs in private memory, for programs without a server.
+ * build.c: build edge sets and graphs in private memory, for programs without a server.
  */
 #include "build.h"
 
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #define HUGE_PAGE_BYTES ((size_t) 2 << 20)
-#define POPULATE_BYTES ((size_t) 16 << 20)	/* that a thread takes at a time */
+#define POPULATE_BYTES ((size_t) 16 << 20)	/* bytes a thread populates at a time */
 
-/* Memory that the threads populate. */
+/* Memory to be populated by the threads of a pool. */
 typedef struct Population
 {
 	char	   *memory;
@@ -53,7 +53,7 @@ emogi_map_memory(size_t bytes)
 	return mapped;
 }
 
-/* Populate pieces. */
+/* Populate pieces until none is left. */
 static void
 populate_pieces(void *arg, int thread, int nthreads)
 {
@@ -190,7 +190,7 @@ emogi_edge_set_fill_weighted(EmogiEdgeSet *set, const EmogiEdge *edges, const do
 	return true;
 }
 
-/* Fail for want of memory. */
+/* Report that memory could not be mapped. */
 static EmogiStatus
 no_memory(EmogiError *error, size_t bytes)
 {
@@ -201,7 +201,7 @@ no_memory(EmogiError *error, size_t bytes)
 
 int			emogi_build_fill = -1;
 
-/* Map memory for a Graph or its making. */
+/* Map memory for a graph or its scratch. */
 static void *
 map_for_graph(size_t bytes)
 {
@@ -212,7 +212,7 @@ map_for_graph(size_t bytes)
 	return memory;
 }
 
-/* Take the second step of csr.h, with the scratch of the first still in place. */
+/* Run the second step of csr.h while the scratch of the first is still allocated. */
 static EmogiStatus
 build_csr(EmogiPool *pool, const EmogiEdges *edges, const EmogiKeyNumbers *keys, EmogiDirection direction,
 		  bool with_backward, EmogiBuiltGraph *built, EmogiControl *control, EmogiError *error)

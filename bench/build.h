@@ -1,5 +1,5 @@
 /*
- * acquire.h: edges and Graphs in private memory, for programs without a server.
+ * build.h: edge sets and graphs in private memory, for programs without a server.
  */
 #ifndef EMOGI_BENCH_BUILD_H
 #define EMOGI_BENCH_BUILD_H
@@ -7,16 +7,16 @@
 #include "contract/builder.h"
 #include "threads/pool.h"
 
-/* Edges in chunks that lie one after the other in one mapping. */
+/* Edges in chunks, stored contiguously in one mapping. */
 typedef struct EmogiEdgeSet
 {
-	EmogiEdges	edges;			/* what the functions of csr.h take */
+	EmogiEdges	edges;			/* input of the functions of csr.h */
 	EmogiEdgeChunk **chunks;	/* [edges.nchunks] */
 	void	   *memory;
 	size_t		memory_bytes;
 } EmogiEdgeSet;
 
-/* A Graph and its memory, and what building it took. */
+/* A graph, its memory, and the times of building it. */
 typedef struct EmogiBuiltGraph
 {
 	EmogiGraph	graph;
@@ -27,18 +27,24 @@ typedef struct EmogiBuiltGraph
 	double		csr_ms;
 } EmogiBuiltGraph;
 
-/* Map bytes of zeros that are taken when they are touched, in huge pages where there are any; NULL without memory. */
+/*
+ * Map zeroed memory that is populated on first touch, with huge pages if available; returns NULL if
+ * out of memory.
+ */
 extern void *emogi_map_memory(size_t bytes);
 
-/* Take mapped memory now, by all threads of the pool; false when there is not enough. */
+/* Populate mapped memory with all threads of the pool; returns false if out of memory. */
 extern bool emogi_populate_memory(EmogiPool *pool, void *memory, size_t bytes);
 extern void emogi_unmap_memory(void *memory, size_t bytes);
 
-/* Make nchunks empty chunks; false without memory. */
+/* Allocate nchunks empty chunks; returns false if out of memory. */
 extern bool emogi_edge_set_create(EmogiEdgeSet *set, uint64_t nchunks);
 extern void emogi_edge_set_free(EmogiEdgeSet *set);
 
-/* Put nedges edges into chunks of at most per_chunk <= EMOGI_CHUNK_EDGES; false without memory. */
+/*
+ * Store nedges edges in chunks of at most per_chunk <= EMOGI_CHUNK_EDGES; returns false if out of
+ * memory.
+ */
 extern bool emogi_edge_set_fill(EmogiEdgeSet *set, const EmogiEdge *edges, uint64_t nedges, uint64_t per_chunk);
 
 /* The same with weights [nedges]; per_chunk <= EMOGI_CHUNK_WEIGHTED_EDGES. */
@@ -49,10 +55,10 @@ extern bool emogi_edge_set_fill_weighted(EmogiEdgeSet *set, const EmogiEdge *edg
 extern void emogi_edge_chunk_bound(EmogiEdgeChunk *chunk);
 extern void emogi_edge_set_bound(EmogiEdgeSet *set);
 
-/* For tests: the byte with which the memory of Graphs, and of their making, is filled beforehand; -1 = none. */
+/* For tests: fill byte for the memory of graphs and for scratch memory; -1 = none. */
 extern int	emogi_build_fill;
 
-/* Take both steps of csr.h. What is not EMOGI_OK leaves nothing allocated. */
+/* Run both steps of csr.h. Frees all memory unless it returns EMOGI_OK. */
 extern EmogiStatus emogi_build_graph(EmogiPool *pool, const EmogiEdges *edges, EmogiDirection direction,
 									 bool with_backward, EmogiBuiltGraph *built, EmogiControl *control,
 									 EmogiError *error);

@@ -1,5 +1,5 @@
 /*
- * remote_cancel.c: a thread that cancels a run after a while.
+ * cancel.c: a thread that cancels a run after a delay.
  */
 #include "cancel.h"
 
@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-/* Wait until the time is up or the run is over. */
+/* Wait until the delay has passed or the run has returned. */
 static void *
 wait_and_cancel(void *arg)
 {

@@ -1,9 +1,11 @@
--- Cold emogi_bfs against a parallel count(*) of the same table: what a first call costs, by phase.
+-- Cold emogi_bfs compared with a parallel count(*) of the same table: time of a first call, by
+-- phase.
 --
 --   psql -X -v edges=20000000 -v vertices=1250000 -f bench/cold_bfs.sql
 --
--- Needs a database with the extension; makes and drops the table emogi_bench_edges. The two run in turn, seven times
--- after a warm-up, the graph evicted before each; the figures are medians, the ratios are what counts.
+-- Requires a database with the extension. Creates and drops the table emogi_bench_edges. Both run
+-- in turn, seven times after a warm-up, and the graph is evicted before each call. Figures are
+-- medians; the ratios are the result.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 20000000 \endif
 \if :{?vertices} \else \set vertices 1250000 \endif

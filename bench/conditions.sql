@@ -1,12 +1,16 @@
--- Searches of a written table with conditions on its rows, beside a recursive CTE with indexes.
+-- Searches of a table under writes with conditions on its rows, compared with a recursive CTE with
+-- indexes.
 --
 --   psql -X -v edges=1000000 -v vertices=100000 -f bench/conditions.sql
 --
--- Needs a database with emogi preloaded, and a superuser. Makes and drops the table emogi_bench_kg and the role emogi_bench_tenant. Vertices reached by a BFS of
--- depth 4; each call, also each of the CTE, comes after a committed INSERT of a row that the condition allows. The two ways in turn, 15 times each, after 3 calls that are not counted;
--- medians, ms, of the whole statements. All answers are compared (the CTE's has one row more). In the first three cases the
--- calls that are not counted build the graph that is followed. In the last three no graph is there that would do: a window of
--- time and a parameter have another value in each call, and before a first call all graphs are evicted.
+-- Requires a database with emogi preloaded, and a superuser. Creates and drops the table
+-- emogi_bench_kg and the role emogi_bench_tenant. Counts the vertices reached by a BFS of depth 4.
+-- Each call, including those of the CTE, follows a committed INSERT of a row that satisfies the
+-- condition. Both methods run in turn, 15 times each, after 3 uncounted calls. Prints medians in ms
+-- of the whole statements. All answers are compared (the CTE's has one more row). In the first
+-- three cases the uncounted calls build the graph, which is then kept up to date. In the last three
+-- there is no usable graph: the time range or the parameter differs in each call, and all graphs
+-- are evicted before the first call.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 1000000 \endif
 \if :{?vertices} \else \set vertices 100000 \endif

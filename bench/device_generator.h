@@ -1,5 +1,6 @@
 /*
- * device_generator.h: the contract between emogi_bench and emogi_bench_cuda.so, which makes synthetic graphs on a GPU.
+ * device_generator.h: interface between emogi_bench and emogi_bench_cuda.so, which builds synthetic
+ * graphs on a GPU.
  */
 #ifndef EMOGI_BENCH_DEVICE_GENERATOR_H
 #define EMOGI_BENCH_DEVICE_GENERATOR_H
@@ -10,17 +11,21 @@
 extern "C" {
 #endif
 
-/* Changes whenever something below or the graphs do; a module of another build is refused. */
+/*
+ * Incremented when the definitions below or the generated graphs change; other modules are
+ * rejected.
+ */
 #define EMOGI_GENERATOR_ABI 2
 
-/* A Graph in device memory. */
+/* A graph in device memory. */
 typedef struct EmogiDeviceGraph EmogiDeviceGraph;
 
 /*
- * generate() makes the Graph that emogi_generate, emogi_build_graph(EMOGI_BOTH) and emogi_remove_repeats make of a recipe,
- * bit for bit, and says how large it is; fetch() copies it into a view that emogi_csr_view has laid out for that size (weights
- * only where the recipe has any); release() frees all that was taken, also after a failure of fetch(). A failure of
- * generate() leaves nothing taken.
+ * generate() builds the graph that emogi_generate, emogi_build_graph(EMOGI_BOTH) and
+ * emogi_remove_repeats build from a recipe, bit for bit, and returns its size. fetch() copies it
+ * into a view that emogi_csr_view has laid out for that size, with weights only if the recipe has
+ * them. release() frees all memory, also after a failure of fetch(). If generate() fails, it frees
+ * its memory.
  */
 typedef struct EmogiDeviceGenerator
 {
@@ -31,7 +36,7 @@ typedef struct EmogiDeviceGenerator
 	void		(*release) (EmogiDeviceGraph *made);
 } EmogiDeviceGenerator;
 
-/* What the module exports; looked up by dlsym. Returns without touching the driver. */
+/* The function exported by the module, looked up by dlsym. Does not call the driver. */
 #define EMOGI_GENERATOR_ENTRY "emogi_device_generator"
 typedef const EmogiDeviceGenerator *(*EmogiDeviceGeneratorEntry) (void);
 

@@ -1,6 +1,7 @@
 /*
- * direct.c: directed graphs of undirected ones. A list of the symmetric graph falls into two: where edges lead to from the vertex, and where
- * they come from.
+ * direct.c: derive directed graphs from undirected ones.
+ *
+ * Each adjacency list of the symmetric graph is divided into outgoing and incoming edges.
  */
 #include "direct.h"
 
@@ -19,7 +20,7 @@ typedef struct Directing
 	uint64_t	next;			/* atomic: next vertices */
 } Directing;
 
-/* Say whether the edge between two vertices leads from u to v. */
+/* Return true if the edge between two vertices leads from u to v. */
 static inline bool
 leads(uint64_t seed, uint64_t u, uint64_t v)
 {
@@ -28,7 +29,7 @@ leads(uint64_t seed, uint64_t u, uint64_t v)
 	return (emogi_random(seed + 2, pair) >> 63 != 0) == (u < v);
 }
 
-/* Count the edges that lead from a vertex. */
+/* Count the outgoing edges of a vertex. */
 static uint64_t
 count_out(const Directing *directing, uint64_t v)
 {
@@ -40,7 +41,7 @@ count_out(const Directing *directing, uint64_t v)
 	return count;
 }
 
-/* Put a list's entries where they belong. */
+/* Copy the edges of a list to the outgoing and incoming lists of its vertex. */
 static void
 divide_list(const Directing *directing, uint64_t v)
 {
@@ -60,7 +61,7 @@ divide_list(const Directing *directing, uint64_t v)
 	}
 }
 
-/* Count all lists. */
+/* Count the outgoing edges of all vertices. */
 static void
 count_lists(void *arg, int thread, int nthreads)
 {
@@ -77,7 +78,7 @@ count_lists(void *arg, int thread, int nthreads)
 		}
 }
 
-/* Divide all lists. */
+/* Divide the lists of all vertices. */
 static void
 divide_lists(void *arg, int thread, int nthreads)
 {
@@ -89,7 +90,7 @@ divide_lists(void *arg, int thread, int nthreads)
 			divide_list(directing, i);
 }
 
-/* Make offsets of counts, both ways. */
+/* Compute the offsets of both directions from the counts. */
 static void
 add_up(Directing *directing)
 {

@@ -1,5 +1,5 @@
 /*
- * direct.h: directed graphs of undirected ones.
+ * direct.h: derive directed graphs from undirected ones.
  */
 #ifndef EMOGI_BENCH_DIRECT_H
 #define EMOGI_BENCH_DIRECT_H
@@ -7,8 +7,9 @@
 #include "build.h"
 
 /*
- * Replace a symmetric Graph without repeats and self-loops by one in which every edge leads one way, as the seed says, with its
- * transpose; false without memory. Vertices and weights stay.
+ * Replace a symmetric graph without repeated edges and self-loops by a graph in which each edge has
+ * one direction, chosen by the seed, together with its transpose. Returns false if out of memory.
+ * Vertices and weights do not change.
  */
 extern bool emogi_direct_edges(EmogiPool *pool, uint64_t seed, EmogiBuiltGraph *built);
 

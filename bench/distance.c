@@ -1,10 +1,12 @@
 /*
- * distance.c: how many iterations of PageRank bring the ranks within a distance of where they converge.
+ * distance.c: find the number of PageRank iterations after which the ranks are within a given
+ * distance of the fixed point.
  *
- * An iteration brings the ranks nearer to the fixed point by a factor of at most the damping d, in L1, so after a change c they are
- * no farther from it than c d / (1 - d): a run that stops below such a change gives a number of iterations that is
- * enough. The distance falls with the iterations, very nearly geometrically, so that between this number and none the
- * fewest are found by interpolating its logarithm, in a few runs of a fixed number of iterations each.
+ * An iteration reduces the L1 distance to the fixed point by a factor of at most the damping d.
+ * After a change c the distance is therefore at most c d / (1 - d), and a run that stops below such
+ * a change yields a sufficient number of iterations. The distance decreases almost geometrically,
+ * so the minimum between this number and 0 is found by interpolating the logarithm of the distance,
+ * in a few runs with fixed numbers of iterations.
  */
 #include "series.h"
 
@@ -12,9 +14,9 @@
 
 #define REFERENCE_CHANGE 1e-14
 #define REFERENCE_ITERATIONS 2000
-#define GUESSES 8				/* by interpolation; after that the interval is halved */
+#define GUESSES 8				/* by interpolation; bisection afterwards */
 
-/* Get the L1 distance of values, or of 1/n where values is NULL, from the reference. */
+/* Get the L1 distance of values, or of 1/n if values is NULL, from the reference. */
 static double
 distance_of(const EmogiBench *bench, const double *values)
 {
@@ -26,7 +28,7 @@ distance_of(const EmogiBench *bench, const double *values)
 	return sum;
 }
 
-/* Make the reference, unless it is there; false when it does not fit in memory. */
+/* Compute the reference if it does not exist; returns false if it does not fit in memory. */
 static bool
 make_reference(EmogiBench *bench, EmogiSeries *series)
 {
@@ -47,12 +49,12 @@ make_reference(EmogiBench *bench, EmogiSeries *series)
 		emogi_bench_die("no memory for the reference", NULL);
 	for (uint64_t v = 0; v < n; v++)
 		bench->reference[v] = run.result.columns[0].float64[v];
-	printf("  reference: %u iterations on %s, %.1f ms, the last changes %.2g\n", run.result.nlevels, series->engine->name,
+	printf("  reference: %u iterations on %s, %.1f ms, last change %.2g\n", run.result.nlevels, series->engine->name,
 		   run.result.run_ms, run.result.change);
 	return true;
 }
 
-/* Guess where in low .. high the distance falls to what is wanted. */
+/* Interpolate the iteration in low .. high at which the distance falls to the wanted one. */
 static int64_t
 guess(int64_t low, double low_distance, int64_t high, double high_distance, double wanted, int nguesses)
 {
@@ -88,7 +90,7 @@ emogi_bench_find_iterations(EmogiBench *bench, EmogiSeries *series)
 	low_distance = distance_of(bench, NULL);
 	high_distance = distance_of(bench, run.result.columns[0].float64);
 	if (!(high_distance <= wanted))
-		emogi_bench_die("the distance that was asked for is below what the reference can tell", NULL);
+		emogi_bench_die("the requested distance is below the accuracy of the reference", NULL);
 	for (query.tolerance = 0.0; high - low > 1; nruns++)
 	{
 		double		distance;

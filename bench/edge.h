@@ -1,8 +1,11 @@
 /*
- * edge.h: edge i of a synthetic graph, and the weight of an edge, as functions of the recipe alone. Plain inline C that gcc and
- * nvcc both take, so that any thread of either machine can make any of them and all make the same.
+ * edge.h: edge i of a synthetic graph, and the weight of an edge, as functions of the recipe alone.
  *
- * Kron and urand are those of the GAP Benchmark Suite; its random numbers are not: here edge i depends on (seed, i).
+ * Plain inline C for gcc and nvcc, so that any thread on the host or the device computes the same
+ * edge.
+ *
+ * Kron and urand are those of the GAP Benchmark Suite, except for the random numbers: here edge i
+ * depends on (seed, i).
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3.
  * [2] D. Chakrabarti, Y. Zhan, C. Faloutsos. R-MAT: A Recursive Model for Graph Mining. SDM 2004. Section 3.
@@ -18,29 +21,29 @@
 typedef enum EmogiGenerator
 {
 	EMOGI_KRON = 0,				/* R-MAT with A 0.57, B 0.19, C 0.19, vertices permuted */
-	EMOGI_URAND,				/* both ends uniform */
-	EMOGI_GRID,					/* a square, row by row, each vertex joined to the next in its row and in its column */
+	EMOGI_URAND,				/* both endpoints uniform */
+	EMOGI_GRID,					/* a square in row-major order, joined along rows and columns */
 	EMOGI_PATH,					/* each vertex joined to the next */
 	EMOGI_STAR,					/* vertex 0 joined to all others */
-	EMOGI_RMAT,					/* as kron with any A, B, C */
-	EMOGI_FILE,					/* as a file has them: no function of the recipe */
+	EMOGI_RMAT,					/* as kron, with any A, B, C */
+	EMOGI_FILE,					/* read from a file, not a function of the recipe */
 	EMOGI_NGENERATORS
 } EmogiGenerator;
 
-/* All that a graph follows from. Made by emogi_recipe. */
+/* All parameters of a graph. Created by emogi_recipe. */
 typedef struct EmogiRecipe
 {
 	EmogiGenerator generator;
 	int			scale;			/* kron, rmat, urand: nkeys = 2^scale */
 	uint64_t	seed;
-	uint32_t	upto[3];		/* kron, rmat: A, A + B, A + B + C, of 2^32: below which number a step takes which quarter */
-	uint64_t	side;			/* grid: vertices in a row */
-	uint64_t	nkeys;			/* keys are 0 .. nkeys-1; not all need occur */
-	uint64_t	nedges;			/* before both directions, repeats and self-loops among them */
+	uint32_t	upto[3];		/* kron, rmat: A, A + B, A + B + C, times 2^32 */
+	uint64_t	side;			/* grid: vertices per row */
+	uint64_t	nkeys;			/* keys are 0 .. nkeys-1; not all occur in edges */
+	uint64_t	nedges;			/* each edge counted once; includes repeated edges and self-loops */
 	uint32_t	max_weight;		/* <= 255; 0 = no weights */
 } EmogiRecipe;
 
-/* Get number i of a sequence of random ones. */
+/* Get number i of a random sequence. */
 EMOGI_INLINE uint64_t
 emogi_random(uint64_t seed, uint64_t i)
 {
@@ -51,7 +54,7 @@ emogi_random(uint64_t seed, uint64_t i)
 	return x ^ x >> 31;
 }
 
-/* Permute 0 .. 2^scale - 1: each step has an inverse on scale bits. */
+/* Permute 0 .. 2^scale - 1: each step is invertible on scale bits. */
 EMOGI_INLINE uint64_t
 emogi_permute(uint64_t v, int scale, uint64_t seed)
 {
@@ -66,7 +69,7 @@ emogi_permute(uint64_t v, int scale, uint64_t seed)
 	return v & mask;
 }
 
-/* Choose one of the four quarters at each of scale steps. */
+/* Choose one of the four quadrants at each of scale steps. */
 EMOGI_INLINE EmogiEdge
 emogi_rmat_edge(const EmogiRecipe *recipe, uint64_t i)
 {
@@ -129,7 +132,10 @@ emogi_make_edge(const EmogiRecipe *recipe, uint64_t i)
 	return edge;
 }
 
-/* Choose the weight of the edge between the vertices numbered u and v: 1 .. max_weight, the same both ways. */
+/*
+ * Compute the weight of the edge between the vertices numbered u and v: 1 .. max_weight, the same
+ * in both directions.
+ */
 EMOGI_INLINE uint8_t
 emogi_make_weight(uint64_t seed, uint32_t max_weight, uint64_t u, uint64_t v)
 {

@@ -1,5 +1,5 @@
 /*
- * edge_file.c: the edges of a graph from a text file.
+ * edge_file.c: read the edges of a graph from a text file.
  */
 #include "edge_file.h"
 
@@ -10,7 +10,7 @@
 
 #define FIRST_CAPACITY ((uint64_t) 1 << 16)
 
-/* Edges that have been read so far. */
+/* The edges read so far. */
 typedef struct EdgeList
 {
 	EmogiEdge  *edges;			/* [capacity], malloced */
@@ -18,7 +18,7 @@ typedef struct EdgeList
 	uint64_t	capacity;
 } EdgeList;
 
-/* Say what is wrong with a file. */
+/* Set an error about a file; returns the status. */
 static EmogiStatus
 refuse(EmogiError *error, EmogiStatus status, const char *message, const char *path, uint64_t line)
 {
@@ -30,7 +30,7 @@ refuse(EmogiError *error, EmogiStatus status, const char *message, const char *p
 	return status;
 }
 
-/* Add an edge; false without memory. */
+/* Add an edge; returns false if out of memory. */
 static bool
 add_edge(EdgeList *list, EmogiEdge edge)
 {
@@ -48,7 +48,7 @@ add_edge(EdgeList *list, EmogiEdge edge)
 	return true;
 }
 
-/* Read a number and step over it; false when there is none that ends at a blank. */
+/* Read a number and advance past it; returns false unless a number followed by a blank is found. */
 static bool
 take_number(const char **text, int64_t *number)
 {
@@ -78,12 +78,12 @@ read_lines(FILE *file, const char *path, EdgeList *list, EmogiError *error)
 		if (*at == '\0' || *at == '#' || *at == '%')
 			continue;
 		if (!take_number(&at, &edge.src) || !take_number(&at, &edge.dst))
-			status = refuse(error, EMOGI_BAD_INPUT, "not a pair of numbers", path, line);
+			status = refuse(error, EMOGI_BAD_INPUT, "line is not a pair of numbers", path, line);
 		else if (!add_edge(list, edge))
-			status = refuse(error, EMOGI_NO_MEMORY, "no memory for the edges of a file", path, line);
+			status = refuse(error, EMOGI_NO_MEMORY, "out of memory for the edges of a file", path, line);
 	}
 	if (status == EMOGI_OK && ferror(file))
-		status = refuse(error, EMOGI_BAD_INPUT, "cannot read a file of edges", path, 0);
+		status = refuse(error, EMOGI_BAD_INPUT, "could not read edge file", path, 0);
 	free(text);
 	return status;
 }
@@ -96,13 +96,13 @@ emogi_read_edges(const char *path, EmogiEdgeSet *set, EmogiError *error)
 	EmogiStatus status;
 
 	if (file == NULL)
-		return refuse(error, EMOGI_BAD_INPUT, "cannot open a file of edges", path, 0);
+		return refuse(error, EMOGI_BAD_INPUT, "could not open edge file", path, 0);
 	status = read_lines(file, path, &list, error);
 	fclose(file);
 	if (status == EMOGI_OK && list.nedges == 0)
-		status = refuse(error, EMOGI_BAD_INPUT, "a file without edges", path, 0);
+		status = refuse(error, EMOGI_BAD_INPUT, "edge file contains no edges", path, 0);
 	if (status == EMOGI_OK && !emogi_edge_set_fill(set, list.edges, list.nedges, EMOGI_CHUNK_EDGES))
-		status = refuse(error, EMOGI_NO_MEMORY, "no memory for the edges of a file", path, 0);
+		status = refuse(error, EMOGI_NO_MEMORY, "out of memory for the edges of a file", path, 0);
 	free(list.edges);
 	return status;
 }

@@ -1,5 +1,5 @@
 /*
- * edge_file.h: the edges of a graph from a text file.
+ * edge_file.h: read the edges of a graph from a text file.
  */
 #ifndef EMOGI_BENCH_EDGE_FILE_H
 #define EMOGI_BENCH_EDGE_FILE_H
@@ -7,9 +7,10 @@
 #include "build.h"
 
 /*
- * Read "source target" pairs, one a line: whole numbers of 64 bits between blanks. What follows the pair is not looked
- * at, empty lines and those that begin with # or % are left out. BAD_INPUT names the line that cannot be understood, the
- * file that cannot be read or has no edge; nothing is left allocated after what is not OK.
+ * Read "source target" pairs, one per line: 64-bit integers separated by blanks. The rest of a line
+ * is ignored. Empty lines and lines that begin with # or % are skipped. EMOGI_BAD_INPUT is returned
+ * for an invalid line, with its number, for a file that cannot be read, and for a file without
+ * edges. Frees all memory unless it returns EMOGI_OK.
  */
 extern EmogiStatus emogi_read_edges(const char *path, EmogiEdgeSet *set, EmogiError *error);
 

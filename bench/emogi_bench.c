@@ -1,5 +1,6 @@
 /*
- * emogi_bench.c: makes a synthetic graph, or reads one, and times the algorithms on the engines, without a server.
+ * emogi_bench.c: benchmark of the algorithms on a synthetic graph or on that of a file, on all
+ * engines, without a server.
  */
 #include "load.h"
 #include "make_graph.h"
@@ -7,7 +8,7 @@
 
 #include <math.h>
 
-#define TOP_K 10				/* vertices, of similarities without pairs */
+#define TOP_K 10				/* k of top-k similarity, used if there are no pairs */
 #define WALK_LENGTH 80
 #define DAMPING 0.85
 
@@ -24,10 +25,10 @@ choose_sources(EmogiBench *bench)
 		bench->sources[0] = (uint32_t) options->source;
 	}
 	else if (!emogi_pick_sources(&bench->built.graph, options->seed + 27, bench->sources, options->nsources))
-		emogi_bench_die("no vertex has a neighbour", NULL);
+		emogi_bench_die("no vertex has an edge", NULL);
 }
 
-/* Choose the pairs, unless similarities of all vertices are wanted. */
+/* Choose the pairs, unless top-k similarity of all vertices is requested. */
 static void
 choose_pairs(EmogiBench *bench)
 {
@@ -38,12 +39,12 @@ choose_pairs(EmogiBench *bench)
 	bench->npairs = bench->options.npairs < n ? bench->options.npairs : n;
 	bench->pairs = emogi_map_memory(2 * bench->npairs * sizeof *bench->pairs);
 	if (bench->pairs == NULL)
-		emogi_bench_die("no memory for the pairs", NULL);
+		emogi_bench_die("out of memory for the pairs", NULL);
 	for (uint64_t i = 0; i < 2 * bench->npairs; i++)
 		bench->pairs[i] = (uint32_t) (emogi_random(bench->options.seed + 81, i) % n);
 }
 
-/* Choose what bfs_sums searches from. */
+/* Choose the sources of bfs_sums. */
 static void
 choose_samples(EmogiBench *bench)
 {
@@ -53,12 +54,12 @@ choose_samples(EmogiBench *bench)
 	bench->nsamples = asked > 0 && asked < n ? asked : n;
 	bench->samples = emogi_map_memory(bench->nsamples * sizeof *bench->samples);
 	if (bench->samples == NULL)
-		emogi_bench_die("no memory for the samples", NULL);
+		emogi_bench_die("out of memory for the samples", NULL);
 	if (!emogi_pick_sources(&bench->built.graph, bench->options.seed + 82, bench->samples, (int) bench->nsamples))
-		emogi_bench_die("no vertex has a neighbour", NULL);
+		emogi_bench_die("no vertex has an edge", NULL);
 }
 
-/* Get the bytes of a column of an answer, the longest that is asked for. */
+/* Get the bytes of the longest result column of any requested algorithm. */
 static size_t
 answer_bytes(const EmogiBench *bench)
 {
@@ -68,7 +69,7 @@ answer_bytes(const EmogiBench *bench)
 	return bytes > walks ? bytes : walks;
 }
 
-/* Choose where leaps go, if not anywhere. */
+/* Choose the teleport proportions of personalized PageRank, if requested. */
 static void
 choose_leaps(EmogiBench *bench)
 {
@@ -80,7 +81,7 @@ choose_leaps(EmogiBench *bench)
 		return;
 	bench->teleport = emogi_map_memory(n * sizeof(double));
 	if (bench->teleport == NULL)
-		emogi_bench_die("no memory for the proportions of leaps", NULL);
+		emogi_bench_die("out of memory for the teleport proportions", NULL);
 	for (uint64_t i = 0; i < (uint64_t) bench->options.nleaps; i++)
 	{
 		double		part = 1.0 + (double) (emogi_random(seed + 91, i) % 1000);
@@ -92,7 +93,7 @@ choose_leaps(EmogiBench *bench)
 		bench->teleport[v] /= sum;
 }
 
-/* Make the Graph, the sources, the pairs, and room for start values and answers. */
+/* Build the graph, choose the sources and pairs, and allocate start values and results. */
 static void
 prepare(EmogiBench *bench)
 {
@@ -102,12 +103,12 @@ prepare(EmogiBench *bench)
 	bytes = bench->built.graph.nvertices * sizeof(double);
 	bench->values = emogi_map_memory(bytes);
 	if (bench->values == NULL)
-		emogi_bench_die("no memory for the start values", NULL);
+		emogi_bench_die("out of memory for the start values", NULL);
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
 	{
 		bench->arrays[i] = emogi_map_memory(answer_bytes(bench));
 		if (bench->arrays[i] == NULL)
-			emogi_bench_die("no memory for the answers", NULL);
+			emogi_bench_die("out of memory for the results", NULL);
 	}
 	choose_sources(bench);
 	choose_samples(bench);
@@ -115,7 +116,7 @@ prepare(EmogiBench *bench)
 	choose_leaps(bench);
 }
 
-/* Give all memory back. */
+/* Free all memory. */
 static void
 clean_up(EmogiBench *bench)
 {
@@ -133,7 +134,7 @@ clean_up(EmogiBench *bench)
 	emogi_pool_destroy(bench->pool);
 }
 
-/* Get what is asked of the papers' systems on a GPU, with one placement and mapping. */
+/* Get the options of the papers' systems for one placement and mapping. */
 static EmogiPapersQuery
 ask_papers(const EmogiBenchOptions *options, EmogiPlacement placement, EmogiMapping mapping)
 {
@@ -145,7 +146,7 @@ ask_papers(const EmogiBenchOptions *options, EmogiPlacement placement, EmogiMapp
 	return papers;
 }
 
-/* Run everything that was asked of a placement, with every mapping. */
+/* Run all requested algorithms with one placement and all mappings. */
 static void
 run_placement(EmogiBench *bench, EmogiSeries *series, EmogiPlacement placement, uint64_t graph_id)
 {
@@ -163,8 +164,7 @@ run_placement(EmogiBench *bench, EmogiSeries *series, EmogiPlacement placement, 
 	series->engine->forget(series->state, graph_id);
 }
 
-/* Run everything that was asked of one engine. */
-/* Open the engines of the other GPUs whose links are asked for. */
+/* Open the engines of the other GPUs whose links are requested. */
 static void
 open_helpers(const EmogiBenchOptions *options, EmogiSeries *series)
 {
@@ -176,6 +176,7 @@ open_helpers(const EmogiBenchOptions *options, EmogiSeries *series)
 			emogi_bench_die("could not open the engine of another GPU", &error);
 }
 
+/* Run all requested placements, mappings and algorithms on one engine. */
 static void
 run_engine(EmogiBench *bench, bool cuda)
 {
@@ -228,6 +229,6 @@ main(int argc, char **argv)
 	clean_up(&bench);
 	if ((bench.options.csv != NULL && fclose(bench.options.csv) != 0) ||
 		(bench.options.summary != NULL && fclose(bench.options.summary) != 0))
-		emogi_bench_die("could not write the files of figures", NULL);
+		emogi_bench_die("could not write the result files", NULL);
 	return bench.failed ? 1 : 0;
 }

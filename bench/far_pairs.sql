@@ -1,11 +1,14 @@
--- Functions for many pairs of vertices, where the pairs are few and far apart, against emogi_shortest_path in a LATERAL join.
+-- Functions for many pairs of vertices, with few distant pairs, compared with emogi_shortest_path
+-- in a LATERAL join.
 --
 --   psql -X [-v edges=100000] [-v turns=7] [-v only=REGEXP] -f bench/far_pairs.sql
 --
--- Needs a database with the extension, and a superuser. Makes and drops tables emogi_far_*: a grid like a road network, a path, two grids that
--- are not connected, and random edges (8 a vertex), of about so many edges each. All calls take the edges both ways. The graphs are cached
--- before. The ways in turn, so many times each; medians, ms, of the whole statements, and the ratio to the best other way. emogi_bfs is a search
--- of all vertices from the one source, joined with the targets. only: function, graph, kind and number, as in the first columns.
+-- Requires a database with the extension, and a superuser. Creates and drops tables emogi_far_*: a
+-- road-like grid, a path, two disconnected grids, and random edges (8 per vertex), each with about
+-- `edges` edges. All calls use direction 'both', with cached graphs. The methods run in turn,
+-- `turns` times each. Prints medians in ms of the whole statements, and the ratio to the best
+-- alternative. emogi_bfs searches all vertices from the single source and is joined with the
+-- targets. only: regular expression for function, graph, kind and number, the first columns.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 100000 \endif
 \if :{?turns} \else \set turns 7 \endif
@@ -23,7 +26,7 @@ CREATE UNLOGGED TABLE emogi_far_path (LIKE emogi_far_grid);
 CREATE UNLOGGED TABLE emogi_far_parts (LIKE emogi_far_grid);
 CREATE UNLOGGED TABLE emogi_far_random (LIKE emogi_far_grid);
 
--- Vertices are 10,000 x + y: the width is x, the height one and a half times that.
+-- Vertices are 10,000 x + y; x is the width, and the height is 1.5 times the width.
 INSERT INTO emogi_far_grid
 SELECT 10000 * x + y, 10000 * (x + 1 - d) + y + d, 1 + abs(hashint4(20000 * x + 2 * y + d)) % 1000 / 100.0
 FROM generate_series(0, :width - 1) x, generate_series(0, :width * 3 / 2 - 1) y, generate_series(0, 1) d
@@ -37,7 +40,7 @@ SELECT (hashint8extended(g, 1) & 9223372036854775807) % (:edges / 8), (hashint8e
 FROM generate_series(1, :edges::bigint) g;
 VACUUM (FREEZE, ANALYZE) emogi_far_grid, emogi_far_path, emogi_far_parts, emogi_far_random;
 
--- The pairs of a graph, n of them.
+-- n pairs of a graph.
 CREATE TEMP TABLE pairs_of (graph text, kind text, query text);
 INSERT INTO pairs_of VALUES
 	('grid', 'far', format('SELECT (5 + i) * 10000 + 5 AS a, (%1$s - i) * 10000 + %1$s + i AS b FROM generate_series(1, %%s) i', :width - 70)),

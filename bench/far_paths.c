@@ -1,7 +1,9 @@
 /*
- * far_paths.c: how long it takes to prepare a graph for far shortest paths, how many bytes that takes, and how long random paths take then.
+ * far_paths.c: measure contraction hierarchies for shortest paths: time and memory of the build,
+ * and time of random queries with and without the hierarchy.
  *
- * Edges weigh what they do in the graph and a fraction that follows from their ends, so that sums are rounded as those of lengths are.
+ * A weight is that of the graph plus a fraction derived from the endpoints, so that sums are
+ * rounded as sums of lengths are.
  */
 #include "edge.h"
 #include "series.h"
@@ -11,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* Order times for qsort. */
+/* Compare times for qsort. */
 static int
 compare_times(const void *a, const void *b)
 {
@@ -21,7 +23,7 @@ compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Make the weights of one orientation, the same both ways. */
+/* Compute the weights of one direction; an edge has the same weight in both. */
 static double *
 make_weights(const EmogiBench *bench, const EmogiAdjacency *lists)
 {
@@ -29,7 +31,7 @@ make_weights(const EmogiBench *bench, const EmogiAdjacency *lists)
 	double	   *weights = emogi_map_memory((lists->nedges + 1) * sizeof(double));
 
 	if (weights == NULL)
-		emogi_bench_die("no memory for the weights", NULL);
+		emogi_bench_die("out of memory for the weights", NULL);
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
 		{
@@ -41,7 +43,7 @@ make_weights(const EmogiBench *bench, const EmogiAdjacency *lists)
 	return weights;
 }
 
-/* Time paths between random pairs of vertices; made: NULL = by the search without a hierarchy. */
+/* Time paths between random pairs of vertices, by bidirectional search if made is NULL. */
 static void
 time_paths(EmogiBench *bench, const EmogiGraph *graph, const EmogiContraction *made, const char *what)
 {
@@ -51,7 +53,7 @@ time_paths(EmogiBench *bench, const EmogiGraph *graph, const EmogiContraction *m
 				ngiven_up = 0;
 
 	if (times == NULL)
-		emogi_bench_die("no memory for the times", NULL);
+		emogi_bench_die("out of memory for the times", NULL);
 	for (uint64_t i = 0; i < npaths; i++)
 	{
 		const uint32_t source = (uint32_t) (emogi_random(bench->options.seed + 5, 2 * i) % graph->nvertices);
@@ -67,14 +69,14 @@ time_paths(EmogiBench *bench, const EmogiGraph *graph, const EmogiContraction *m
 		else
 			status = emogi_path_search(graph, NULL, source, target, UINT64_MAX, &answer, &control, &error);
 		if (status != EMOGI_OK)
-			emogi_bench_die("could not search a path", &error);
+			emogi_bench_die("path search failed", &error);
 		times[i] = emogi_pool_now_ms() - start;
 		nvertices += answer.length;
 		ngiven_up += answer.outcome == EMOGI_PATH_GAVE_UP;
 		emogi_path_search_free(&answer);
 	}
 	qsort(times, npaths, sizeof(double), compare_times);
-	printf("  %s: p50 %.3f ms, p95 %.3f ms, worst %.3f ms; %.0f vertices, %llu given up\n", what, times[npaths / 2], times[npaths * 95 / 100],
+	printf("  %s: p50 %.3f ms, p95 %.3f ms, worst %.3f ms; %.0f vertices, %llu gave up\n", what, times[npaths / 2], times[npaths * 95 / 100],
 		   times[npaths - 1], (double) nvertices / (double) npaths, (unsigned long long) ngiven_up);
 	free(times);
 }
@@ -95,16 +97,16 @@ emogi_bench_far_paths(EmogiBench *bench)
 	graph.backward = graph.forward;
 	start = emogi_pool_now_ms();
 	if (emogi_contraction_make(&graph, UINT64_MAX, NULL, &made, &control, &error) != EMOGI_OK)
-		emogi_bench_die("could not prepare the graph", &error);
-	printf("far paths: %llu list entries, ", (unsigned long long) graph.forward.nedges);
+		emogi_bench_die("could not build the hierarchy", &error);
+	printf("far paths: %llu edges, ", (unsigned long long) graph.forward.nedges);
 	if (made == NULL)
-		printf("not road-like: given up after %.2f s\n", (emogi_pool_now_ms() - start) / 1e3);
+		printf("not road-like: gave up after %.2f s\n", (emogi_pool_now_ms() - start) / 1e3);
 	else
-		printf("prepared in %.2f s, %llu bytes, %llu arcs, %llu ways, tolerance %g\n", (emogi_pool_now_ms() - start) / 1e3,
+		printf("built in %.2f s, %llu bytes, %llu arcs, %llu ways, tolerance %g\n", (emogi_pool_now_ms() - start) / 1e3,
 			   (unsigned long long) made->bytes, (unsigned long long) made->narcs, (unsigned long long) made->nways, made->tolerance);
 	if (made != NULL)
 		time_paths(bench, &graph, made, "hierarchy");
-	time_paths(bench, &graph, NULL, "search from both ends");
+	time_paths(bench, &graph, NULL, "bidirectional");
 	free(made);
 	emogi_unmap_memory(weights, bytes);
 }

@@ -1,16 +1,19 @@
 /*
- * filter_bench.c: what edge filters cost, beside reading memory.
+ * filter_bench.c: cost of edge filters relative to memory bandwidth.
  *
  *   build/filter_bench [kron|urand [SCALE [DEGREE [NTHREADS]]]]
  *
- * Columns of a Graph's edges: kind, 1 byte, 0 .. 99; day, 4 bytes; price, a double; stamp, 8 bytes, a tenth of them NULL. For each
- * expression, the share of edges that pass, the best of several runs, millions of edges a second and thread, and the bandwidth of
- * reading its columns. The first rows read an array of as many doubles, with one thread and with all.
+ * Edge columns: kind, 1 byte, 0 .. 99; day, 4 bytes; price, a double; stamp, 8 bytes, 10 % NULL.
+ * Prints for each expression the share of edges that pass, the minimum time of several runs,
+ * millions of edges per second and thread, and the bandwidth at which its columns are read. The
+ * first rows read an array of as many doubles, with one thread and with all threads.
  *
- * Then searches from NSOURCES vertices of many edges with all threads: over all edges, and over the edges of a filter on the days, with a mask of
- * which no word is known, and again with the mask that this has left. Medians of milliseconds; the searches run in turn.
+ * Then searches from NSOURCES vertices of high degree with all threads: over all edges; over the
+ * edges that pass a filter on day, with an empty mask; and again with the mask as the previous
+ * search left it. Prints medians of milliseconds; the three kinds of searches run in turn.
  *
- * Then the Graph of the edges that pass, with both bitmaps evaluated anew: the best of several runs.
+ * Then compaction of the graph to the edges that pass, with both bitmaps evaluated anew: minimum
+ * time of several runs.
  */
 #include "build.h"
 #include "generate.h"
@@ -34,20 +37,20 @@ enum
 	KIND, DAY, PRICE, STAMP
 };
 
-/* A Graph whose weights are the numbers of its edges, and its columns. */
+/* A graph whose weights are edge numbers, and its columns. */
 typedef struct Bench
 {
 	const EmogiEngine *engine;
 	EmogiEngineState *state;
 	EmogiPool  *pool;
 	EmogiBuiltGraph built;
-	EmogiProperty reverse;		/* the day in the order of the reverse lists */
+	EmogiProperty reverse;		/* day, in the order of the backward lists */
 	EmogiProperty columns[NCOLUMNS];
 	EmogiProperties properties;
 	uint64_t   *passing;
 } Bench;
 
-/* Doubles to read. */
+/* Array of doubles whose reading is measured. */
 typedef struct Reading
 {
 	const double *values;
@@ -56,7 +59,7 @@ typedef struct Reading
 	double		sums[64];
 } Reading;
 
-/* Stop with a message. */
+/* Print a message and exit. */
 static void
 give_up(const char *message)
 {
@@ -64,7 +67,7 @@ give_up(const char *message)
 	exit(1);
 }
 
-/* Allocate or stop. */
+/* Allocate memory or exit. */
 static void *
 take(size_t bytes)
 {
@@ -75,9 +78,9 @@ take(size_t bytes)
 	return memory;
 }
 
-/* ---- the Graph and its columns ---- */
+/* ---- the graph and its columns ---- */
 
-/* Give each edge its number as weight. */
+/* Set the weight of each edge to its number. */
 static EmogiEdgeSet
 number_edges(const EmogiEdgeSet *from)
 {
@@ -141,7 +144,7 @@ fill_column(Bench *bench, int which)
 	emogi_unmap_memory(nulls, (emogi_bitmap_words(nrows) + 1) * sizeof(uint64_t));
 }
 
-/* Make the Graph and its columns. */
+/* Build the graph and its columns. */
 static void
 make_bench(Bench *bench, EmogiGenerator generator, int scale, int degree)
 {
@@ -163,9 +166,9 @@ make_bench(Bench *bench, EmogiGenerator generator, int scale, int degree)
 	bench->passing = take(emogi_bitmap_words(bench->properties.nedges) * sizeof(uint64_t) + 64);
 }
 
-/* ---- reading memory ---- */
+/* ---- memory bandwidth ---- */
 
-/* Add up doubles in eight sums. */
+/* Sum doubles in eight accumulators. */
 static void
 read_doubles(void *arg, int thread, int nthreads)
 {
@@ -182,7 +185,7 @@ read_doubles(void *arg, int thread, int nthreads)
 		reading->sums[thread % 64] += sums[j];
 }
 
-/* Measure the bandwidth of reading. */
+/* Measure the read bandwidth. */
 static void
 measure_reading(const Bench *bench, EmogiPool *pool)
 {
@@ -215,7 +218,7 @@ static uint64_t odd[2] = {UINT64_C(0xAAAAAAAAAAAAAAAA), UINT64_C(0xAAAAAAAAA)};
 static const struct
 {
 	const char *text;
-	uint32_t	columns;		/* that it reads, a bit mask */
+	uint32_t	columns;		/* columns read, as a bit mask */
 	uint32_t	nsteps;
 	EmogiFilterStep steps[MOST_STEPS];
 }			expressions[] = {
@@ -236,7 +239,7 @@ static const struct
 		{.kind = EMOGI_FILTER_SKIP_AND, .skipped = 2}, RANGE_OF(STAMP, 0, (INT64_C(1) << 61) - 1), STEP(AND)}},
 };
 
-/* Count the bits of a bitmap. */
+/* Count the bits set in a bitmap. */
 static uint64_t
 count_bits(const uint64_t *bitmap, uint64_t nbits)
 {
@@ -277,7 +280,7 @@ measure_expression(const Bench *bench, EmogiPool *pool, size_t which)
 
 /* ---- searches ---- */
 
-/* Kinds of searches: of everything, and of three hops, in the engine and in the backend. */
+/* Kinds of searches: unlimited and 3 hops in the engine, and 3 hops in the backend. */
 enum
 {
 	WHOLE, THREE_HOPS, LOCAL, NSEARCHES
@@ -328,7 +331,7 @@ median(double *times)
 	return times[NSOURCES / 2];
 }
 
-/* Pick sources: of NCANDIDATES random vertices with edges, those with most. */
+/* Pick sources: of NCANDIDATES random vertices with edges, those of highest degree. */
 static void
 pick_sources(const Bench *bench, uint32_t *sources)
 {
@@ -348,7 +351,7 @@ pick_sources(const Bench *bench, uint32_t *sources)
 	}
 }
 
-/* Search over all edges, and over those of so many of a million days. */
+/* Search over all edges, and over those of the first ndays of a million days. */
 static void
 measure_search(const Bench *bench, int kind, int64_t ndays, int32_t *level, void *memory, void *reverse_memory)
 {
@@ -385,14 +388,14 @@ measure_search(const Bench *bench, int kind, int64_t ndays, int32_t *level, void
 	median_all = median(all);
 	median_fresh = median(fresh);
 	median_known = median(known);
-	printf("%-22s all: %8.3f ms; %5.1f %%: %8.3f ms, %5.2f x; mask known %8.3f ms, %5.2f x; last reached %llu of %llu\n",
+	printf("%-22s all: %8.3f ms; %5.1f %%: %8.3f ms, %5.2f x; known mask %8.3f ms, %5.2f x; last reached %llu of %llu\n",
 		   searches[kind], median_all, (double) ndays / 1e4, median_fresh, median_fresh / median_all, median_known,
 		   median_known / median_all, (unsigned long long) nreached[1], (unsigned long long) nreached[0]);
 }
 
-/* ---- the Graph of the edges that pass ---- */
+/* ---- compaction to the edges that pass ---- */
 
-/* Compact the Graph to the edges of so many of a million days, without weights: best of several runs. */
+/* Compact the graph, without weights, to the edges of the first ndays of a million days. */
 static void
 measure_compaction(const Bench *bench, int64_t ndays, uint64_t *reverse_passing)
 {
@@ -430,12 +433,12 @@ measure_compaction(const Bench *bench, int64_t ndays, uint64_t *reverse_passing)
 		emogi_unmap_memory(memory, size.bytes);
 		emogi_unmap_memory(input.scratch, scratch_bytes);
 	}
-	printf("compact, %5.1f %% pass   %8.2f ms, %.0f M edges of the old graph a second; %llu edges, %llu vertices\n",
+	printf("compact, %5.1f %% pass   %8.2f ms, %.0f M input edges/s; %llu edges, %llu vertices\n",
 		   (double) ndays / 1e4, best, (double) graph.forward.nedges / best / 1e3, (unsigned long long) size.nedges,
 		   (unsigned long long) size.nvertices);
 }
 
-/* Days of the searches' filters, of a million: with all, a search reaches what one without a filter does. */
+/* Numbers of days in the filters of searches, of a million. With all, every edge passes. */
 static const int64_t days[] = {1000000, 500000, 50000, 1000};
 
 int
@@ -474,7 +477,7 @@ main(int argc, char **argv)
 	for (int kind = 0; kind < NSEARCHES; kind++)
 		for (size_t i = 0; i < sizeof days / sizeof *days; i++)
 			measure_search(&bench, kind, days[i], level, memory, reverse_memory);
-	printf("built in %.0f ms, of which numbers of keys %.0f ms\n", bench.built.keys_ms + bench.built.csr_ms, bench.built.keys_ms);
+	printf("built in %.0f ms, of which numbering keys %.0f ms\n", bench.built.keys_ms + bench.built.csr_ms, bench.built.keys_ms);
 	for (size_t i = 0; i < sizeof days / sizeof *days; i++)
 		measure_compaction(&bench, days[i], reverse_memory);
 	return 0;

@@ -1,9 +1,11 @@
 /*
- * gap_in_turn.h: has a program of the GAP Benchmark Suite wait for its turn. bench/gap compiles each kernel of GAP with it, by -include;
- * the kernels are GAP's own, to the letter.
+ * gap_in_turn.h: run a kernel of the GAP Benchmark Suite trial by trial, on request.
  *
- * A line on standard input begins a trial, and holds the sources of that trial; without any the kernel picks them as ever. Lines
- * "Trial Time:" and what -a prints, of every trial, go to standard output, and "Turn:" when the trial is over.
+ * bench/gap compiles each of GAP's unmodified kernels with this file, by -include.
+ *
+ * A line on standard input starts a trial and lists the sources of the trial. If it lists none, the
+ * kernel picks them as usual. The lines "Trial Time:" and the output of -a are written to standard
+ * output, followed by "Turn:" at the end of the trial.
  */
 #ifndef EMOGI_BENCH_GAP_IN_TURN_H
 #define EMOGI_BENCH_GAP_IN_TURN_H
@@ -24,7 +26,7 @@ class SourcePickerInTurn : public SourcePicker<GraphT>
   public:
 	explicit SourcePickerInTurn(const GraphT &graph, NodeID given = -1) : SourcePicker<GraphT>(graph, given) {}
 
-	/* Get the next source that was told, or else one at random. */
+	/* Get the next source of the line, or a random one. */
 	NodeID PickNext()
 	{
 		if (told_sources.empty())
@@ -35,7 +37,7 @@ class SourcePickerInTurn : public SourcePicker<GraphT>
 	}
 };
 
-/* Run and time the kernel whenever a line comes. */
+/* Run and time the kernel for each line of input. */
 template <typename GraphT, typename GraphFunc, typename AnalysisFunc, typename VerifierFunc>
 void
 BenchmarkInTurn(const CLApp &cli, const GraphT &graph, GraphFunc kernel, AnalysisFunc stats, VerifierFunc)

@@ -1,6 +1,6 @@
 /*
- * generate.c: the edges of synthetic graphs, and what GAP's builder makes of them: both directions, no self-loops, no
- * repeats. Which edges: edge.h.
+ * generate.c: generate the edges of synthetic graphs, and convert graphs to those of GAP's builder:
+ * symmetric, without self-loops and repeated edges. edge.h defines the edges.
  *
  * [1] S. Beamer, K. Asanovic, D. Patterson. The GAP Benchmark Suite. arXiv:1508.03619, 2015. Section 3.
  */
@@ -28,7 +28,7 @@ typedef struct Removal
 	EmogiGraph	to;
 	uint32_t	max_weight;		/* 0 = no weights */
 	uint64_t	seed;
-	uint64_t   *starts;			/* [nvertices + 1]: counts, then where each list begins */
+	uint64_t   *starts;			/* [nvertices + 1]: counts, then starts of the lists */
 	uint64_t	next;			/* atomic: next vertices */
 } Removal;
 
@@ -114,7 +114,9 @@ emogi_generate_edges(EmogiPool *pool, EmogiGenerator generator, int scale, int d
 	return emogi_generate(pool, &recipe, set);
 }
 
-/* Copy what is kept of the list of v to `to`, or only count it when to is NULL; chooses the weights. */
+/*
+ * Copy the kept neighbours of v to `to`, or only count them if to is NULL, and compute the weights.
+ */
 static uint64_t
 keep_neighbours(const Removal *removal, uint64_t v, uint32_t *to, uint8_t *weights)
 {
@@ -136,7 +138,7 @@ keep_neighbours(const Removal *removal, uint64_t v, uint32_t *to, uint8_t *weigh
 	return kept;
 }
 
-/* Count or copy what is kept of all lists. */
+/* Count or copy the kept neighbours of all vertices. */
 static void
 keep_lists(void *arg, int thread, int nthreads)
 {

@@ -1,13 +1,16 @@
 /*
- * generate_gpu.cu: synthetic graphs made on a GPU, where two billion edges take seconds: emogi_bench_cuda.so.
+ * generate_gpu.cu: build synthetic graphs on a GPU, where two billion edges take seconds:
+ * emogi_bench_cuda.so.
  *
- * The keys that occur are marked in a bitmap, whose ranks number them in their order. Then each edge is made again, now with
- * numbers, and entered both ways as one integer, source above target; sorted, these are the lists of all vertices, one
- * after the other, with repeats side by side. What is kept of them is counted and then written tile by tile, in order. Every
- * number has entries (a self-loop's are dropped last), so the first entry of each source sets its offset.
+ * The keys that occur are marked in a bitmap; a key's number is its rank in the bitmap. Then each
+ * edge is generated again, now with numbers, and stored in both directions as one integer, the
+ * source in the upper half. After a sort, these are the adjacency lists of all vertices in order,
+ * with repeated edges adjacent. The kept entries are counted and then written tile by tile, in
+ * order. Every numbered vertex has entries (self-loops are dropped last), so the first entry of
+ * each source sets its offset.
  *
- * Device memory: 32 bytes an edge for both buffers of the sort, of which the second takes the finished lists, and
- * 16 a vertex.
+ * Device memory: 32 bytes per edge for both buffers of the sort, of which the second receives the
+ * finished lists, and 16 bytes per vertex.
  */
 #include "device_generator.h"
 
@@ -23,10 +26,10 @@
 #define WARP_LANES 32
 #define ALL_LANES 0xFFFFFFFFu
 #define WORD_BITS 64
-#define TILE_ENTRIES 1024		/* that a warp counts, and writes, in order */
-#define ARRAY_BYTES 256			/* arrays in one allocation begin at multiples of it */
+#define TILE_ENTRIES 1024		/* counted and written in order by one warp */
+#define ARRAY_BYTES 256			/* alignment of arrays within an allocation */
 
-/* Leave with a message when a call of the runtime failed. */
+/* Return an error if a call of the runtime failed. */
 #define CUDA_TRY(call, what) \
 	do { \
 		const cudaError_t code_ = (call); \
@@ -44,28 +47,28 @@
 #define LAUNCH(kernel, nblocks, ...) \
 	kernel<<<(nblocks), BLOCK_THREADS>>>(__VA_ARGS__)
 
-/* The Graph, and what it is made of. All pointers but `sorted` lead to allocations. */
+/* The graph and its intermediate arrays. Each pointer is an allocation of its own. */
 struct EmogiDeviceGraph
 {
 	EmogiRecipe recipe;
-	int			nblocks;		/* that fill the device */
+	int			nblocks;		/* number of blocks that fill the device */
 	uint64_t	nvertices;
 	uint64_t	nedges;
 	int64_t    *ids;			/* [nvertices] */
 	uint64_t   *offsets;		/* [nvertices + 1] */
 	uint64_t   *bitmap;			/* [nwords], the keys that occur */
-	uint32_t   *ranks;			/* [nwords + 1], keys that occur before each word */
-	uint64_t   *buffers[2];		/* [nentries]; entries, source above target */
-	int			sorted;			/* which buffer; the other takes targets and weights */
-	uint64_t   *tiles;			/* [ntiles + 1], entries kept in each tile, then before it */
-	void	   *scratch;		/* of CUB */
+	uint32_t   *ranks;			/* [nwords + 1], number of keys before each word */
+	uint64_t   *buffers[2];		/* [nentries]; entries, source in the upper half */
+	int			sorted;			/* index of the sorted buffer; the other receives targets and weights */
+	uint64_t   *tiles;			/* [ntiles + 1], kept entries of each tile, then their prefix sum */
+	void	   *scratch;		/* scratch memory of CUB */
 	uint64_t	nwords;
 	uint64_t	nentries;
 	uint64_t	ntiles;
-	int			bits;			/* of a vertex number */
+	int			bits;			/* bits of a vertex number */
 };
 
-/* Say what went wrong. */
+/* Set an error; returns its status. */
 static EmogiStatus
 fail(EmogiError *error, cudaError_t code, const char *what)
 {
@@ -85,7 +88,7 @@ finish(const char *what, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Take device memory. */
+/* Allocate device memory. */
 template<typename T>
 static EmogiStatus
 take(T **out, uint64_t count, const char *what, EmogiError *error)
@@ -97,7 +100,7 @@ take(T **out, uint64_t count, const char *what, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Free device memory and forget it. */
+/* Free device memory and clear the pointer. */
 template<typename T>
 static void
 drop(T **memory)
@@ -118,7 +121,7 @@ thread_count(void)
 	return (uint64_t) gridDim.x * blockDim.x;
 }
 
-/* Mark a key; most are marked already, for which a look is enough. */
+/* Mark a key. Most keys are already marked, which a read detects. */
 __device__ static inline void
 mark_key(uint64_t *bitmap, uint64_t key)
 {
@@ -128,7 +131,7 @@ mark_key(uint64_t *bitmap, uint64_t key)
 		atomicOr((unsigned long long *) &bitmap[key / WORD_BITS], (unsigned long long) bit);
 }
 
-/* Mark the ends of all edges. */
+/* Mark the endpoints of all edges. */
 __global__ static void
 generate_mark_keys_kernel(EmogiRecipe recipe, uint64_t *bitmap)
 {
@@ -141,7 +144,7 @@ generate_mark_keys_kernel(EmogiRecipe recipe, uint64_t *bitmap)
 	}
 }
 
-/* Count the keys of each word; one word more counts none, so that its rank is the number of all. */
+/* Count the keys of each word, and 0 for an extra word, whose rank is the total. */
 __global__ static void
 generate_count_keys_kernel(const uint64_t *bitmap, uint64_t nwords, uint32_t *ranks)
 {
@@ -171,7 +174,7 @@ number_of(const uint64_t *bitmap, const uint32_t *ranks, uint64_t key)
 	return ranks[key / WORD_BITS] + (uint64_t) __popcll(bitmap[key / WORD_BITS] & below);
 }
 
-/* Enter all edges both ways. Writes 16 bytes an edge. */
+/* Store all edges in both directions. Writes 16 bytes per edge. */
 __global__ static void
 generate_write_entries_kernel(EmogiRecipe recipe, const uint64_t *bitmap, const uint32_t *ranks, int bits, uint64_t *entries)
 {
@@ -186,7 +189,7 @@ generate_write_entries_kernel(EmogiRecipe recipe, const uint64_t *bitmap, const 
 	}
 }
 
-/* Say whether entry i of the sorted ones is kept: no repeat and no self-loop. */
+/* Return true if sorted entry i is kept, that is, neither a repeated edge nor a self-loop. */
 __device__ static inline bool
 is_kept(const uint64_t *entries, uint64_t i, int bits)
 {
@@ -195,7 +198,7 @@ is_kept(const uint64_t *entries, uint64_t i, int bits)
 	return (i == 0 || entries[i - 1] != entry) && entry >> bits != (entry & ((UINT64_C(1) << bits) - 1));
 }
 
-/* Count what each tile keeps; one tile more keeps nothing. Reads 8 bytes an entry. */
+/* Count the kept entries of each tile, and 0 for an extra tile. Reads 8 bytes per entry. */
 __global__ static void
 generate_count_kept_kernel(const uint64_t *entries, uint64_t nentries, int bits, uint64_t *tiles, uint64_t ntiles)
 {
@@ -217,8 +220,8 @@ generate_count_kept_kernel(const uint64_t *entries, uint64_t nentries, int bits,
 }
 
 /*
- * Write targets, weights (not where weights is NULL) and offsets. before: [ntiles], entries kept before each tile. Reads 8
- * bytes an entry, writes 5 for each that is kept.
+ * Write targets, weights (unless weights is NULL) and offsets. before: [ntiles], kept entries
+ * before each tile. Reads 8 bytes per entry and writes 5 per kept entry.
  */
 __global__ static void
 generate_write_lists_kernel(const uint64_t *entries, uint64_t nentries, int bits, const uint64_t *before, uint64_t ntiles,
@@ -255,7 +258,10 @@ generate_write_lists_kernel(const uint64_t *entries, uint64_t nentries, int bits
 	}
 }
 
-/* Get the targets: they lie at the start of the buffer that the sort has left free, the weights behind them. */
+/*
+ * Get the targets: they start at the beginning of the buffer not used by the sort result, followed
+ * by the weights.
+ */
 static uint32_t *
 targets_of(const EmogiDeviceGraph *graph)
 {
@@ -278,14 +284,14 @@ number_keys(EmogiDeviceGraph *graph, EmogiError *error)
 	uint32_t	nvertices = 0;
 
 	graph->nwords = (graph->recipe.nkeys + WORD_BITS - 1) / WORD_BITS;
-	TRY(take(&graph->bitmap, graph->nwords, "the bitmap of keys", error));
-	TRY(take(&graph->ranks, graph->nwords + 1, "the ranks of keys", error));
+	TRY(take(&graph->bitmap, graph->nwords, "the key bitmap", error));
+	TRY(take(&graph->ranks, graph->nwords + 1, "the key ranks", error));
 	CUDA_TRY(cudaMemset(graph->bitmap, 0, graph->nwords * sizeof(uint64_t)), "clearing the bitmap");
 	LAUNCH(generate_mark_keys_kernel, graph->nblocks, graph->recipe, graph->bitmap);
 	LAUNCH(generate_count_keys_kernel, graph->nblocks, graph->bitmap, graph->nwords, graph->ranks);
 	TRY(finish("marking keys", error));
 	CUDA_TRY(cub::DeviceScan::ExclusiveSum(NULL, bytes, graph->ranks, graph->ranks, graph->nwords + 1), "ranking keys");
-	TRY(take((char **) &graph->scratch, bytes, "the scratch of ranks", error));
+	TRY(take((char **) &graph->scratch, bytes, "the scratch memory of ranks", error));
 	CUDA_TRY(cub::DeviceScan::ExclusiveSum(graph->scratch, bytes, graph->ranks, graph->ranks, graph->nwords + 1),
 			 "ranking keys");
 	TRY(finish("ranking keys", error));
@@ -295,37 +301,37 @@ number_keys(EmogiDeviceGraph *graph, EmogiError *error)
 	graph->nvertices = nvertices;
 	for (graph->bits = 1; (graph->nvertices - 1) >> graph->bits != 0; graph->bits++)
 		;
-	TRY(take(&graph->ids, graph->nvertices, "the keys of vertices", error));
+	TRY(take(&graph->ids, graph->nvertices, "the vertex keys", error));
 	LAUNCH(generate_write_ids_kernel, graph->nblocks, graph->bitmap, graph->nwords, graph->ranks, graph->ids);
 	return finish("writing keys", error);
 }
 
-/* Take the memory of the sort, or say how much it would be. */
+/* Allocate the memory of the sort, or report the required size. */
 static EmogiStatus
 take_buffers(EmogiDeviceGraph *graph, size_t scratch_bytes, EmogiError *error)
 {
-	/* The lists need 5 bytes an entry of the 8, and the gap before the weights. */
+	/* The lists need 5 of the 8 bytes per entry, plus the gap before the weights. */
 	const uint64_t room = graph->nentries + ARRAY_BYTES;
 	const double needed = (double) (2 * room + graph->nvertices + graph->ntiles) * 8 + (double) scratch_bytes;
 	size_t		available,
 				all;
 
-	CUDA_TRY(cudaMemGetInfo(&available, &all), "asking for free device memory");
+	CUDA_TRY(cudaMemGetInfo(&available, &all), "querying free device memory");
 	if (needed > (double) available)
 	{
-		snprintf(error->message, sizeof error->message, "the GPU has too little memory to make this graph");
+		snprintf(error->message, sizeof error->message, "not enough GPU memory to build this graph");
 		snprintf(error->detail, sizeof error->detail, "%.1f GB are needed, %.1f GB of %.1f GB are free", needed / 1e9,
 				 (double) available / 1e9, (double) all / 1e9);
 		return EMOGI_NO_MEMORY;
 	}
 	TRY(take(&graph->offsets, graph->nvertices + 1, "the offsets", error));
 	TRY(take(&graph->tiles, graph->ntiles + 1, "the tiles", error));
-	TRY(take((char **) &graph->scratch, scratch_bytes, "the scratch of the sort", error));
+	TRY(take((char **) &graph->scratch, scratch_bytes, "the scratch memory of the sort", error));
 	TRY(take(&graph->buffers[0], room, "the edges", error));
-	return take(&graph->buffers[1], room, "the second buffer of edges", error);
+	return take(&graph->buffers[1], room, "the second edge buffer", error);
 }
 
-/* Enter the edges both ways and sort them; frees what numbers them. */
+/* Store the edges in both directions and sort them; frees the numbering. */
 static EmogiStatus
 sort_entries(EmogiDeviceGraph *graph, EmogiError *error)
 {
@@ -350,7 +356,7 @@ sort_entries(EmogiDeviceGraph *graph, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Make lists of the sorted entries; frees these. */
+/* Build lists from the sorted entries and free these. */
 static EmogiStatus
 make_lists(EmogiDeviceGraph *graph, EmogiError *error)
 {
@@ -360,7 +366,7 @@ make_lists(EmogiDeviceGraph *graph, EmogiError *error)
 	LAUNCH(generate_count_kept_kernel, graph->nblocks, entries, graph->nentries, graph->bits, graph->tiles, graph->ntiles);
 	TRY(finish("counting edges", error));
 	CUDA_TRY(cub::DeviceScan::ExclusiveSum(NULL, bytes, graph->tiles, graph->tiles, graph->ntiles + 1), "placing tiles");
-	TRY(take((char **) &graph->scratch, bytes, "the scratch of tiles", error));
+	TRY(take((char **) &graph->scratch, bytes, "the scratch memory of tiles", error));
 	CUDA_TRY(cub::DeviceScan::ExclusiveSum(graph->scratch, bytes, graph->tiles, graph->tiles, graph->ntiles + 1),
 			 "placing tiles");
 	TRY(finish("placing tiles", error));
@@ -378,15 +384,15 @@ make_lists(EmogiDeviceGraph *graph, EmogiError *error)
 	return EMOGI_OK;
 }
 
-/* Take all steps. */
+/* Run all steps. */
 static EmogiStatus
 make_graph(EmogiDeviceGraph *graph, EmogiError *error)
 {
 	int			device = 0,
 				units = 0;
 
-	CUDA_TRY(cudaGetDevice(&device), "looking for a device");
-	CUDA_TRY(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device), "describing the device");
+	CUDA_TRY(cudaGetDevice(&device), "getting the device");
+	CUDA_TRY(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device), "getting the device's attributes");
 	graph->nblocks = units * BLOCKS_PER_UNIT;
 	TRY(number_keys(graph, error));
 	TRY(sort_entries(graph, error));
@@ -416,7 +422,7 @@ generate(const EmogiRecipe *recipe, EmogiDeviceGraph **made, uint64_t *nvertices
 	error->message[0] = error->detail[0] = '\0';
 	if (recipe->nedges == 0)
 	{
-		snprintf(error->message, sizeof error->message, "a graph without edges is not made on a GPU");
+		snprintf(error->message, sizeof error->message, "a graph without edges cannot be built on a GPU");
 		return EMOGI_BAD_INPUT;
 	}
 	graph = (EmogiDeviceGraph *) calloc(1, sizeof(EmogiDeviceGraph));
@@ -456,7 +462,7 @@ copy_arrays(const EmogiDeviceGraph *graph, const EmogiGraph *view, EmogiError *e
 	return EMOGI_OK;
 }
 
-/* Memory that cannot be registered is copied to all the same, at a fifth of the speed. */
+/* Memory that cannot be registered is copied nevertheless, at a fifth of the speed. */
 static EmogiStatus
 fetch(const EmogiDeviceGraph *graph, const EmogiGraph *view, EmogiError *error)
 {

@@ -1,6 +1,6 @@
 /*
- * hierarchy.c: what emogi_bench says of a hierarchy of communities: how many are at the last level, their modularity, and a number by which
- * answers of engines can be told apart.
+ * hierarchy.c: print the number of communities at the last level of a hierarchy, their modularity,
+ * and a checksum that identifies the result.
  */
 #include "series.h"
 
@@ -15,13 +15,13 @@ typedef struct Weighing
 {
 	const EmogiGraph *graph;
 	const EmogiResult *result;
-	double	   *total;			/* [nvertices], atomic: strength by head of a community */
+	double	   *total;			/* [nvertices], atomic: strengths, indexed by community head */
 	uint64_t	next;			/* atomic */
-	double		inside;			/* atomic: weight of entries within communities */
-	double		whole;			/* atomic */
+	double		inside;			/* atomic: weight of edges within communities */
+	double		whole;			/* atomic: weight of all edges */
 } Weighing;
 
-/* Add to what other threads add to. Sums of whole numbers are exact. */
+/* Add atomically to a double. Sums of integers are exact. */
 static void
 add_to(double *sum, double value)
 {
@@ -41,7 +41,7 @@ head_of(const EmogiResult *result, uint64_t v)
 	return emogi_hierarchy_community(result->columns[1].vertex, result->columns[0].int32, (uint32_t) v, result->nlevels - 1);
 }
 
-/* Weigh the lists of vertices. */
+/* Add up the weights of vertices' lists. */
 static void
 weigh(void *arg, int thread, int nthreads)
 {
@@ -84,7 +84,7 @@ emogi_bench_print_hierarchy(EmogiBench *bench, const EmogiSeries *series, const 
 	double		squares = 0.0;
 
 	if (weighing.total == NULL || run->result.nlevels == 0)
-		emogi_bench_die("no memory to weigh communities", NULL);
+		emogi_bench_die("out of memory for the communities", NULL);
 	emogi_pool_run(bench->pool, weigh, &weighing);
 	for (uint64_t v = 0; v < n; v++)
 	{
@@ -93,7 +93,7 @@ emogi_bench_print_hierarchy(EmogiBench *bench, const EmogiSeries *series, const 
 		answer ^= answer >> 29;
 		squares += weighing.total[v] / weighing.whole * (weighing.total[v] / weighing.whole);
 	}
-	printf("  %llu communities at the last level, modularity %.6f, answer %016llx\n", (unsigned long long) count,
+	printf("  %llu communities at the last level, modularity %.6f, checksum %016llx\n", (unsigned long long) count,
 		   weighing.inside / weighing.whole - squares, (unsigned long long) answer);
 	free(weighing.total);
 }

@@ -1,4 +1,4 @@
-"""A session of psql whose statements are timed beside other programs: for bench/closeness and bench/analytics."""
+"""A psql session whose statements are timed in turn with other programs, for bench/closeness and bench/analytics."""
 import subprocess
 
 
@@ -7,7 +7,7 @@ class Session:
         self.psql = subprocess.Popen(['psql', '-XAtq', '-F', ' ', '-v', 'ON_ERROR_STOP=1'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, query):
-        """Get the rows of a statement, as lists of words, and the ms that it took."""
+        """Run a statement; returns its rows as lists of words, and its time in ms."""
         self.psql.stdin.write('\\timing on\n' + query + ';\n\\timing off\n')
         self.psql.stdin.flush()
         rows = []
@@ -15,4 +15,4 @@ class Session:
             if line.startswith('Time:'):
                 return rows, float(line.split()[1])
             rows.append(line.split())
-        raise SystemExit('psql has ended')
+        raise SystemExit('psql has exited')

@@ -1,10 +1,12 @@
--- Shallow calls on a table whose graph is not in the cache, against a recursive query over the same index.
+-- Shallow calls on a table without a cached graph, compared with a recursive query over the same
+-- index.
 --
 --   psql -X -v edges=20000000 -v vertices=5000000 -f bench/index_walk.sql
 --
--- Needs a database with the extension; makes and drops the table emogi_bench_edges. The two run in turn, in an order by chance, from random
--- vertices that have an edge, each planned and executed anew; then once more in a transaction that has inserted. That both found as many
--- vertices is checked. No graph is built: the last column says how many of the calls walked.
+-- Requires a database with the extension. Creates and drops the table emogi_bench_edges. Both run
+-- in turn, in random order, from random vertices with edges, planned each time; then again in
+-- a transaction that has inserted rows. Both must find the same number of vertices. No graph is
+-- built; the last column is the number of calls answered by an index search.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 20000000 \endif
 \if :{?vertices} \else \set vertices 5000000 \endif

@@ -1,11 +1,13 @@
--- emogi_bfs from each of many sources through LATERAL: 64 at a time in one pass, against one call each.
+-- emogi_bfs from many sources through LATERAL: 64 sources in one pass, compared with one call per
+-- source.
 --
 --   psql -X -v edges=30000000 -v vertices=2000000 -v sources=1000 -f bench/lateral.sql
 --
--- Needs a database with the extension; makes and drops the tables emogi_bench_edges and emogi_bench_sources. In turn:
--- batches; one call each, streamed; one call each, collected (emogi.enable_scan = off); medians of three after a warm-up
--- on 64 of the sources. One call each is measured on a tenth of the sources, which is said in `sources`; per_source_ms is
--- what counts.
+-- Requires a database with the extension. Creates and drops the tables emogi_bench_edges and
+-- emogi_bench_sources. In turn: batches; one call per source, streamed; one call per source,
+-- collected (emogi.enable_scan = off). Figures are medians of three after a warm-up on 64 of the
+-- sources. Single calls are measured on a tenth of the sources, as the column `sources` shows;
+-- per_source_ms is the result.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 30000000 \endif
 \if :{?vertices} \else \set vertices 2000000 \endif

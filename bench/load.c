@@ -1,12 +1,12 @@
 /*
- * load.c: what emogi_bench takes from modules: the CUDA engine and the generator of graphs on a GPU.
+ * load.c: load modules for emogi_bench: the CUDA engine and the GPU graph generator.
  */
 #include "load.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-/* Find what a module exports; never returns without it. */
+/* Look up a symbol of a module; exits if there is none. */
 static void *
 find_symbol(const char *path, const char *name)
 {

@@ -1,5 +1,5 @@
 /*
- * load.h: what emogi_bench takes from modules: the CUDA engine and the generator of graphs on a GPU.
+ * load.h: load modules for emogi_bench: the CUDA engine and the GPU graph generator.
  */
 #ifndef EMOGI_BENCH_LOAD_H
 #define EMOGI_BENCH_LOAD_H
@@ -7,10 +7,10 @@
 #include "device_generator.h"
 #include "options.h"
 
-/* Get an engine; never returns without one. */
+/* Get an engine; exits on failure. */
 extern const EmogiEngine *emogi_bench_engine(const EmogiBenchOptions *options, bool cuda);
 
-/* Get what makes graphs on a GPU; never returns without it. */
+/* Get the GPU generator; exits on failure. */
 extern const EmogiDeviceGenerator *emogi_bench_device_generator(const EmogiBenchOptions *options);
 
 #endif							/* EMOGI_BENCH_LOAD_H */

@@ -1,5 +1,6 @@
 /*
- * make_graph.c: the graph of a benchmark, made by the processor or on a GPU: equal bit for bit; or read from a file.
+ * make_graph.c: build the graph of a benchmark on the CPU or on a GPU, with identical results, or
+ * read it.
  */
 #include "make_graph.h"
 
@@ -9,18 +10,21 @@
 
 #include <string.h>
 
-#define MAX_WEIGHT 72			/* the papers' */
+#define MAX_WEIGHT 72			/* as in the papers */
 
-/* What making a graph took, in ms. */
+/* Times of the steps of building a graph, in ms. */
 typedef struct Times
 {
-	double		generate;		/* edges, or reading them; on a GPU all of the graph */
-	double		remove;			/* repeats and self-loops */
-	double		populate;		/* memory for the graph, and copying it there from the GPU */
+	double		generate;		/* generate edges, or read them; on a GPU, build the whole graph */
+	double		remove;			/* remove repeated edges and self-loops */
+	double		populate;		/* populate memory for the graph */
 	double		copy;
 } Times;
 
-/* Make a graph with the threads of a pool, of the edges in `file` unless that is NULL; notes how many there are. */
+/*
+ * Build a graph with the threads of a pool from the edges in `file`, or from generated edges if it
+ * is NULL. Sets the recipe's number of edges.
+ */
 static void
 make_on_cpu(EmogiRecipe *recipe, const char *file, EmogiPool *pool, EmogiBuiltGraph *built, Times *times)
 {
@@ -32,7 +36,7 @@ make_on_cpu(EmogiRecipe *recipe, const char *file, EmogiPool *pool, EmogiBuiltGr
 	if (file != NULL && emogi_read_edges(file, &set, &error) != EMOGI_OK)
 		emogi_bench_die("could not read the graph", &error);
 	if (file == NULL && !emogi_generate(pool, recipe, &set))
-		emogi_bench_die("no memory for the edges", NULL);
+		emogi_bench_die("out of memory for the edges", NULL);
 	recipe->nedges = set.edges.nedges;
 	times->generate = emogi_pool_now_ms() - start;
 	if (emogi_build_graph(pool, &set.edges, EMOGI_BOTH, false, built, &control, &error) != EMOGI_OK)
@@ -40,11 +44,14 @@ make_on_cpu(EmogiRecipe *recipe, const char *file, EmogiPool *pool, EmogiBuiltGr
 	emogi_edge_set_free(&set);
 	start = emogi_pool_now_ms();
 	if (!emogi_remove_repeats(pool, recipe->max_weight, recipe->seed, built))
-		emogi_bench_die("no memory for the graph without repeats", NULL);
+		emogi_bench_die("out of memory for the graph without repeated edges", NULL);
 	times->remove = emogi_pool_now_ms() - start;
 }
 
-/* Make a graph on a GPU and copy it to memory that the threads of a pool take; leaves no device memory taken. */
+/*
+ * Build a graph on a GPU and copy it to memory populated by the threads of a pool. Frees all device
+ * memory.
+ */
 static void
 make_on_device(const EmogiBenchOptions *options, const EmogiRecipe *recipe, EmogiPool *pool, EmogiBuiltGraph *built,
 			   Times *times)
@@ -59,13 +66,13 @@ make_on_device(const EmogiBenchOptions *options, const EmogiRecipe *recipe, Emog
 
 	*built = (EmogiBuiltGraph) {0};
 	if (generator->generate(recipe, &made, &nvertices, &nedges, &error) != EMOGI_OK)
-		emogi_bench_die("could not make the graph on the GPU", &error);
+		emogi_bench_die("could not build the graph on the GPU", &error);
 	times->generate = emogi_pool_now_ms() - start;
 	start = emogi_pool_now_ms();
 	built->memory_bytes = emogi_csr_bytes(nvertices, nedges, EMOGI_OUT, false, type);
 	built->memory = emogi_map_memory(built->memory_bytes);
 	if (built->memory == NULL || !emogi_populate_memory(pool, built->memory, built->memory_bytes))
-		emogi_bench_die("no memory for the graph", NULL);
+		emogi_bench_die("out of memory for the graph", NULL);
 	times->populate = emogi_pool_now_ms() - start;
 	start = emogi_pool_now_ms();
 	emogi_csr_view(built->memory, nvertices, nedges, EMOGI_BOTH, false, type, &built->graph);
@@ -75,7 +82,7 @@ make_on_device(const EmogiBenchOptions *options, const EmogiRecipe *recipe, Emog
 	times->copy = emogi_pool_now_ms() - start;
 }
 
-/* Say whether an algorithm that was asked for has weights on its edges. */
+/* Return true if a requested algorithm uses edge weights. */
 static bool
 wants_weights(const EmogiBenchOptions *options)
 {
@@ -89,7 +96,7 @@ wants_weights(const EmogiBenchOptions *options)
 	return false;
 }
 
-/* Print what was made. */
+/* Print the properties of the graph. */
 static void
 print_graph(const EmogiBenchOptions *options, const EmogiRecipe *recipe, const EmogiGraph *graph)
 {
@@ -104,7 +111,7 @@ print_graph(const EmogiBenchOptions *options, const EmogiRecipe *recipe, const E
 			   (unsigned long long) recipe->nkeys);
 	if (options->generator == EMOGI_RMAT)
 		printf(", quarters %g, %g, %g", options->quarters[0], options->quarters[1], options->quarters[2]);
-	printf(", m = %llu entries of %llu edges %s%s, threads %d\n", (unsigned long long) graph->forward.nedges,
+	printf(", m = %llu list entries from %llu edges %s%s, threads %d\n", (unsigned long long) graph->forward.nedges,
 		   (unsigned long long) recipe->nedges, options->directed ? "one way" : "both ways", recipe->max_weight > 0 ? ", weights 1 .. 72" : "",
 		   options->engine.cpu_threads);
 }
@@ -120,13 +127,13 @@ emogi_bench_make_graph(const EmogiBenchOptions *options, EmogiPool *pool, EmogiB
 	if (options->generator == EMOGI_RMAT)
 		emogi_recipe_quarters(&recipe, options->quarters);
 	if (recipe.nedges == 0 && options->file == NULL)
-		emogi_bench_die("a graph without edges", NULL);
+		emogi_bench_die("the graph has no edges", NULL);
 	if (on_cuda)
 		make_on_device(options, &recipe, pool, built, &times);
 	else
 		make_on_cpu(&recipe, options->file, pool, built, &times);
 	if (options->directed && !emogi_direct_edges(pool, options->seed, built))
-		emogi_bench_die("no memory for the directed graph", NULL);
+		emogi_bench_die("out of memory for the directed graph", NULL);
 	print_graph(options, &recipe, &built->graph);
 	if (on_cuda)
 		printf("made on the GPU %.1f ms, memory %.1f ms, copy %.1f ms for %.2f GB\n\n", times.generate, times.populate,
@@ -137,7 +144,7 @@ emogi_bench_make_graph(const EmogiBenchOptions *options, EmogiPool *pool, EmogiB
 	fflush(stdout);
 }
 
-/* Make one graph both ways and compare. */
+/* Build one graph on the CPU and on the GPU, and compare. */
 static void
 check_recipe(const EmogiBenchOptions *options, EmogiPool *pool, EmogiRecipe *recipe)
 {
@@ -148,7 +155,7 @@ check_recipe(const EmogiBenchOptions *options, EmogiPool *pool, EmogiRecipe *rec
 
 	make_on_cpu(recipe, NULL, pool, &expected, &times);
 	make_on_device(options, recipe, pool, &found, &times);
-	printf("%-5s %10llu edges of %10llu keys, seed %llu, weights to %2u: n = %llu, m = %llu on the processor, ",
+	printf("%-5s %10llu edges of %10llu keys, seed %llu, weights to %2u: n = %llu, m = %llu on the CPU, ",
 		   emogi_graph_names[recipe->generator], (unsigned long long) recipe->nedges, (unsigned long long) recipe->nkeys,
 		   (unsigned long long) recipe->seed, recipe->max_weight, (unsigned long long) expected.graph.nvertices,
 		   (unsigned long long) expected.graph.forward.nedges);
@@ -160,7 +167,7 @@ check_recipe(const EmogiBenchOptions *options, EmogiPool *pool, EmogiRecipe *rec
 	puts(equal ? "equal" : "NOT EQUAL");
 	fflush(stdout);
 	if (!equal)
-		emogi_bench_die("the GPU makes another graph", NULL);
+		emogi_bench_die("the GPU built a different graph", NULL);
 	emogi_built_graph_free(&expected);
 	emogi_built_graph_free(&found);
 }

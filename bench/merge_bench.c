@@ -1,11 +1,12 @@
 /*
- * merge_bench.c: what it takes to splice changes into a Graph, against copying its block.
+ * merge_bench.c: cost of merging changes into a graph, relative to copying its memory block.
  *
  *   build/merge_bench [kron|urand [SCALE [DEGREE [NTHREADS [out|both|backward]]]]]
  *
- * Milliseconds, the best of several runs in memory that has been touched before. Changes of four kinds: rows that get another end
- * (half of them take an edge away, half add one), edges that are added between vertices that are there, edges from new vertices
- * behind all others, and from new vertices among the others.
+ * Prints milliseconds, the minimum of several runs in memory that was touched before. There are
+ * four kinds of changes: rows whose endpoint changes (half of the changes delete an edge and half
+ * insert one), edges inserted between existing vertices, edges from new vertices behind all others,
+ * and edges from new vertices among the others.
  */
 #include "build.h"
 #include "generate.h"
@@ -21,7 +22,7 @@
 #define MOST_CHANGES 200000
 #define COPY_BYTES ((size_t) 1 << 20)
 
-static const char *const kinds[] = {"rows change", "edges come", "vertices at the end", "vertices in the middle"};
+static const char *const kinds[] = {"updated rows", "inserted edges", "new vertices, appended", "new vertices, interleaved"};
 
 typedef struct Copy
 {
@@ -30,14 +31,14 @@ typedef struct Copy
 	size_t		bytes;
 } Copy;
 
-/* Milliseconds. */
+/* Get the time in milliseconds. */
 typedef struct Times
 {
 	double		splice;
 	double		copy;
 } Times;
 
-/* Stop with a message. */
+/* Print a message and exit. */
 static void
 give_up(const char *message)
 {
@@ -45,7 +46,7 @@ give_up(const char *message)
 	exit(1);
 }
 
-/* Copy a thread's share. */
+/* Copy a thread's share of the block. */
 static void
 copy_share(void *arg, int thread, int nthreads)
 {
@@ -57,7 +58,7 @@ copy_share(void *arg, int thread, int nthreads)
 		memcpy(copy->to + at, copy->from + at, end - at < COPY_BYTES ? end - at : COPY_BYTES);
 }
 
-/* Spread the keys of edges, so that others fit between them. */
+/* Spread the keys of edges so that others fit between them. */
 static void
 spread_keys(EmogiEdgeSet *set)
 {
@@ -84,7 +85,7 @@ make_changes(const EmogiEdgeSet *set, const EmogiGraph *graph, int kind, uint64_
 	{
 		const uint64_t nchunks = (set->edges.nchunks + 1) / 2;	/* all but the last are full */
 		const EmogiEdgeChunk *chunk = set->chunks[i / 2 % nchunks];
-		const uint64_t place = i / 2 / nchunks % chunk->nedges;	/* no row twice */
+		const uint64_t place = i / 2 / nchunks % chunk->nedges;	/* each row at most once */
 		int64_t		key = graph->ids[emogi_random(3, i) % graph->nvertices];
 		const int64_t other = graph->ids[emogi_random(4, i) % graph->nvertices];
 
@@ -98,7 +99,7 @@ make_changes(const EmogiEdgeSet *set, const EmogiGraph *graph, int kind, uint64_
 	}
 }
 
-/* Time splices of an input, and copies of the old Graph's block to the same place, by turns. */
+/* Time merges of an input and copies of the old graph's block to the same destination, in turn. */
 static Times
 time_splice(EmogiPool *pool, EmogiMergeInput *input, EmogiGraph *graph)
 {
@@ -126,7 +127,7 @@ time_splice(EmogiPool *pool, EmogiMergeInput *input, EmogiGraph *graph)
 	return best;
 }
 
-/* Print the times of all kinds and numbers of changes. */
+/* Print the times for all kinds and numbers of changes. */
 static void
 print_times(EmogiPool *pool, const EmogiEdgeSet *set, const EmogiGraph *graph, EmogiDirection direction, bool with_backward)
 {
@@ -179,7 +180,7 @@ main(int argc, char **argv)
 	spread_keys(&set);
 	if (emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
 		give_up(error.message);
-	printf("%s, %s: %llu vertices, %llu entries, %.1f MB, built in %.0f ms by %d threads\n", argc > 1 ? argv[1] : "kron", lists,
+	printf("%s, %s: %llu vertices, %llu list entries, %.1f MB, built in %.0f ms by %d threads\n", argc > 1 ? argv[1] : "kron", lists,
 		   (unsigned long long) built.graph.nvertices, (unsigned long long) built.graph.forward.nedges,
 		   (double) built.graph.memory_bytes / 1e6, built.keys_ms + built.csr_ms, emogi_pool_size(pool));
 	print_times(pool, &set, &built.graph, direction, with_backward);

@@ -1,11 +1,15 @@
--- Calls with a condition whose value differs in each call, beside recursive CTEs over the same indexes: cycles, paths, trees, degrees, searches in LATERAL,
--- searches without a depth, a small table, components, similarities, triangles, weighted windows, pairs, and paths with an index of one end.
+-- Calls with a condition whose value differs in each call, compared with recursive CTEs over the
+-- same indexes: cycles, paths, trees, degrees, searches in LATERAL, searches without a depth, a
+-- small table, components, similarities, triangles, weighted windows, pairs, and paths with an
+-- index on one endpoint column.
 --
 --   psql -X -v edges=1000000 -v vertices=100000 -v turns=60 -f bench/neighborhoods.sql
 --
--- Needs a database with emogi preloaded. Makes and drops the tables emogi_bench_recent and emogi_bench_small. The two ways in turn, each first in every other of `turns`
--- rounds, after 3 that are not counted; medians, ms, of the whole statements, planning included; all answers are compared. Each call has another moment
--- in its condition, so no graph of an earlier call serves it.
+-- Requires a database with emogi preloaded. Creates and drops the tables emogi_bench_recent and
+-- emogi_bench_small. Both methods run in turn, alternating the order, in `turns` rounds after 3
+-- uncounted rounds. Prints medians in ms of the whole statements, including planning. All answers
+-- are compared. Each call has a different timestamp in its condition, so the graph of an earlier
+-- call cannot be used.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 1000000 \endif
 \if :{?vertices} \else \set vertices 100000 \endif
@@ -32,7 +36,7 @@ CREATE INDEX ON emogi_bench_small (src);
 CREATE INDEX ON emogi_bench_small (dst);
 VACUUM (ANALYZE) emogi_bench_recent, emogi_bench_small, emogi_bench_by_src, emogi_bench_by_dst;
 CREATE TEMP TABLE timing (what text, way text, turn int, answer text, ms float8);
--- $1: moment, $2: vertex, $3: another vertex, two edges behind it.
+-- $1: timestamp, $2: vertex, $3: another vertex, two edges away.
 CREATE TEMP TABLE cases (place int, what text, emogi text, cte text);
 INSERT INTO cases VALUES
 (1, 'bfs, depth 4', 'SELECT count(*) FROM emogi_bfs({e}, $2, max_depth => 4)',

@@ -1,5 +1,8 @@
--- New keys that are no integers, beside the recursive CTE over indexes: one row with a new key before each call, for a graph of 1.2 million text keys;
--- and the first load of a table by a transaction under a trigger that refuses cycles, with integers and texts. psql -X -f bench/new_keys.sql
+-- New keys that are not integers, compared with the recursive CTE over indexes: one row with a new
+-- key before each call, for a graph of 1.2 million text keys; and the first load of a table by a
+-- transaction under a trigger that rejects cycles, with integers and texts.
+--
+--   psql -X -f bench/new_keys.sql
 \set QUIET on
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
@@ -8,7 +11,8 @@ INSERT INTO emogi_bench_pairs SELECT md5((i::bigint * 7919 % 1300000)::text), md
 CREATE INDEX ON emogi_bench_pairs (src);
 VACUUM ANALYZE emogi_bench_pairs;
 CREATE TABLE emogi_bench_times (asked text, way text, ms float8, longest float8, builds bigint);
--- insert a row with a new key, and ask for what can be reached in two hops, `count` times: the milliseconds of the questions
+-- `count` times: insert a row with a new key, and query the vertices within two hops; records the
+-- ms of the queries
 CREATE PROCEDURE emogi_bench_new_keys(way text, pattern text, count int) LANGUAGE plpgsql AS $$
 DECLARE
 	source text;
@@ -38,7 +42,7 @@ BEGIN
 	INSERT INTO emogi_bench_times SELECT pattern, way, total, longest, builds - before FROM emogi_cache;
 	COMMIT;
 END $$;
--- with the graph: few of these questions alone would be answered over the index
+-- With the graph; otherwise most of these queries would be answered by an index search.
 SET emogi.enable_index_search = off;
 SELECT count(*) > 0 FROM emogi_prewarm('emogi_bench_pairs') \g /dev/null
 SELECT format('CALL emogi_bench_new_keys(%L, %L, 2000)', way, pattern)

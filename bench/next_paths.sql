@@ -1,10 +1,13 @@
--- emogi_k_shortest_paths between the ends of edges, whose next paths are far longer, against emogi_shortest_path without these edges.
+-- emogi_k_shortest_paths between the endpoints of edges, whose next paths are much longer, compared
+-- with emogi_shortest_path without these edges.
 --
 --   psql -X [-v edges=2000000] [-v vertices=400000] [-v pairs=50] -f bench/next_paths.sql
 --
--- Needs a database with the extension. Makes and drops tables emogi_bench_*: random edges, and edges of which 19 of 20 stay in a community of
--- 100 vertices, each without weights and with floats of 1 to 10; and the same without the edges asked about. Graphs are cached before. Both ways in
--- turn; ms of whole statements: medians, 90th percentiles and maxima, and list entries looked at of emogi_runs.
+-- Requires a database with the extension. Creates and drops tables emogi_bench_*: random edges, and
+-- edges of which 19 of 20 stay within a community of 100 vertices, each without weights and with
+-- floats of 1 to 10; and the same without the queried edges. Graphs are cached first. Both methods
+-- run in turn. Prints the ms of whole statements (medians, 90th percentiles and maxima) and the
+-- edges read, from emogi_runs.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 2000000 \endif
 \if :{?vertices} \else \set vertices 400000 \endif

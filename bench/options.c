@@ -20,79 +20,79 @@ static const char *const algorithm_names[] = {EMOGI_ALGORITHMS(NAME_OF, NAME_OF,
 static const char *const engine_names[] = {"cpu", "cuda"};
 
 static const char help[] =
-"emogi_bench: the algorithms on a synthetic graph, or that of a file\n"
+"emogi_bench: benchmark of the algorithms on a synthetic graph or a graph from a file\n"
 "\n"
 "The graph\n"
-"  --graph kron|urand|rmat|grid|path|star|file  GAP's two, R-MAT, a square grid, a path, a star, or --file (kron)\n"
-"  --scale N                 2^N vertices (20); of a star 2^N leaves; of a grid the largest square of at most 2^N\n"
-"  --vertices N              the same with N for 2^N (grid, path, star)\n"
-"  --degree N                edges a vertex, before both directions (kron, urand, rmat: 16)\n"
-"  --directed                every edge leads one way, as the seed says, not both; for algorithms that read directed graphs\n"
-"  --rmat A,B,C              rmat: how likely an edge is in the first three quarters of the matrix, at every step; vertices\n"
-"                            are permuted as those of kron (0.45,0.22,0.22, which leave 0.11: what PaRMAT, the generator\n"
-"                            of CuSha's author, takes by itself; kron has 0.57,0.19,0.19)\n"
-"  --file PATH               file: a text file, a line \"source target\" for each edge; # and % begin comments\n"
-"  --unweighted              edges have no weights, whatever reads them\n"
-"  --seed N                  of edges, weights and sources (1)\n"
-"  --generate-on cpu|cuda    who makes the graph: both make the same (cpu); a file's is always made by the cpu\n"
-"  --generator-module PATH   what makes it on a GPU (./build/emogi_bench_cuda.so)\n"
-"  --check-generate          make small graphs of all kinds both ways, compare them and leave; --scale is the largest (18)\n"
+"  --graph kron|urand|rmat|grid|path|star|file  GAP's generators, R-MAT, a square grid, a path, a star, or --file (kron)\n"
+"  --scale N                 2^N vertices (20); star: 2^N leaves; grid: largest square of at most 2^N\n"
+"  --vertices N              like --scale, with N instead of 2^N (grid, path, star)\n"
+"  --degree N                edges per vertex, each counted once (kron, urand, rmat: 16)\n"
+"  --directed                each edge has one direction, chosen by the seed; for algorithms on directed graphs\n"
+"  --rmat A,B,C              rmat: probabilities of the first three quadrants of the matrix; vertices are permuted\n"
+"                            as in kron (0.45,0.22,0.22, so D is 0.11: the defaults of PaRMAT, the generator of\n"
+"                            CuSha's author; kron has 0.57,0.19,0.19)\n"
+"  --file PATH               file: text file with a line \"source target\" for each edge; # and % begin comments\n"
+"  --unweighted              no edge weights\n"
+"  --seed N                  seed of edges, weights and sources (1)\n"
+"  --generate-on cpu|cuda    where to build the graph, with identical results (cpu); --graph file always uses the cpu\n"
+"  --generator-module PATH   module of the GPU generator (./build/emogi_bench_cuda.so)\n"
+"  --check-generate          build small graphs of all kinds on CPU and GPU, compare, and exit; --scale is the maximum (18)\n"
 "\n"
 "The runs\n"
 "  --algorithm NAME[,...]   "
 #define NAME_OF(NAME, name, ...) " " #name
 EMOGI_ALGORITHMS(NAME_OF, NAME_OF, NAME_OF)
 " (bfs)\n"
-"  --engine cpu|cuda[,...]   in this order; one may come again, for runs in turn (cpu)\n"
+"  --engine cpu|cuda[,...]   in this order; may be repeated to run engines in turn (cpu)\n"
 "  --placement host|device|hybrid|peer|managed|staged|auto[,...]  where the GPU reads edges (auto)\n"
-"  --mapping NAME[,...]      how the GPU's threads take edges: auto (our own kernels), thread, warp, aligned, virtual2,\n"
-"                            virtual4, virtual8, virtual16, degree_cut, shards, windows; each with every placement (auto)\n"
-"  --prefetch                managed: bring all edges to the device before the run\n"
-"  --asynchronous            staged: go on with the lists that were brought until nothing changes\n"
-"  --count-requests          print and write how many requests of 32, 64, 96 and 128 bytes a run makes; it takes longer\n"
-"  --id-bytes 4|8            bytes of a vertex number as kernels read it (4)\n"
-"  --threads N               of the builder, the verifier and the cpu engine (all processors)\n"
-"  --sources N               up to 1024, random vertices with neighbours (16)\n"
-"  --source V                only this one, a vertex number: in a grid row x side + column\n"
-"  --trials N                runs of each source (1)\n"
-"  --iterations N            of algorithms that iterate, at most (20)\n"
-"  --samples N               closeness, betweenness, bfs_sums: searches from so many vertices; 0: from all (4)\n"
-"  --pairs N                 similarity: of so many random pairs of vertices, at most as many as there are vertices (1048576);\n"
-"                            0: the ten vertices most like each\n"
-"  --walks N                 random_walk: of 80 steps, from each source (100000)\n"
+"  --mapping NAME[,...]      assignment of edges to GPU threads: auto (the default kernels), thread, warp, aligned, virtual2,\n"
+"                            virtual4, virtual8, virtual16, degree_cut, shards, windows; each combined with every placement (auto)\n"
+"  --prefetch                managed: prefetch all edges to the device before the run\n"
+"  --asynchronous            staged: iterate over the staged lists until nothing changes\n"
+"  --count-requests          count requests of 32, 64, 96 and 128 bytes of each run, which slows it down\n"
+"  --id-bytes 4|8            bytes of a vertex number in the kernels (4)\n"
+"  --threads N               threads of the builder, the verifier and the cpu engine (all processors)\n"
+"  --sources N               number of random sources with at least one edge, up to 1024 (16)\n"
+"  --source V                single source, a vertex number; in a grid: row * side + column\n"
+"  --trials N                runs per source (1)\n"
+"  --iterations N            maximum iterations of iterative algorithms (20)\n"
+"  --samples N               closeness, betweenness, bfs_sums: number of vertices to search from; 0: all (4)\n"
+"  --pairs N                 similarity: number of random pairs, at most the number of vertices (1048576);\n"
+"                            0: the ten most similar vertices of each vertex\n"
+"  --walks N                 random_walk: walks of 80 steps per source (100000)\n"
 "  --in-out X                random_walk: node2vec's q; p is 1 (1)\n"
-"  --tolerance X             below which change they stop (0.0001)\n"
-"  --alpha X                 katz: what an edge more counts (1e-6)\n"
-"  --leaps N                 pagerank: personalised, leaps go to N random vertices, up to 1024, in random proportions\n"
-"  --far-paths N             no algorithm, but: prepare for far shortest paths, and search N of random pairs with that and without\n"
-"  --weighted                pagerank and others that may: edges count as their weights\n"
-"  --distance X              pagerank: as many iterations as bring the ranks within an L1 distance of X from a reference\n"
-"  --device-memory BYTES     cap on one GPU (all that is free)\n"
-"  --cuda-module PATH        (./emogi_cuda.so)\n"
-"  --links N                 over which edges may come, of the first N GPUs (1)\n"
-"  --cached                  let the engine keep the graph between runs of a placement: after the first, a run copies\n"
-"                            and registers nothing (cuda)\n"
-"  --cancel-after MS         cancel each run after so many ms and say how long it took to come back\n"
-"  --verify                  check every timed answer\n"
+"  --tolerance X             change below which iterative algorithms stop (0.0001)\n"
+"  --alpha X                 katz: attenuation factor per edge (1e-6)\n"
+"  --leaps N                 pagerank: personalized, with N random teleport vertices, up to 1024, in random proportions\n"
+"  --far-paths N             run no algorithm; build a contraction hierarchy, and time N random paths with it and without it\n"
+"  --weighted                use edge weights in pagerank and other algorithms that can\n"
+"  --distance X              pagerank: use the fewest iterations with an L1 distance below X from a reference\n"
+"  --device-memory BYTES     memory limit per GPU (all free memory)\n"
+"  --cuda-module PATH        module of the cuda engine (./emogi_cuda.so)\n"
+"  --links N                 read edges over the links of the first N GPUs (1)\n"
+"  --cached                  keep the graph in the engine between runs of a placement: after the first run, nothing is\n"
+"                            copied or registered (cuda)\n"
+"  --cancel-after MS         cancel each run after MS milliseconds and report how long it takes to return\n"
+"  --verify                  verify the result of every timed run\n"
 "\n"
 "The figures\n"
-"  --csv FILE                append one line a run\n"
-"  --summary FILE            append one line for all runs of an algorithm on an engine, placement and mapping: what\n"
-"                            bench/plot draws\n"
-"  --label TEXT              of these lines, a commit say\n"
+"  --csv FILE                append one line per run\n"
+"  --summary FILE            append one line per combination of algorithm, engine, placement and mapping; input of\n"
+"                            bench/plot\n"
+"  --label TEXT              label of these lines, such as a commit\n"
 "\n"
-"TEPS = list entries of the reached vertices / 2 / run time (of an iteration): every undirected edge once.\n"
-"Vertices are numbered as they occur; self-loops and repeated edges are left out; every edge leads both ways.\n"
-"Edges have weights 1 .. 72, which follow from the seed and their two ends; those of a semiring use them:"
+"TEPS = list entries of the reached vertices / 2 / run time (of an iteration): each undirected edge counts once.\n"
+"Vertices without edges get no number. Self-loops and repeated edges are removed. Graphs are symmetric.\n"
+"Weights are 1 .. 72, a function of the seed and the endpoints. These algorithms use a semiring:"
 EMOGI_ALGORITHMS(EMOGI_NOTHING, NAME_OF, NAME_OF)
 #undef NAME_OF
 ".\n"
-"cc, bfs_sums and what iterates take no source: they run as often as there are sources and trials.\n"
-"run ms is what the engine reports, wall ms what the whole call took. A warm-up run comes first and is not counted.\n"
-"With --cached its times are printed too: the first of a placement has a graph that is not on the device yet.\n"
-"The reference of --distance are the ranks after a change below 1e-14, on the first engine that was asked for.\n"
-"What does not fit in memory is left out, and the exit status is 1; a wrong answer ends everything. Mappings,\n"
-"placements and algorithms that do not go together are left out too, which is no failure.\n";
+"cc, bfs_sums and iterative algorithms take no source; they run sources * trials times.\n"
+"\"run\" is the time reported by the engine, \"wall\" that of the whole call. A warm-up run is not counted.\n"
+"With --cached its times are printed too: in the first run of a placement the graph is not yet on the device.\n"
+"The reference of --distance is the ranks after a change below 1e-14 on the first requested engine.\n"
+"Runs that do not fit in memory are skipped, and the exit status is 1. A wrong answer ends the program.\n"
+"Unsupported combinations of mapping, placement and algorithm are skipped without an error.\n";
 
 void
 emogi_bench_die(const char *what, const EmogiError *error)
@@ -104,7 +104,7 @@ emogi_bench_die(const char *what, const EmogiError *error)
 	exit(1);
 }
 
-/* Read a number within bounds. */
+/* Parse an integer within bounds. */
 static uint64_t
 parse_number(const char *option, const char *text, uint64_t low, uint64_t high)
 {
@@ -116,14 +116,14 @@ parse_number(const char *option, const char *text, uint64_t low, uint64_t high)
 	value = strtoull(text, &end, 10);
 	if (errno != 0 || *end != '\0' || end == text || *text == '-' || value < low || value > high)
 	{
-		snprintf(message, sizeof(message), "--%s takes a number from %llu to %llu", option,
+		snprintf(message, sizeof(message), "--%s requires a number from %llu to %llu", option,
 				 (unsigned long long) low, (unsigned long long) high);
 		emogi_bench_die(message, NULL);
 	}
 	return value;
 }
 
-/* Read a number that is not negative. */
+/* Parse a number that is not negative. */
 static double
 parse_real(const char *option, const char *text)
 {
@@ -133,13 +133,13 @@ parse_real(const char *option, const char *text)
 
 	if (*end != '\0' || end == text || !(value >= 0.0))
 	{
-		snprintf(message, sizeof(message), "--%s takes a number of at least 0", option);
+		snprintf(message, sizeof(message), "--%s requires a number of at least 0", option);
 		emogi_bench_die(message, NULL);
 	}
 	return value;
 }
 
-/* Find a word among n names; words end at a comma. */
+/* Look up a word among n names; words end at a comma. */
 static int
 parse_word(const char *option, const char *text, const char *const *names, int n)
 {
@@ -151,12 +151,12 @@ parse_word(const char *option, const char *text, const char *const *names, int n
 		if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0)
 			return i;
 	}
-	snprintf(message, sizeof(message), "--%s does not know \"%.*s\"", option, (int) length, text);
+	snprintf(message, sizeof(message), "unrecognized value for --%s: \"%.*s\"", option, (int) length, text);
 	emogi_bench_die(message, NULL);
 	return -1;
 }
 
-/* Read a comma list of at most EMOGI_BENCH_CHOICES words; return their number. */
+/* Parse a comma-separated list of at most EMOGI_BENCH_CHOICES words; returns their number. */
 static int
 parse_words(const char *option, const char *text, const char *const *names, int n, int *found)
 {
@@ -168,7 +168,7 @@ parse_words(const char *option, const char *text, const char *const *names, int 
 		{
 			char		message[100];
 
-			snprintf(message, sizeof(message), "--%s takes at most %d words", option, count);
+			snprintf(message, sizeof(message), "--%s accepts at most %d values", option, count);
 			emogi_bench_die(message, NULL);
 		}
 		found[count++] = parse_word(option, text, names, n);
@@ -178,7 +178,7 @@ parse_words(const char *option, const char *text, const char *const *names, int 
 	return count;
 }
 
-/* Read the quarters of an R-MAT graph. */
+/* Parse the quadrant probabilities of an R-MAT graph. */
 static void
 parse_quarters(const char *text, double quarters[3])
 {
@@ -186,19 +186,19 @@ parse_quarters(const char *text, double quarters[3])
 
 	if (sscanf(text, "%lf,%lf,%lf%c", &quarters[0], &quarters[1], &quarters[2], &rest) != 3 || !(quarters[0] >= 0.0) ||
 		!(quarters[1] >= 0.0) || !(quarters[2] >= 0.0) || !(quarters[0] + quarters[1] + quarters[2] < 1.0))
-		emogi_bench_die("--rmat takes three numbers of at least 0 with commas between them, whose sum is below 1", NULL);
+		emogi_bench_die("--rmat requires three comma-separated numbers of at least 0 whose sum is below 1", NULL);
 }
 
-/* Read a label, which has to go into a line of a CSV file as it is. */
+/* Parse a label, which must not need quoting in a CSV file. */
 static const char *
 parse_label(const char *text)
 {
 	if (strpbrk(text, ",\"\r\n") != NULL)
-		emogi_bench_die("--label takes no comma, quote or line end", NULL);
+		emogi_bench_die("--label must not contain commas, quotes or newlines", NULL);
 	return text;
 }
 
-/* What getopt_long gets for options that have no letter here. */
+/* Values of getopt_long for options without a letter. */
 enum
 {
 	OPTION_VERTICES = 256, OPTION_GENERATE_ON, OPTION_GENERATOR_MODULE, OPTION_CHECK_GENERATE, OPTION_SOURCE,
@@ -232,7 +232,7 @@ static const struct option long_options[] = {
 	{"far-paths", required_argument, NULL, OPTION_FAR_PATHS}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}
 };
 
-/* Take an option of the graph; false when it is none. */
+/* Parse an option of the graph; returns false if it is another option. */
 static bool
 take_graph_option(EmogiBenchOptions *options, int option, const char *text)
 {
@@ -279,7 +279,7 @@ take_graph_option(EmogiBenchOptions *options, int option, const char *text)
 	}
 }
 
-/* Take an option of the files of figures; false when it is none. */
+/* Parse an option of the result files; returns false if it is another option. */
 static bool
 take_figures_option(EmogiBenchOptions *options, int option, const char *text)
 {
@@ -299,7 +299,7 @@ take_figures_option(EmogiBenchOptions *options, int option, const char *text)
 	}
 }
 
-/* Take an option of the papers' systems; false when it is none. */
+/* Parse an option of the papers' systems; returns false if it is another option. */
 static bool
 take_papers_option(EmogiBenchOptions *options, int option, const char *text)
 {
@@ -330,7 +330,7 @@ take_papers_option(EmogiBenchOptions *options, int option, const char *text)
 	}
 }
 
-/* Take an option of how a GPU reads edges; false when it is none. */
+/* Parse an option of edge access on GPUs; returns false if it is another option. */
 static bool
 take_placement_option(EmogiBenchOptions *options, int option, const char *text)
 {
@@ -357,7 +357,7 @@ take_placement_option(EmogiBenchOptions *options, int option, const char *text)
 	}
 }
 
-/* Take an option of the runs; false when it is none. */
+/* Parse an option of the runs; returns false if it is another option. */
 static bool
 take_run_option(EmogiBenchOptions *options, int option, const char *text)
 {
@@ -434,7 +434,7 @@ take_run_option(EmogiBenchOptions *options, int option, const char *text)
 	}
 }
 
-/* Leave when an algorithm does not read directed graphs. */
+/* Exit if a requested algorithm does not support directed graphs. */
 static void
 check_directed(const EmogiBenchOptions *options)
 {
@@ -443,20 +443,20 @@ check_directed(const EmogiBenchOptions *options)
 		const EmogiLists lists = emogi_algorithm_row(options->algorithms[a])->lists;
 
 		if (lists == EMOGI_LISTS_BOTH || lists == EMOGI_LISTS_ANY)
-			emogi_bench_die("--directed is for algorithms that read directed graphs", NULL);
+			emogi_bench_die("--directed requires algorithms that support directed graphs", NULL);
 	}
 }
 
-/* Fill in what follows from other options. */
+/* Set the values derived from other options. */
 static void
 complete(EmogiBenchOptions *options)
 {
 	const bool	by_degree = emogi_generator_has_degree(options->generator);
 
 	if (options->nvertices > 0 && (by_degree || options->generator == EMOGI_FILE))
-		emogi_bench_die("--vertices is for grid, path and star; kron, urand and rmat take --scale", NULL);
+		emogi_bench_die("--vertices applies to grid, path and star; use --scale for kron, urand and rmat", NULL);
 	if ((options->generator == EMOGI_FILE) != (options->file != NULL))
-		emogi_bench_die("--graph file goes with --file PATH", NULL);
+		emogi_bench_die("--graph file requires --file PATH", NULL);
 	if (options->nvertices > 0 || options->generator == EMOGI_FILE)
 		options->scale = 0;
 	else if (!options->check_generate)
@@ -502,6 +502,6 @@ emogi_bench_options(EmogiBenchOptions *options, int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		emogi_bench_die("takes options only; try --help", NULL);
+		emogi_bench_die("unexpected argument; try --help", NULL);
 	complete(options);
 }

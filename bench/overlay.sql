@@ -1,10 +1,12 @@
--- Searches in a graph whose table has just changed: one INSERT before each call, committed by then or in the call's own transaction; and a row trigger that refuses
--- cycles. Beside the recursive CTE where there is one of the same answer.
+-- Searches of a graph whose table has just changed: one INSERT before each call, committed before
+-- or in the call's own transaction; and a row trigger that rejects cycles. Compared with the
+-- recursive CTE if there is one with the same answer.
 --
 --   psql -X -v edges=1000000 -v vertices=200000 -f bench/overlay.sql
 --
--- Needs a database with the extension. Makes and drops tables emogi_bench_*: random payments, and an org chart of 60,000 people. Ways in turn, 15 times each (the
--- trigger 5 times, each behind a VACUUM of what the last one has rolled back); medians, ms.
+-- Requires a database with the extension. Creates and drops tables emogi_bench_*: random payments,
+-- and an org chart of 60,000 people. The methods run in turn, 15 times each (the trigger 5 times,
+-- each after a VACUUM of the rows rolled back by the previous one). Prints medians in ms.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 1000000 \endif
 \if :{?vertices} \else \set vertices 200000 \endif
@@ -72,7 +74,7 @@ SELECT asked, round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHE
 FROM emogi_bench_times GROUP BY 1 ORDER BY 1;
 TRUNCATE emogi_bench_times;
 
--- the trigger
+-- The trigger.
 CREATE TABLE emogi_bench_chart (boss int, person int);
 INSERT INTO emogi_bench_chart SELECT i / 6, i FROM generate_series(1, 60000) i;
 CREATE INDEX ON emogi_bench_chart (boss);
@@ -135,7 +137,8 @@ SELECT format('CALL emogi_bench_insert(%L, %L, %s)', way, chart, count), format(
 FROM generate_series(0, 4) run, (VALUES (1000), (3000), (10000)) n(count),
 	(VALUES ('emogi', 'emogi_bench_chart'), ('emogi, condition', 'emogi_bench_chart_if'), ('emogi, pair', 'emogi_bench_chart_pair'), ('CTE', 'emogi_bench_chart_cte')) w(way, chart)
 ORDER BY run, count, way \gexec
--- the same behind the deletion of 20,000 of the 60,000 people, in the same transaction, and the first load of a table that is empty and analyzed as such
+-- The same after the deletion of 20,000 of the 60,000 people in the same transaction; and the first
+-- load of a table that was empty when analyzed.
 CREATE PROCEDURE emogi_bench_delete(way text, chart regclass, count int) LANGUAGE plpgsql AS $$
 DECLARE
 	began timestamptz;

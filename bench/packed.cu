@@ -3,11 +3,13 @@
  *
  *   build/packed [kron|urand] [SCALE]        (kron 24)
  *
- * Reads the lists of a graph over the link, as 32-bit ids, four in the 16 bytes that a lane reads, and packed into 25 bits,
- * five of them (enough for 33.5 M vertices; six would need 21 bits, and an id must not lie across two lanes' pieces).
- * Every entry is looked up in a bitmap of vertices, as a bottom-up step does. Prints, for all lists and for a fraction of
- * them in ascending order: lines, GB, ms (median of 5, device events) and the hits, which must agree. Then what
- * delta-packed lists would take: gaps in bytes of 7 bits, and gaps in the fixed width that the list's largest one needs.
+ * Reads the lists of a graph over the link: as 32-bit ids, four in the 16 bytes that a lane reads,
+ * and packed into 25 bits, five in 16 bytes. 25 bits suffice for 33.5 M vertices; six ids would
+ * leave 21 bits, and an id must not span the pieces of two lanes. Each entry is looked up in a
+ * vertex bitmap, as in a bottom-up step. Prints, for all lists and for a fraction of them in
+ * ascending order: lines, GB, ms (median of 5, device events) and hits, which must agree. Then
+ * prints the size of delta-encoded lists: gaps in bytes of 7 bits, and gaps in the fixed width of
+ * the list's largest gap.
  */
 #include <cuda_runtime.h>
 
@@ -38,7 +40,7 @@ extern "C"
 		} \
 	} while (0)
 
-/* Ids of 32 bits, and of PACKED_BITS: get number i of a piece. */
+/* 32-bit ids and ids of PACKED_BITS: get id number i of a piece. */
 struct Plain
 {
 	static constexpr uint64_t PER = 4;
@@ -65,8 +67,9 @@ struct Packed
 };
 
 /*
- * Count the entries of the lists of `chosen` vertices that are in `wanted`. A warp takes 32 vertices, whose lists lie one
- * behind the other, and reads the stretches of chosen ones line by line. Bytes: the lines of these, once.
+ * Count the entries of the lists of `chosen` vertices that are in `wanted`. A warp processes 32
+ * vertices, whose lists are contiguous, and reads the ranges of chosen ones line by line. Each of
+ * these lines is read once.
  */
 template <class Ids>
 static __global__ void __launch_bounds__(THREADS)
@@ -86,7 +89,7 @@ packed_count_kernel(const uint64_t *offsets, const ulonglong2 *pieces, uint64_t 
 		{
 			const uint32_t first = __ffs(todo) - 1;
 			const uint32_t rest = ~(todo >> first);
-			const uint32_t n = rest == 0 ? 32 - first : __ffs(rest) - 1;	/* neighbours in a row */
+			const uint32_t n = rest == 0 ? 32 - first : __ffs(rest) - 1;	/* consecutive neighbours */
 			const uint64_t start = offsets[word * 32 + first];
 			const uint64_t end = offsets[min(word * 32 + first + n, nvertices)];
 			const uint64_t from = start / Ids::PER / (LINE / PIECE) * (LINE / PIECE);
@@ -121,7 +124,7 @@ packed_count_kernel(const uint64_t *offsets, const ulonglong2 *pieces, uint64_t 
 	}
 }
 
-/* What both readings share, in device memory but for the pieces. */
+/* Data shared by both variants, in device memory except for the pieces. */
 struct Reading
 {
 	uint64_t   *offsets;
@@ -131,7 +134,7 @@ struct Reading
 	uint64_t	nvertices;
 };
 
-/* Time one way of reading; prints a line. Get the hits. */
+/* Time one variant and print a line; returns the hits. */
 template <class Ids>
 static unsigned long long
 time_reading(const char *name, const Reading &reading, const void *pieces, int percent)
@@ -180,7 +183,7 @@ pack(const EmogiAdjacency *lists, uint64_t (*pieces)[2])
 	}
 }
 
-/* Print what lists of gaps would take. */
+/* Print the size of delta-encoded lists. */
 static void
 print_delta_bytes(const EmogiAdjacency *lists, uint64_t nvertices)
 {
@@ -202,7 +205,7 @@ print_delta_bytes(const EmogiAdjacency *lists, uint64_t nvertices)
 		}
 		fixed_bits += (lists->offsets[v + 1] - lists->offsets[v]) * (all != 0 ? 32 - __builtin_clz(all) : 0) + 8;
 	}
-	printf("gaps in bytes of 7 bits: %.3f bytes an entry; in the list's fixed width: %.3f\n",
+	printf("gaps in bytes of 7 bits: %.3f bytes per entry; in the list's fixed width: %.3f\n",
 		   (double) varint_bytes / (double) lists->nedges, (double) fixed_bits / 8 / (double) lists->nedges);
 }
 

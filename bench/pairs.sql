@@ -1,9 +1,12 @@
--- Functions for many pairs of vertices, where the pairs are few, against emogi_shortest_path in a LATERAL join.
+-- Functions for many pairs of vertices, with few pairs, compared with emogi_shortest_path in a
+-- LATERAL join.
 --
 --   psql -X -v edges=1000000 -v vertices=200000 [-v pairs=off] [-v turns=5] -f bench/pairs.sql
 --
--- pairs=off: only those with a common source or target. -- Needs a database with the extension, and a superuser, as emogi.fault has the batch answer all pairs. Makes and drops the table emogi_bench_edges,
--- random edges with weights 1 .. 10. The graphs are cached before. The three ways in turn, so many times each; medians, ms, of the whole statements.
+-- pairs=off: only pairs with a common source or target. Requires a database with the extension, and
+-- a superuser, because emogi.fault makes the batch answer all pairs. Creates and drops the table
+-- emogi_bench_edges, random edges with weights 1 .. 10. Graphs are cached first. The three methods
+-- run in turn, `turns` times each. Prints medians in ms of the whole statements.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 1000000 \endif
 \if :{?vertices} \else \set vertices 200000 \endif

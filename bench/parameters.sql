@@ -1,9 +1,10 @@
--- Memory and time of calls with a new value of emogi_query each, on a table that is written before each call; and of calls that repeat a value.
+-- Memory and time of calls with a new value of emogi_query each, on a table that is written before
+-- each call; and of calls that repeat a value.
 --
 --   psql -X -f bench/parameters.sql
 --   psql -X -v calls=300 -v edges=20000 -f bench/parameters.sql
 --
--- It makes and drops a schema parameters_bench, and evicts all graphs.
+-- Creates and drops the schema parameters_bench, and evicts all graphs.
 \set ON_ERROR_STOP on
 \pset footer off
 \if :{?calls} \else \set calls 3000 \endif
@@ -19,7 +20,7 @@ CREATE INDEX ON payment (at);
 VACUUM ANALYZE payment;
 SELECT emogi_evict() >= 0 AS evicted \g /dev/null
 
--- `repeats` calls with each of `calls` values, and a row is written before the first one of each
+-- `repeats` calls with each of `calls` values; a row is written before the first call of each value
 CREATE PROCEDURE ask(calls int, repeats int, edges int, step int) LANGUAGE plpgsql AS $$
 BEGIN
 	FOR i IN 1 .. calls LOOP

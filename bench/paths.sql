@@ -1,9 +1,11 @@
--- emogi_shortest_path between random pairs of vertices of a large graph, against emogi_sssp from the same sources.
+-- emogi_shortest_path between random pairs of vertices of a large graph, compared with emogi_sssp
+-- from the same sources.
 --
 --   psql -X -v edges=100000000 -v vertices=6250000 -f bench/paths.sql
 --
--- Needs a database with the extension; makes and drops the table emogi_bench_edges, random edges with weights 1 .. 72, read
--- both ways. The graph is cached before. 50 pairs with and without weights, 5 full runs each; figures of emogi_runs, ms.
+-- Requires a database with the extension. Creates and drops the table emogi_bench_edges, random
+-- edges with weights 1 .. 72, used with direction 'both'. The graph is cached first. 50 pairs with
+-- and without weights, 5 full runs each; figures of emogi_runs in ms.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 100000000 \endif
 \if :{?vertices} \else \set vertices 6250000 \endif

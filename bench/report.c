@@ -1,5 +1,5 @@
 /*
- * remote_errors.c: what emogi_bench prints and writes of runs and series.
+ * report.c: output of emogi_bench about runs and series.
  */
 #include "series.h"
 
@@ -15,7 +15,10 @@
 	QUERY_HEAD
 #define QUERY_HEAD "mapping,requests_32,requests_64,requests_96,requests_128,asynchronous,prefetch,id_bytes"
 
-/* Open a file of figures to append to: one that has these columns, or a new one, which gets its head. */
+/*
+ * Open a result file for appending: an existing one with these columns, or a new one with a header
+ * line.
+ */
 static FILE *
 open_figures(const char *path, const char *head)
 {
@@ -25,13 +28,13 @@ open_figures(const char *path, const char *head)
 	ssize_t		length;
 
 	if (figures == NULL)
-		emogi_bench_die("cannot write the file of figures", NULL);
+		emogi_bench_die("could not open the result file", NULL);
 	rewind(figures);
 	length = getline(&line, &room, figures);
 	if (length > 0 && line[length - 1] == '\n')
 		line[length - 1] = '\0';
 	if (length > 0 && strcmp(line, head) != 0)
-		emogi_bench_die("the file of figures has other columns", NULL);
+		emogi_bench_die("the result file has different columns", NULL);
 	free(line);
 	fseek(figures, 0, SEEK_END);
 	if (length <= 0)
@@ -51,7 +54,7 @@ emogi_bench_open_summary(const char *path)
 	return open_figures(path, SUMMARY_HEAD);
 }
 
-/* Count the list entries of the reached vertices, whatever the algorithm calls reached. */
+/* Count the list entries of the reached vertices; the algorithm defines which these are. */
 static uint64_t
 reached_entries(const EmogiGraph *graph, EmogiAlgorithm algorithm, const EmogiResult *result)
 {
@@ -68,14 +71,14 @@ reached_entries(const EmogiGraph *graph, EmogiAlgorithm algorithm, const EmogiRe
 	return sum;
 }
 
-/* Get a rate in 1e9 bytes a second. */
+/* Get a rate in 1e9 bytes per second. */
 static double
 gbps(double gigabytes, double ms)
 {
 	return ms > 0.0 ? gigabytes / ms * 1e3 : 0.0;
 }
 
-/* Write what a graph, an algorithm and its engine are called in both files. */
+/* Write the columns that identify graph, algorithm and engine in both files. */
 static void
 write_names(FILE *file, const EmogiBench *bench, const EmogiSeries *series)
 {
@@ -87,7 +90,7 @@ write_names(FILE *file, const EmogiBench *bench, const EmogiSeries *series)
 			emogi_placement_names[series->query.placement]);
 }
 
-/* Write the distance of the ranks from the reference, nothing where there is none. */
+/* Write the distance of the ranks from the reference, or nothing if there is none. */
 static void
 write_distance(FILE *file, double distance)
 {
@@ -105,7 +108,7 @@ write_query(FILE *file, const EmogiQuery *query, const double requests[4])
 			requests[2], requests[3], query->papers.asynchronous, query->papers.prefetch, query->papers.id_bytes);
 }
 
-/* Write a run's line. */
+/* Write the line of a run. */
 static void
 write_run(const EmogiBench *bench, const EmogiSeries *series, const EmogiRun *run)
 {
@@ -148,7 +151,7 @@ emogi_bench_note_run(EmogiBench *bench, EmogiSeries *series, const EmogiRun *run
 	for (int i = 0; i < 4; i++)
 		series->figures[EMOGI_REQUESTS + i][at] = (double) result->papers.requests[i];
 	printf("  source %10u  run %9.3f ms  wall %9.3f ms  transfer %9.3f ms  %6.2f GTEPS  link %7.3f GB  levels %4u"
-		   "  reached %llu  looked at %llu\n", run->source, result->run_ms, run->wall_ms, result->transfer_ms,
+		   "  reached %llu  edges read %llu\n", run->source, result->run_ms, run->wall_ms, result->transfer_ms,
 		   series->figures[EMOGI_TEPS][at] / 1e9, (double) result->link_bytes / 1e9, result->nlevels,
 		   (unsigned long long) result->nreached, (unsigned long long) result->edges_traversed);
 	if (series->query.papers.count_requests)
@@ -159,7 +162,7 @@ emogi_bench_note_run(EmogiBench *bench, EmogiSeries *series, const EmogiRun *run
 		write_run(bench, series, run);
 }
 
-/* Order doubles for qsort. */
+/* Compare doubles for qsort. */
 static int
 compare_doubles(const void *a, const void *b)
 {
@@ -169,7 +172,7 @@ compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Get the median of a figure; sorts it. */
+/* Get the median of a figure; sorts the figure. */
 static double
 median(EmogiSeries *series, EmogiFigure figure)
 {
@@ -215,7 +218,7 @@ emogi_bench_note_cancels(EmogiSeries *series, int nruns)
 
 	printf("%s: %d of %d runs canceled", series->title, series->count, nruns);
 	if (series->count > 0)
-		printf(", back after %.3f ms (median), %.3f ms (longest)", middle,
+		printf(", returned after %.3f ms (median), %.3f ms (maximum)", middle,
 			   series->figures[EMOGI_CANCEL_MS][series->count - 1]);
 	printf("\n");
 }

@@ -1,12 +1,13 @@
--- Rows of a result: how many in a second of this session's processor time, streamed and collected, what a query that wants
--- few of them pays, and how soon parallel workers have read them.
+-- Rows of a result: rows per second of this session's CPU time, streamed and collected; the cost of
+-- a query that needs few of them; and the time until parallel workers have read them.
 --
 --   psql -X -v vertices=10000000 -v workers=2 -f bench/rows.sql
 --
--- Needs a database with the extension, and a superuser, who may read /proc/self/stat; makes and drops the table
--- emogi_bench_edges, a random graph of which nearly all is reached. Seven calls after a warm-up, in turn with the scan on, off,
--- and with so many workers; figures are medians. cpu_s is of the session alone, in which the engine's time is not, and without
--- workers. run_ms and rows_ms are those of emogi_runs; statement_ms is the clock's.
+-- Requires a database with the extension, and a superuser, who may read /proc/self/stat. Creates
+-- and drops the table emogi_bench_edges, a random graph of which nearly all vertices are reached.
+-- Seven calls after a warm-up, in turn with the scan on, off, and with `workers` workers; figures
+-- are medians. cpu_s is that of the session alone, without the engine and the workers. run_ms and
+-- rows_ms are those of emogi_runs; statement_ms is elapsed time.
 \set ON_ERROR_STOP on
 \if :{?vertices} \else \set vertices 10000000 \endif
 \if :{?workers} \else \set workers 2 \endif

@@ -1,5 +1,6 @@
 /*
- * series.c: runs of one algorithm on one engine, placement and mapping, from all sources: timed, or canceled.
+ * series.c: runs of one algorithm on one engine, placement and mapping, from all sources, timed or
+ * canceled.
  */
 #include "series.h"
 
@@ -10,7 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Make the start values of an algorithm: noise, or two fixed vertices where some are fixed. */
+/*
+ * Set the start values of an algorithm: noise, or two fixed vertices if the algorithm fixes some.
+ */
 static void
 make_values(EmogiBench *bench, EmogiAlgorithm algorithm)
 {
@@ -30,14 +33,14 @@ make_values(EmogiBench *bench, EmogiAlgorithm algorithm)
 	}
 }
 
-/* Say whether a run reads weights. */
+/* Return true if a run reads weights. */
 static bool
 reads_weights(const EmogiBenchOptions *options, const EmogiAlgorithmRow *row)
 {
 	return row->weights != EMOGI_WEIGHTS_UNUSED || (options->is_weighted && emogi_algorithm_takes(row, EMOGI_WEIGHTED) >= 0);
 }
 
-/* Get a result that points to the bench's arrays. */
+/* Get a result that points to the arrays of the benchmark. */
 static EmogiResult
 point_result(const EmogiBench *bench)
 {
@@ -48,7 +51,7 @@ point_result(const EmogiBench *bench)
 	return result;
 }
 
-/* Say whether a query asks for what not every algorithm, placement and mapping has. */
+/* Return true if a query uses features that not every algorithm, placement and mapping supports. */
 static bool
 is_special(const EmogiQuery *query)
 {
@@ -56,7 +59,7 @@ is_special(const EmogiQuery *query)
 		query->placement == EMOGI_PLACEMENT_STAGED || query->papers.count_requests || query->papers.id_bytes != sizeof(uint32_t);
 }
 
-/* Print why a run is left out; leaves when nothing but success would do. */
+/* Print why a run is skipped; exits if the error is unexpected. */
 static void
 leave_out(EmogiBench *bench, const EmogiQuery *query, EmogiStatus status, const EmogiError *error)
 {
@@ -90,7 +93,7 @@ emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query,
 	return true;
 }
 
-/* Have a query begin at the s-th source, or, of bfs_sums, at all samples. */
+/* Set the sources of a query: the s-th source, or all samples for bfs_sums. */
 static void
 set_sources(const EmogiBench *bench, EmogiQuery *query, int s)
 {
@@ -101,7 +104,10 @@ set_sources(const EmogiBench *bench, EmogiQuery *query, int s)
 	query->nsources = bench->nsamples;
 }
 
-/* Run one source once; verifies and notes it unless it is a warm-up. False when it is left out. */
+/*
+ * Run one source once. Verifies and records the run unless it is a warm-up. Returns false if it is
+ * skipped.
+ */
 static bool
 run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
 {
@@ -123,7 +129,9 @@ run_once(EmogiBench *bench, EmogiSeries *series, int s, int trial)
 	return true;
 }
 
-/* Cancel a run of one source and say how long it took to come back; false when it is left out. */
+/*
+ * Cancel a run of one source and print how long it took to return; returns false if it is skipped.
+ */
 static bool
 cancel_once(EmogiBench *bench, EmogiSeries *series, int s)
 {
@@ -139,25 +147,25 @@ cancel_once(EmogiBench *bench, EmogiSeries *series, int s)
 
 	set_sources(bench, &query, s);
 	if (!emogi_cancel_start(&cancel, &control, bench->options.cancel_after_ms))
-		emogi_bench_die("could not start the thread that cancels", NULL);
+		emogi_bench_die("could not start the canceling thread", NULL);
 	status = series->engine->run(series->state, &series->graph, &query, &result, &control, &error);
 	end = emogi_pool_now_ms();
 	set_at = emogi_cancel_stop(&cancel);
 	if (status == EMOGI_CANCELED)
 	{
-		printf("  source %10u  canceled after %9.3f ms, back %9.3f ms later\n", bench->sources[s], set_at - start,
+		printf("  source %10u  canceled after %9.3f ms, returned %9.3f ms later\n", bench->sources[s], set_at - start,
 			   end - set_at);
 		series->figures[EMOGI_CANCEL_MS][series->count++] = end - set_at;
 	}
 	else if (status == EMOGI_OK)
 		printf("  source %10u  finished after %9.3f ms, %s\n", bench->sources[s], end - start,
-			   set_at > 0.0 && set_at <= end ? "all the same" : "before it was canceled");
+			   set_at > 0.0 && set_at <= end ? "despite the cancel" : "before the cancel");
 	else
 		leave_out(bench, &query, status, &error);
 	return status == EMOGI_OK || status == EMOGI_CANCELED;
 }
 
-/* Cancel as many runs as there are sources and trials. */
+/* Cancel sources * trials runs. */
 static void
 cancel_series(EmogiBench *bench, EmogiSeries *series)
 {
@@ -172,13 +180,13 @@ cancel_series(EmogiBench *bench, EmogiSeries *series)
 	emogi_bench_note_cancels(series, nruns);
 }
 
-/* Time as many runs as there are sources and trials, after a warm-up. */
+/* Time sources * trials runs after a warm-up. */
 static void
 time_series(EmogiBench *bench, EmogiSeries *series)
 {
 	const EmogiBenchOptions *options = &bench->options;
 
-	printf("%s%s\n", series->title, options->verify ? ", every answer verified" : "");
+	printf("%s%s\n", series->title, options->verify ? ", all answers verified" : "");
 	if (series->query.algorithm == EMOGI_PAGERANK && options->distance > 0.0 &&
 		!emogi_bench_find_iterations(bench, series))
 		return;
@@ -195,14 +203,14 @@ time_series(EmogiBench *bench, EmogiSeries *series)
 	emogi_bench_note_series(bench, series);
 }
 
-/* Say in a few words what is run. */
+/* Set the title of a series. */
 static void
 write_title(EmogiSeries *series)
 {
 	const EmogiQuery *query = &series->query;
 
 	snprintf(series->title, sizeof(series->title), "%s%s%s %s, placement %s%s%s, mapping %s%s%s%s",
-			 emogi_algorithm_row(query->algorithm)->name, query->teleport != NULL ? " personalised" : "", query->is_weighted ? " weighted" : "", series->engine->name, emogi_placement_names[query->placement],
+			 emogi_algorithm_row(query->algorithm)->name, query->teleport != NULL ? " personalized" : "", query->is_weighted ? " weighted" : "", series->engine->name, emogi_placement_names[query->placement],
 			 query->papers.prefetch ? " prefetched" : "", query->papers.asynchronous ? " asynchronous" : "",
 			 emogi_mapping_names[query->papers.mapping], query->papers.id_bytes == 8 ? ", ids of 8 bytes" : "",
 			 query->papers.count_requests ? ", requests counted" : "", series->graph.id != 0 ? ", cached" : "");
@@ -216,7 +224,7 @@ emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorit
 	double	   *figures = calloc(EMOGI_NFIGURES * nruns, sizeof(double));
 
 	if (figures == NULL)
-		emogi_bench_die("no memory for the figures", NULL);
+		emogi_bench_die("out of memory for the figures", NULL);
 	for (int f = 0; f < EMOGI_NFIGURES; f++)
 		series.figures[f] = figures + (size_t) f * nruns;
 	series.distance = (double) NAN;
@@ -238,6 +246,6 @@ emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorit
 	else
 		time_series(bench, &series);
 	printf("\n");
-	fflush(NULL);				/* whoever is stopped later leaves what it has */
+	fflush(NULL);				/* print all output so far, in case the program is killed */
 	free(figures);
 }

@@ -6,21 +6,21 @@
 
 #include "options.h"
 
-/* One Graph and what all runs on it share. */
+/* One graph and the data shared by all runs on it. */
 typedef struct EmogiBench
 {
 	EmogiBenchOptions options;
-	EmogiPool  *pool;			/* that makes the graph and verifies */
+	EmogiPool  *pool;			/* builds the graph and verifies results */
 	EmogiBuiltGraph built;
 	uint32_t	sources[EMOGI_BENCH_SOURCES];
 	uint64_t	nsamples;		/* at most nvertices */
-	uint32_t   *samples;		/* [nsamples], vertices that bfs_sums searches from */
+	uint32_t   *samples;		/* [nsamples], sources of bfs_sums */
 	double	   *values;			/* [nvertices], start values */
-	double	   *teleport;			/* [nvertices], proportions of PageRank's leaps; NULL = all alike */
+	double	   *teleport;			/* [nvertices], teleport proportions; NULL = uniform */
 	uint64_t	npairs;			/* at most nvertices */
-	uint32_t   *pairs;			/* [npairs][2], vertices at random */
-	double	   *reference;		/* [nvertices], converged ranks; NULL = not made yet */
-	void	   *arrays[EMOGI_MAX_COLUMNS];	/* [nvertices] of 8 bytes: what the runs fill */
+	uint32_t   *pairs;			/* [npairs][2], random vertices */
+	double	   *reference;		/* [nvertices], converged ranks; NULL = not computed */
+	void	   *arrays[EMOGI_MAX_COLUMNS];	/* [nvertices] of 8 bytes: result columns */
 	bool		failed;			/* a series did not fit in memory */
 } EmogiBench;
 
@@ -44,11 +44,11 @@ typedef struct EmogiSeries
 	const EmogiEngine *engine;
 	EmogiEngineState *state;
 	int			nhelpers;
-	EmogiEngineState *helper[16];	/* of other GPUs, which help with each run */
-	EmogiQuery	query;			/* but for the source */
-	EmogiGraph	graph;			/* id 0: the engine keeps nothing of it */
+	EmogiEngineState *helper[16];	/* of other GPUs, which assist in each run */
+	EmogiQuery	query;			/* except for the source */
+	EmogiGraph	graph;			/* id 0: the engine does not cache it */
 	char		title[160];
-	double		distance;		/* of the ranks from the reference, L1; NaN where that is not asked */
+	double		distance;		/* L1 distance of the ranks from the reference, or NaN if unused */
 	EmogiPlacement placed;		/* where the last run read edges */
 	int			count;
 	double	   *figures[EMOGI_NFIGURES];	/* [count] each; sorted once the series is over */
@@ -64,34 +64,38 @@ typedef struct EmogiRun
 } EmogiRun;
 
 /*
- * Run a query of the series once, into the bench's arrays, and verify the answer if verify is true. NO_MEMORY,
- * and BAD_INPUT where a paper's mapping or placement is asked for, are printed and make it get false; after anything else but
- * OK it leaves.
+ * Run a query of the series once, into the arrays of the benchmark, and verify the result if verify
+ * is true. Prints the error and returns false for EMOGI_NO_MEMORY and EMOGI_UNSUPPORTED, and for
+ * EMOGI_BAD_INPUT if the query uses a mapping or placement of the papers. Exits on other errors.
  */
 extern bool emogi_bench_run(EmogiBench *bench, EmogiSeries *series, const EmogiQuery *query, bool verify, EmogiRun *run);
 
-/* Run an algorithm from all sources; series has engine, state, and the query but for the algorithm. */
+/*
+ * Run an algorithm from all sources; series has engine, state, and the query except for the
+ * algorithm.
+ */
 extern void emogi_bench_series(EmogiBench *bench, EmogiSeries series, EmogiAlgorithm algorithm, uint64_t graph_id);
 
 /*
- * distance.c: set the series' iterations to the fewest that bring the ranks within options.distance of the reference, and
- * its distance to what they leave. False when a run did not fit in memory.
+ * distance.c: set the series' iterations to the minimum that brings the ranks within
+ * options.distance of the reference, and set its distance to the remaining one. Returns false if a
+ * run does not fit in memory.
  */
 extern bool emogi_bench_find_iterations(EmogiBench *bench, EmogiSeries *series);
 
-/* remote_errors.c: print a run, add it to the CSV file and to the series. */
+/* report.c: print a run and add it to the CSV file and the series. */
 extern void emogi_bench_note_run(EmogiBench *bench, EmogiSeries *series, const EmogiRun *run);
 
-/* hierarchy.c: print what a run's hierarchy of communities is like. */
+/* hierarchy.c: print the properties of a run's hierarchy of communities. */
 extern void emogi_bench_print_hierarchy(EmogiBench *bench, const EmogiSeries *series, const EmogiRun *run);
 
-/* remote_errors.c: print the medians of a series and add them to the summary; sorts the figures. */
+/* report.c: print the medians of a series and add them to the summary; sorts the figures. */
 extern void emogi_bench_note_series(EmogiBench *bench, EmogiSeries *series);
 
-/* remote_errors.c: print how fast canceled runs came back; sorts the figures. */
+/* report.c: print how fast canceled runs returned; sorts the figures. */
 extern void emogi_bench_note_cancels(EmogiSeries *series, int nruns);
 
-/* far_paths.c: prepare for far shortest paths, and time them. */
+/* far_paths.c: build a contraction hierarchy for shortest paths, and time paths. */
 extern void emogi_bench_far_paths(EmogiBench *bench);
 
 #endif							/* EMOGI_BENCH_SERIES_H */

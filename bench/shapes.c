@@ -1,5 +1,5 @@
 /*
- * shapes.c: small graphs of every shape that has ever broken a traversal, for tests.
+ * shapes.c: small graphs of shapes that have broken traversals, for tests.
  */
 #include "shapes.h"
 
@@ -12,27 +12,27 @@
 #define COMPLETE_VERTICES 300
 #define RINGS 120
 
-/* Add an edge to a shape that has room for it. */
+/* Add an edge to a shape, which must have room for it. */
 static void
 add(EmogiShape *shape, int64_t src, int64_t dst)
 {
 	shape->edges[shape->nedges++] = (EmogiEdge) {src, dst};
 }
 
-/* No edge at all. */
+/* No edges. */
 static void
 make_empty(EmogiShape *shape)
 {
 }
 
-/* One vertex, which only leads to itself. */
+/* One vertex with a self-loop. */
 static void
 make_self_loop(EmogiShape *shape)
 {
 	add(shape, 7, 7);
 }
 
-/* A self-loop, twice, beside an edge. */
+/* A duplicate self-loop and an edge. */
 static void
 make_self_loops(EmogiShape *shape)
 {
@@ -49,7 +49,7 @@ make_edge(EmogiShape *shape)
 	add(shape, 0, 1);
 }
 
-/* One edge three times and once the other way. */
+/* One edge three times, and once reversed. */
 static void
 make_duplicates(EmogiShape *shape)
 {
@@ -58,7 +58,7 @@ make_duplicates(EmogiShape *shape)
 	add(shape, 3, 5);
 }
 
-/* One vertex that leads to all others. */
+/* An out-star: one vertex with edges to all others. */
 static void
 make_star_out(EmogiShape *shape)
 {
@@ -66,7 +66,7 @@ make_star_out(EmogiShape *shape)
 		add(shape, 0, i);
 }
 
-/* One vertex that all others lead to. */
+/* An in-star: one vertex with edges from all others. */
 static void
 make_star_in(EmogiShape *shape)
 {
@@ -74,7 +74,7 @@ make_star_in(EmogiShape *shape)
 		add(shape, i, 0);
 }
 
-/* A path, against the order of keys half of the way. */
+/* A path whose keys descend along one half. */
 static void
 make_chain(EmogiShape *shape)
 {
@@ -84,7 +84,7 @@ make_chain(EmogiShape *shape)
 		add(shape, i == 2000 ? 2000 : 6001 - i, 6000 - i);
 }
 
-/* Two circles that nothing joins. */
+/* Two disjoint cycles. */
 static void
 make_two_components(EmogiShape *shape)
 {
@@ -95,7 +95,7 @@ make_two_components(EmogiShape *shape)
 	}
 }
 
-/* Keys beyond 2^32 and negative ones. */
+/* Keys beyond 2^32 and negative keys. */
 static void
 make_wide_keys(EmogiShape *shape)
 {
@@ -103,7 +103,7 @@ make_wide_keys(EmogiShape *shape)
 		add(shape, (i - 200) * INT64_C(5000000000), ((i * 7 + 3) % 400 - 200) * INT64_C(5000000000));
 }
 
-/* The least and the greatest key there is. */
+/* The minimum and maximum keys. */
 static void
 make_extreme_keys(EmogiShape *shape)
 {
@@ -113,7 +113,7 @@ make_extreme_keys(EmogiShape *shape)
 	add(shape, INT64_MIN + 1, INT64_MAX - 1);
 }
 
-/* Two dense groups of keys at either end of all there are. */
+/* Two dense groups of keys, one at each end of the range. */
 static void
 make_two_clusters(EmogiShape *shape)
 {
@@ -125,7 +125,7 @@ make_two_clusters(EmogiShape *shape)
 	add(shape, INT64_MIN + 17, INT64_MAX - 17);
 }
 
-/* Lists of the lengths where requests of 128 bytes begin and end, at starts that are on and off the line. */
+/* Lists with lengths around multiples of a 128-byte request, with aligned and unaligned starts. */
 static void
 make_line_lists(EmogiShape *shape)
 {
@@ -140,7 +140,7 @@ make_line_lists(EmogiShape *shape)
 	add(shape, 199, 0);
 }
 
-/* A vertex with more neighbours than one thread should walk, in the middle of others. */
+/* A vertex with more neighbours than one thread should traverse, numbered between others. */
 static void
 make_hub(EmogiShape *shape)
 {
@@ -151,7 +151,7 @@ make_hub(EmogiShape *shape)
 	add(shape, -1, 1000);
 }
 
-/* The same with all edges turned. */
+/* The same with all edges reversed. */
 static void
 make_hub_in(EmogiShape *shape)
 {
@@ -160,7 +160,7 @@ make_hub_in(EmogiShape *shape)
 		shape->edges[i] = (EmogiEdge) {shape->edges[i].dst, shape->edges[i].src};
 }
 
-/* Every vertex beside every other one, by an edge one way or two: longer lists of triangles than a warp takes. */
+/* All pairs of vertices joined, in one direction or both. Triangle lists are longer than a warp. */
 static void
 make_complete(EmogiShape *shape)
 {
@@ -174,7 +174,7 @@ make_complete(EmogiShape *shape)
 		}
 }
 
-/* Circles of 1 to 40 vertices, each of which leads to the next, and numbers that do not ascend along them. */
+/* Directed cycles of 1 to 40 vertices whose numbers do not ascend along the cycle. */
 static void
 make_rings(EmogiShape *shape)
 {
@@ -195,7 +195,7 @@ static const struct
 {
 	const char *name;
 	void		(*make) (EmogiShape *shape);
-	size_t		room;			/* edges */
+	size_t		room;			/* number of edges allocated */
 }			shapes[] = {
 	{"empty", make_empty, 0},
 	{"self-loop", make_self_loop, 1},
@@ -209,7 +209,7 @@ static const struct
 	{"wide keys", make_wide_keys, 400},
 	{"extreme keys", make_extreme_keys, 4},
 	{"two clusters", make_two_clusters, 40001},
-	{"lists about a line", make_line_lists, 1000},
+	{"lists around a line", make_line_lists, 1000},
 	{"hub", make_hub, HUB_DEGREE + 5001},
 	{"hub turned", make_hub_in, HUB_DEGREE + 5001},
 	{"complete", make_complete, COMPLETE_VERTICES * COMPLETE_VERTICES},
@@ -237,7 +237,7 @@ emogi_shape_make(int which, EmogiShape *shape)
 	return true;
 }
 
-/* Get a key: dense, spread over all int64, or multiples of an odd number. */
+/* Get a key: dense, spread over all int64, or a multiple of an odd number. */
 static int64_t
 make_key(uint64_t kind, uint64_t seed, uint64_t i)
 {

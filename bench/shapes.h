@@ -1,5 +1,5 @@
 /*
- * shapes.h: small graphs of every shape that has ever broken a traversal, for tests.
+ * shapes.h: small graphs of shapes that have broken traversals, for tests.
  */
 #ifndef EMOGI_BENCH_SHAPES_H
 #define EMOGI_BENCH_SHAPES_H
@@ -17,10 +17,13 @@ typedef struct EmogiShape
 /* The number of shapes that are not random. */
 extern int	emogi_shape_count(void);
 
-/* Make shape number `which` < emogi_shape_count(); false without memory. */
+/* Create shape number `which` < emogi_shape_count(); returns false if out of memory. */
 extern bool emogi_shape_make(int which, EmogiShape *shape);
 
-/* Make a random multigraph: size, density, skew and spread of keys follow from the seed; false without memory. */
+/*
+ * Create a random multigraph whose size, density, skew and key range derive from the seed; returns
+ * false if out of memory.
+ */
 extern bool emogi_shape_random(uint64_t seed, EmogiShape *shape);
 
 extern void emogi_shape_free(EmogiShape *shape);

@@ -1,11 +1,13 @@
--- Components of text keys, as clusters of records that match: rows of one component, groups, and the number of components, beside bigint keys and
--- beside a recursive query.
+-- Components of text keys, as clusters of matching records: rows of one component, groups, and the
+-- number of components, compared with bigint keys and with a recursive query.
 --
 --   psql -X -v groups=400000 -f bench/text_components.sql
 --
--- Needs a database with the extension. Makes and drops the tables emogi_bench_text and emogi_bench_bigint: so many groups of 2 to 10 records, 1.1 M
--- pairs of 1.5 M records by default, with indexes on both ends. The graphs and their components are cached before. The ways in turn, 7 times each;
--- medians, ms, of the whole statements. The searches are of a small component, another one each time.
+-- Requires a database with the extension. Creates and drops the tables emogi_bench_text and
+-- emogi_bench_bigint: `groups` groups of 2 to 10 records, by default 1.1 M pairs of 1.5 M records,
+-- with indexes on both endpoints. The graphs and their components are cached first. The methods run
+-- in turn, 7 times each. Prints medians in ms of the whole statements. Each search uses another
+-- small component.
 \set ON_ERROR_STOP on
 \if :{?groups} \else \set groups 400000 \endif
 \pset footer off
@@ -55,7 +57,7 @@ FROM generate_series(0, 7) n, (VALUES
 	('all but one component', 'bigint', 'SELECT count(*) FROM emogi_cc(''emogi_bench_bigint(a, b)'') WHERE component <> @bigint')) ways (asked, way, statement)
 ORDER BY n \gexec
 
--- An edge comes before each: a new key and a vertex that is there.
+-- An edge between a new key and an existing vertex is inserted before each call.
 SELECT statement FROM generate_series(1, 7) n, LATERAL (VALUES
 	(format('INSERT INTO emogi_bench_text VALUES (%L, %L)', 'zzz' || n, 'crm:' || lpad((n * 70)::text, 9, '0'))),
 	(format('SELECT pg_temp.take(%L, %L, %L)', 'one component, after an INSERT', 'text', format('SELECT count(*) FROM emogi_cc_text(''emogi_bench_text(a, b)'') WHERE component = %L', 'crm:' || lpad((n * 70)::text, 9, '0')))),

@@ -1,11 +1,14 @@
--- Components of text keys in the queries of entity resolution: the records of a cluster with their rows in other tables, clusters that other tables
--- name, sizes, survivors. Text beside bigint keys and, where one cluster is asked for, beside a recursive query over indexes.
+-- Components of text keys in queries of entity resolution: the records of a cluster with their rows
+-- in other tables, clusters referenced by other tables, sizes, survivors. Text is compared with
+-- bigint keys and, for queries of one cluster, with a recursive query over indexes.
 --
 --   psql -X -v groups=100000 -f bench/text_joins.sql
 --
--- Needs a database with the extension. Makes and drops the schema emogi_bench_joins: so many groups of 2 to 10 records, 330,000 pairs of 430,000 records
--- by default, a table with a row for each record, and one that names every seventh group. The graphs and their components are cached before. The ways in
--- turn, 7 times each after one round that is not counted; medians, ms, of the whole statements.
+-- Requires a database with the extension. Creates and drops the schema emogi_bench_joins: `groups`
+-- groups of 2 to 10 records, by default 330,000 pairs of 430,000 records, a table with a row for
+-- each record, and one that references every seventh group. The graphs and their components are
+-- cached first. The methods run in turn, 7 times each after one uncounted round. Prints medians in
+-- ms of the whole statements.
 \set ON_ERROR_STOP on
 \if :{?groups} \else \set groups 100000 \endif
 \pset footer off
@@ -46,8 +49,8 @@ BEGIN
 	INSERT INTO timing VALUES (asked, way, extract(epoch FROM clock_timestamp() - began) * 1000);
 END $$;
 
--- @g: the call; @t, @c: the tables of records and of chosen groups; @k, @l, @m: keys; @n: a number; @r, @s: the recursive query from @k, and from all
--- three.
+-- @g: the call; @t, @c: the tables of records and of chosen groups; @k, @l, @m: keys; @n: a number;
+-- @r, @s: the recursive query from @k, and from all three.
 CREATE FUNCTION pg_temp.fill(template text, way text, n int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	recursive text := 'WITH RECURSIVE r (v) AS (SELECT unnest(ARRAY[%s]) UNION SELECT x.o FROM r, LATERAL (SELECT b FROM matches_text WHERE a = v UNION ALL SELECT a FROM matches_text WHERE b = v) x (o)) SELECT v FROM r';

@@ -1,10 +1,13 @@
--- Rows of one vertex from a cached graph, and after a change of its table: from the edges around the vertex, from the engine's run over the whole graph, and without a
--- cached graph from edges found by index, beside a recursive or plain query over the same indexes. Random edges, dense communities, and small components.
+-- Rows of one vertex: from the edges around the vertex, with a cached graph and after a change of
+-- its table; from the engine's run over the whole graph; and without a cached graph, from edges
+-- found by index. Compared with a recursive or plain query over the same indexes. Random edges,
+-- dense communities, and small components.
 --
 --   psql -X -v edges=1000000 -v vertices=400000 -v turns=9 -f bench/vertex_rows.sql
 --
--- Needs a database with emogi preloaded. Makes and drops the tables emogi_bench_vertex_*. The ways in turn, a vertex a turn; medians, ms, of whole statements, planning
--- included; all answers of a turn are compared.
+-- Requires a database with emogi preloaded. Creates and drops the tables emogi_bench_vertex_*. The
+-- methods run in turn, with one vertex per turn. Prints medians in ms of whole statements,
+-- including planning. All answers of a turn are compared.
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 1000000 \endif
 \if :{?vertices} \else \set vertices 400000 \endif
@@ -18,7 +21,7 @@ SELECT set_config('emogi_bench.turns', :'turns', false) AS turns, set_config('em
 DROP TABLE IF EXISTS emogi_bench_vertex_random, emogi_bench_vertex_communities, emogi_bench_vertex_small;
 CREATE TABLE emogi_bench_vertex_random AS
 SELECT (hashint8extended(g, 1) & 9223372036854775807) % :vertices AS src, (hashint8extended(g, 2) & 9223372036854775807) % :vertices AS dst FROM generate_series(1, :edges::bigint) g;
--- communities of 50 vertices with 25 edges each, of which one in 64 leads elsewhere
+-- communities of 50 vertices with 25 edges each; one in 64 edges leads elsewhere
 CREATE TABLE emogi_bench_vertex_communities AS
 SELECT v AS src, CASE WHEN (hashint8extended(g, 3) & 63) = 0 THEN w % (:edges / 25) ELSE v / 50 * 50 + w % 50 END AS dst
 FROM generate_series(1, :edges::bigint) g, LATERAL (VALUES ((hashint8extended(g, 1) & 9223372036854775807) % (:edges / 25), hashint8extended(g, 2) & 9223372036854775807)) t(v, w);
@@ -44,7 +47,7 @@ INSERT INTO cases VALUES
 	'WITH RECURSIVE a(v) AS (SELECT $1::bigint UNION SELECT dst FROM a JOIN {r} ON src = v), b(v) AS (SELECT $1::bigint UNION SELECT src FROM b JOIN {r} ON dst = v) SELECT min(v) FROM a JOIN b USING (v)'),
 (5, 'core', 'SELECT core FROM emogi_core({t}) WHERE vertex = $1', NULL);
 
--- Run a statement with a vertex; note its answer and time.
+-- Run a statement for a vertex; record its answer and time.
 CREATE FUNCTION pg_temp.take(edges text, what text, way text, turn int, statement text, v bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	began timestamptz := clock_timestamp();
@@ -55,7 +58,7 @@ BEGIN
 		INSERT INTO timing VALUES (edges, what, way, turn, answer, extract(epoch FROM clock_timestamp() - began) * 1000);
 	END IF;
 END $$;
--- A recursive query of a component that is nearly all of the graph is not run.
+-- Skip the recursive query for a component of nearly the whole graph.
 CREATE PROCEDURE pg_temp.measure(edges text) LANGUAGE plpgsql AS $$
 DECLARE
 	relation text := 'emogi_bench_vertex_' || edges;

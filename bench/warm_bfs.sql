@@ -1,10 +1,11 @@
--- Warm emogi_bfs, on a Graph that is cached: what a call costs beside the traversal and its rows.
+-- Warm emogi_bfs on a cached graph: cost of a call beyond the traversal and its rows.
 --
 --   psql -X -v edges=20000000 -v vertices=1250000 -f bench/warm_bfs.sql
 --
--- Needs a database with the extension; makes and drops the table emogi_bench_edges. Eleven calls after a warm-up; the figures
--- are medians. statement is the whole SELECT count(*) by the clock, with PostgreSQL's own counting;
--- the others are those of emogi_runs. The aim: total <= 1.3 * (run + rows).
+-- Requires a database with the extension. Creates and drops the table emogi_bench_edges. Eleven
+-- calls after a warm-up; figures are medians. statement is the elapsed time of SELECT count(*),
+-- including PostgreSQL's own counting; the others are those of emogi_runs. Target: total <= 1.3 *
+-- (run + rows).
 \set ON_ERROR_STOP on
 \if :{?edges} \else \set edges 20000000 \endif
 \if :{?vertices} \else \set vertices 1250000 \endif

@@ -1,12 +1,16 @@
 /*
- * write_graph.c: a synthetic graph as lines of text, for a table and for other programs; and which vertices are samples.
+ * write_graph.c: write a synthetic graph as text, for COPY and other programs, or list the vertices
+ * that samples select.
  *
  *   build/write_graph edges kron|urand|grid [SCALE [SEED [MAX_WEIGHT]]]
  *   build/write_graph samples NVERTICES COUNT SEED [SEED ...]
  *
- * edges: a line "source target weight" with tabs between for each undirected edge, source < target, no edge twice and no self-loop;
- * weights 1 .. MAX_WEIGHT <= 255. The grid is the largest square of at most 2^SCALE vertices. samples: for each seed a line of the COUNT vertices, by their numbers in the order of their keys,
- * that a call with these `samples` and that `seed` begins its searches at.
+ * edges: writes a line "source target weight", separated by tabs, for each undirected edge, with
+ * source < target, without repeated edges and self-loops. Weights are 1 .. MAX_WEIGHT <= 255. The
+ * grid is the largest square of at most 2^SCALE vertices.
+ *
+ * samples: writes for each seed a line with the COUNT vertices from which a call with these
+ * `samples` and that `seed` starts its searches. Vertices are numbered in the order of their keys.
  */
 #include "build.h"
 #include "generate.h"
@@ -22,7 +26,7 @@
 #define DEGREE 16
 #define LINE_BYTES 64
 
-/* Stop with a message. */
+/* Print a message and exit. */
 static _Noreturn void
 give_up(const char *message)
 {
@@ -30,7 +34,7 @@ give_up(const char *message)
 	exit(1);
 }
 
-/* Read an argument, or take what it is without one. */
+/* Parse an argument, or use its default if it is missing. */
 static uint64_t
 read_number(int argc, char **argv, int i, uint64_t low, uint64_t high, uint64_t otherwise)
 {
@@ -41,11 +45,11 @@ read_number(int argc, char **argv, int i, uint64_t low, uint64_t high, uint64_t 
 		return otherwise;
 	value = strtoull(argv[i], &end, 10);
 	if (*end != '\0' || end == argv[i] || value < low || value > high)
-		give_up("a number is missing or out of bounds");
+		give_up("a number is missing or out of range");
 	return value;
 }
 
-/* Write a number and what follows it; get where the text goes on. */
+/* Format a number and a separator; returns the end of the text. */
 static char *
 put_number(char *at, uint64_t number, char after)
 {
@@ -81,12 +85,12 @@ write_lines(const EmogiGraph *graph)
 			end = put_number(end, (uint64_t) graph->ids[lists->targets[i]], '\t');
 			end = put_number(end, weights[i], '\n');
 			if (fwrite(line, 1, (size_t) (end - line), stdout) != (size_t) (end - line))
-				give_up("could not write");
+				give_up("could not write the output");
 		}
 	}
 }
 
-/* Read which graph is wanted. */
+/* Parse the graph's name. */
 static EmogiGenerator
 read_generator(const char *name)
 {
@@ -95,10 +99,10 @@ read_generator(const char *name)
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcmp(name, emogi_graph_names[known[i]]) == 0)
 			return known[i];
-	give_up("the graph is kron, urand or grid");
+	give_up("the graph must be kron, urand or grid");
 }
 
-/* Make a graph as GAP's builder does and write it. */
+/* Build a graph as GAP's builder does and write it. */
 static void
 write_edges(int argc, char **argv)
 {
@@ -134,7 +138,7 @@ write_samples(int argc, char **argv)
 	uint32_t   *chosen = malloc((size_t) count * sizeof(uint32_t));
 
 	if (count == 0 || chosen == NULL)
-		give_up("samples takes a number of vertices, one of samples, and seeds");
+		give_up("samples requires NVERTICES, COUNT and at least one SEED");
 	for (int s = 4; s < argc; s++)
 	{
 		emogi_sample_choose(nvertices, count, read_number(argc, argv, s, 0, UINT64_MAX, 0), chosen);
@@ -152,8 +156,8 @@ main(int argc, char **argv)
 	else if (argc > 1 && strcmp(argv[1], "samples") == 0)
 		write_samples(argc, argv);
 	else
-		give_up("takes edges or samples");
+		give_up("the first argument must be edges or samples");
 	if (fflush(stdout) != 0)
-		give_up("could not write");
+		give_up("could not write the output");
 	return 0;
 }

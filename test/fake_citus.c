@@ -1,6 +1,7 @@
 /*
- * fake_citus.c: the settings of Citus that are read, for a test without Citus (t/067_citus.pl). Who defines them makes the difference: a
- * setting that no library has defined may have been given its value by anybody.
+ * fake_citus.c: define the settings of Citus that emogi reads, for a test without Citus
+ * (t/067_citus.pl). It matters who defines a setting: any user may have set one that no library has
+ * defined.
  */
 #include "postgres.h"
 

@@ -1,10 +1,12 @@
 /*
- * fake_cuda.c: a module in the place of emogi_cuda.so that has GPUs where there are none: each is the processor, with one thread. So a test sees, on any
- * machine, which GPU gets which run, and that what one of them knows is forgotten before its memory goes.
+ * fake_cuda.c: replacement for emogi_cuda.so with fake GPUs, each of which runs on the CPU with one
+ * thread. Tests can check on any machine which GPU executes which run, and that a GPU forgets a
+ * graph before its memory is freed.
  *
- * The environment of the server says what there is: EMOGI_FAKE_GPUS, how many; EMOGI_FAKE_BROKEN, the number of one that cannot be opened; EMOGI_FAKE_MS, how
- * long a run takes at least. A run on the GPU whose number stands in the file that EMOGI_FAKE_LOSES names is lost with its GPU. GPUs help each other in host
- * placement. A GPU that two threads use at once is lost, too.
+ * The server's environment configures the GPUs. EMOGI_FAKE_GPUS: their number; EMOGI_FAKE_BROKEN:
+ * the number of a GPU that cannot be opened; EMOGI_FAKE_MS: minimum time of a run. A run on the GPU
+ * whose number is in the file EMOGI_FAKE_LOSES fails and loses the GPU. GPUs help each other in
+ * host placement. A GPU used by two threads at once is lost, too.
  */
 #include "cpu/cpu.h"
 
@@ -13,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KNOWN_BYTES 1048576		/* that a GPU says to keep of a Graph */
+#define KNOWN_BYTES 1048576		/* reported size of a cached graph */
 #define MOST_KNOWN 256
 #define MOST_HELPERS 16
 
@@ -25,7 +27,7 @@ typedef struct Fake
 	int			nhelpers;
 	struct Fake *helpers[MOST_HELPERS];
 	int			nknown;
-	uint64_t	known[MOST_KNOWN];	/* ids of Graphs */
+	uint64_t	known[MOST_KNOWN];	/* ids of graphs */
 } Fake;
 
 static long
@@ -94,7 +96,7 @@ describe_fake(const EmogiEngineState *state, EmogiDevice *out, EmogiError *error
 	return EMOGI_OK;
 }
 
-/* Say whether a run is to be lost. */
+/* Return true if a run should fail with its GPU. */
 static bool
 is_lost(const Fake *fake)
 {
@@ -110,7 +112,7 @@ is_lost(const Fake *fake)
 	return number == fake->number;
 }
 
-/* Know a Graph, one that has an id. */
+/* Record a graph that has an id. */
 static void
 know(Fake *fake, uint64_t id)
 {
@@ -139,7 +141,9 @@ have_help(EmogiEngineState *state, EmogiEngineState *const *helpers, int nhelper
 		fake->helpers[i] = (Fake *) helpers[i];
 }
 
-/* Begin or end the use of a GPU and its helpers; false when somebody else uses one of them. */
+/*
+ * Begin or end the use of a GPU and its helpers; returns false if another thread uses one of them.
+ */
 static bool
 use(Fake *fake, int change)
 {
@@ -188,7 +192,7 @@ forget_fake(EmogiEngineState *state, uint64_t graph_id)
 	Fake	   *fake = (Fake *) state;
 
 	if (fake->nusers > 0)
-		abort();				/* nobody but the caller may use it */
+		abort();				/* only the caller may use it */
 	for (int i = 0; i < fake->nknown; i++)
 		if (fake->known[i] == graph_id)
 			fake->known[i--] = fake->known[--fake->nknown];

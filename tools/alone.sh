@@ -1,13 +1,14 @@
 # shellcheck shell=bash
-# One TAP test by itself, longer than in the suite: build, install into a copy of the PostgreSQL installation, and run it by the
-# server's account in a copy of the tests. Sourced by the programs in test/ that do so; nothing is left behind.
+# Run one TAP test longer than in the test suite: build, install into a copy of the PostgreSQL
+# installation, and run it as the server's account in a copy of the tests. Sourced by such programs
+# in test/. Removes everything at the end.
 
 # shellcheck source=tools/setup.sh
 . "$ROOT/tools/setup.sh"
 
 WORK=$(mktemp -d /tmp/emogi-alone.XXXXXX)
 LOG=$WORK/log
-TREE=$WORK/tree         # a copy of the tests that the server's account may read and write
+TREE=$WORK/tree         # a copy of the tests that the server's account can read and write
 
 clean_up() {
     setup_cleanup
@@ -19,7 +20,7 @@ trap 'exit 130' INT TERM HUP
 
 give_up() { die "$1; the end of its output is above"; }
 
-# Run test/t/NAME.pl with settings of the environment; its exit status.
+# Run test/t/NAME.pl with environment settings; returns its exit status.
 run_alone() {
     local name=$1
     shift

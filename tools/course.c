@@ -1,11 +1,11 @@
 /*
- * course.c: the functions of emogi that one statement of a session enters, in order
+ * course.c: trace the functions of emogi that one statement of a session enters, in order
  *
- * tools/course puts it into a copy of src/ that is compiled with -finstrument-functions. Setting
+ * tools/course adds it to a copy of src/ that is compiled with -finstrument-functions. Setting
  * emogi.course to the name of a file traces the statements after the one that sets it, until it is
- * set to '': a line for each function entered, by the session or by the engine worker, with its
- * depth, its address in the library, and who has entered it. The linker redirects LWLockAcquire to
- * this file, which adds a line for each time that the session takes the cache lock.
+ * set to '': a line for each function entered by the session or by the engine worker, with its
+ * depth, its address in the library, and the process. The linker redirects LWLockAcquire to this
+ * file, which adds a line for each acquisition of the cache lock by the session.
  */
 #include "postgres.h"
 
@@ -28,15 +28,15 @@
 
 typedef struct Entered
 {
-	uintptr_t	function;	/* 0: the cache lock is taken */
+	uintptr_t	function;	/* 0: acquisition of the cache lock */
 	int			depth;
 	int			process;
 } Entered;
 
-/* Written by all processes, without a lock: the first of them maps it. */
+/* Written by all processes, without a lock; mapped by the first of them. */
 typedef struct Course
 {
-	atomic_int	session;	/* the process that is traced, or 0 */
+	atomic_int	session;	/* the traced process, or 0 */
 	atomic_int	nentries;
 	Entered		entries[MAX_ENTRIES];
 } Course;
@@ -49,7 +49,7 @@ bool		__wrap_LWLockAcquire(LWLock *lock, LWLockMode mode) HOOK;
 static char *file_name = NULL;
 static Course *course = NULL;
 static __thread int depth = 0;
-static bool is_armed = false;	/* tracing begins when this transaction has ended */
+static bool is_armed = false;	/* tracing begins after this transaction */
 
 /* Add a line if a session is traced. */
 static UNTRACED void
@@ -86,7 +86,7 @@ __wrap_LWLockAcquire(LWLock *lock, LWLockMode mode)
 	return __real_LWLockAcquire(lock, mode);
 }
 
-/* Write what was traced. */
+/* Write the trace. */
 static UNTRACED void
 write_entries(int session)
 {
@@ -136,7 +136,7 @@ emogi_course_init(void)
 				  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (course == MAP_FAILED)
 		elog(ERROR, "could not map memory for a trace");
-	DefineCustomStringVariable("emogi.course", "File for the functions that statements enter.",
+	DefineCustomStringVariable("emogi.course", "File that receives the trace of entered functions.",
 							   NULL, &file_name, "", PGC_SUSET, 0, NULL, assign, NULL);
 	RegisterXactCallback(at_end, NULL);
 }

@@ -1,27 +1,29 @@
 # shellcheck shell=bash
-# Shell functions of quickstart and the programs in test/: packages, the user a server runs as, the build, a private cluster.
-# Sourced by bash, never run. A caller sets ROOT (the checkout) and LOG (where the output of steps goes), calls
-# setup_cleanup in its EXIT trap, and has a function give_up that ends it with a word about a failed step.
+# Shell functions of quickstart and the programs in test/: packages, the server's account, the
+# build, a private cluster. Sourced by bash, not run. A caller sets ROOT (the checkout) and LOG (the
+# output of steps), calls setup_cleanup in its EXIT trap, and defines a function give_up that exits
+# with a message about a failed step.
 #
-# Functions answer by their exit status and do not rely on `set -e`, which bash switches off inside `if`.
+# Functions return a status and do not rely on `set -e`, which bash disables inside `if`.
 
 export LC_ALL=C.UTF-8 PGCLIENTENCODING=UTF8
 unset PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGSERVICE PGDATA PGPASSWORD PGSSLMODE PGAPPNAME
 
 PG_MAJOR=${PG_MAJOR:-15}
-PG_BINDIR=${PG_BINDIR:-/usr/lib/postgresql/$PG_MAJOR/bin}    # may be given: an installation of one's own
+PG_BINDIR=${PG_BINDIR:-/usr/lib/postgresql/$PG_MAJOR/bin}    # may be set to another installation
 SETUP_NO_MAIN_CLUSTER=/etc/postgresql-common/createcluster.d/emogi-no-main-cluster.conf
 SETUP_MADE_CONF=
 
 die() { printf '\n%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# Undo what an interrupted install left behind.
+# Undo the effects of an interrupted installation.
 setup_cleanup() {
     [ -z "$SETUP_MADE_CONF" ] || as_root rm -f "$SETUP_NO_MAIN_CLUSTER"
     SETUP_MADE_CONF=
 }
 
-# Run a command as one named step: its output goes to LOG, and its last lines to the screen when it fails.
+# Run a command as a named step: its output is written to LOG, and its last lines to the screen if
+# it fails.
 step() {
     local title=$1 start=$SECONDS
     shift
@@ -44,19 +46,19 @@ as_root() {
     elif command -v sudo >/dev/null; then
         sudo "$@"
     else
-        echo "this needs root, and there is no sudo: $*" >&2
+        echo "this requires root or sudo: $*" >&2
         return 1
     fi
 }
 
-# Ask for sudo's password, if it wants one, before a step hides the screen.
+# Ask for sudo's password, if required, before a step hides the prompt.
 ask_for_root() {
     am_root || as_root -n true 2>/dev/null || as_root -v
 }
 
 # ---------------------------------------------------------------------------------------------------- packages
 
-# Print those of the given packages that are not installed.
+# Print the given packages that are not installed.
 missing_packages() {
     local package
     for package in "$@"; do
@@ -69,8 +71,8 @@ apt_get() { as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -q -o DP
 
 apt_lists_present() { [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -size +0 -print -quit 2>/dev/null)" ]; }
 
-# Install packages. Lists that are missing or too old to fetch by are renewed first, and then only. An update that fails
-# for some source is no reason to stop: the install will tell.
+# Install packages. Package lists are updated first only if they are missing or too old. A partly
+# failed update is ignored, because the installation reports missing packages.
 apt_install() {
     apt_lists_present || apt_get update || true
     apt_get install -y --no-install-recommends "$@" && return
@@ -78,7 +80,7 @@ apt_install() {
     apt_get install -y --no-install-recommends "$@"
 }
 
-# The same, but keep Debian from making and starting its own cluster: a private one is all we need.
+# The same, but prevent Debian from creating and starting a default cluster: a private one suffices.
 apt_install_no_cluster() {
     local status=0
     if [ ! -e "$SETUP_NO_MAIN_CLUSTER" ] && [ ! -d "/etc/postgresql/$PG_MAJOR/main" ]; then
@@ -91,8 +93,8 @@ apt_install_no_cluster() {
     return $status
 }
 
-# Have apt work with lists of its own in FOLDER, of suites of Debian: those of the machine stay as they are. TYPE is deb or deb-src. What
-# apt-get and apt-cache need for it is left in APT_OPTIONS.
+# Configure apt with separate lists in FOLDER, of suites of Debian, leaving those of the machine
+# unchanged. TYPE is deb or deb-src. Sets APT_OPTIONS to the options for apt-get and apt-cache.
 apt_apart() {
     local folder=$1 type=$2 mirror suite
     shift 2
@@ -106,34 +108,36 @@ apt_apart() {
         -o Dir::Cache="$folder/cache" -o Acquire::Retries=1 -o Acquire::http::Timeout=60)
 }
 
-# Install what is missing of the given packages, of which none makes a cluster.
+# Install the missing ones of the given packages, none of which creates a cluster.
 install_missing() {
     local missing
     mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 }
 
-# Install what is missing of the given packages, as one step; nothing is printed when all are there.
+# Install the missing ones of the given packages, as one step; prints nothing if all are installed.
 install_packages() {
     local missing
     mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
-    command -v apt-get >/dev/null || die "there is no apt-get here to install ${missing[*]};" \
-        "README.md says how to build and install by hand"
-    ask_for_root || die "installing ${missing[*]} needs root or sudo"
-    step "Install ${#missing[@]} packages and what they need" apt_install_no_cluster "${missing[@]}" ||
+    command -v apt-get >/dev/null || die "cannot install ${missing[*]} without apt-get;" \
+        "README.md describes a manual installation"
+    ask_for_root || die "installing ${missing[*]} requires root or sudo"
+    step "Install ${#missing[@]} packages and their dependencies" apt_install_no_cluster "${missing[@]}" ||
         give_up "could not install ${missing[*]}"
 }
 
-# Install a package that a test compares emogi with, if it can be had without asking; the test does without.
+# Install a package that a test compares emogi with, if possible without asking; the test can do
+# without it.
 install_peer() {
     [ -n "$(missing_packages "$1")" ] || return 0
     am_root && apt-cache show "$1" >/dev/null 2>&1 || return 0
-    step "Install $1, to compare with" apt_install_no_cluster "$1" || true
+    step "Install $1 for comparison" apt_install_no_cluster "$1" || true
 }
 
-# Unpack a package below a folder, if it can be had without asking; further arguments are packages that it needs. For a program that a test starts
-# by itself: installed, it would come as a service of the machine, and be started.
+# Unpack a package into a folder, if possible without asking; further arguments are packages that it
+# depends on. For programs started by a test: an installed package would start a service of the
+# machine.
 unpack_peer() {
     local folder=$1 package=$2
     shift 2
@@ -142,31 +146,33 @@ unpack_peer() {
 
 # ------------------------------------------------------------------------------------------------------- build
 
-# nvcc is looked up once, as the caller: root's PATH, behind sudo, may be another. `NVCC= ./test/run` does without.
+# nvcc is looked up once, as the caller: root's PATH, with sudo, may differ. `NVCC= ./test/run`
+# disables CUDA.
 find_nvcc() { command -v nvcc || { [ ! -x /usr/local/cuda/bin/nvcc ] || echo /usr/local/cuda/bin/nvcc; }; }
 NVCC=${NVCC-$(find_nvcc)}
 
-# make in the checkout; a first word `as_root` makes it root's.
+# Run make in the checkout; with a first word `as_root`, as root.
 emogi_make() {
     local who=()
     [ "$1" != as_root ] || { who=(as_root); shift; }
     "${who[@]}" make -C "$ROOT" --no-print-directory PG_CONFIG="$PG_BINDIR/pg_config" NVCC="$NVCC" "$@"
 }
 
-# Build with as many jobs as there are processors; further arguments go to make.
+# Build with one job per CPU; further arguments are passed to make.
 build_extension() { emogi_make -s -j"$(nproc)" "$@"; }
 
-# The modules of the CUDA half, if it is built.
+# The modules of the CUDA engine, if it is built.
 cuda_modules() { [ -z "$NVCC" ] || echo emogi_cuda.so emogi_papers.so; }
 
-# Remove the modules of an earlier build's CUDA half from the server's folder; further arguments go before rm.
+# Remove the CUDA modules of an earlier build from the server's folder; further arguments precede
+# rm.
 remove_cuda_modules() {
     local lib
     lib=$("$PG_BINDIR/pg_config" --pkglibdir)
     "$@" rm -f "$lib/emogi_cuda.so" "$lib/emogi_papers.so"
 }
 
-# The files that `make install` puts into the server's folders, as "built installed" lines.
+# The files that `make install` installs into the server's folders, as "built installed" lines.
 installed_pairs() {
     local lib share file
     lib=$("$PG_BINDIR/pg_config" --pkglibdir)
@@ -176,7 +182,8 @@ installed_pairs() {
     for file in emogi.control "$ROOT"/emogi--*.sql; do echo "${file##*/} $share/${file##*/}"; done
 }
 
-# Do the server's folders hold this very build? (A CUDA half of an earlier build counts as a difference.)
+# Do the server's folders contain exactly this build? (CUDA modules of an earlier build count as a
+# difference.)
 installed_is_current() {
     local built installed
     [ -n "$NVCC" ] || [ ! -e "$("$PG_BINDIR/pg_config" --pkglibdir)/emogi_cuda.so" ] || return 1
@@ -185,17 +192,17 @@ installed_is_current() {
     done < <(installed_pairs)
 }
 
-# Install what build_extension built.
+# Install the build of build_extension.
 install_extension() {
     [ -n "$NVCC" ] || remove_cuda_modules as_root
     emogi_make as_root install "$@"
 }
 
-# How the CUDA half was built, in a few words.
+# Describe in a few words how the CUDA modules were built.
 cuda_note() { if [ -n "$NVCC" ]; then echo "with CUDA"; else echo "no nvcc: without CUDA"; fi; }
 
-# Copy the PostgreSQL installation below FOLDER and have PG_BINDIR name the copy: its programs find their folders by where
-# they lie themselves. What is installed from then on touches nothing but the copy.
+# Copy the PostgreSQL installation to FOLDER and set PG_BINDIR to the copy: its programs find their
+# folders relative to their location. Later installations change only the copy.
 copy_postgres() {
     local folder=$1 part
     for part in --bindir --sharedir --pkglibdir --includedir --includedir-server; do
@@ -210,13 +217,13 @@ copy_postgres() {
     esac
 }
 
-# Install what build_extension built into a copy of the PostgreSQL installation below FOLDER, which PG_BINDIR names from then on. Further
-# arguments go to make.
+# Install the build of build_extension into a copy of the PostgreSQL installation in FOLDER, and set
+# PG_BINDIR to it. Further arguments are passed to make.
 install_privately() {
     copy_postgres "$1" && remove_cuda_modules && emogi_make -s install "${@:2}"
 }
 
-# Copy the checkout to a folder, without what was built or printed there.
+# Copy the checkout to a folder, without build results and test outputs.
 copy_checkout() {
     mkdir "$1" && tar -cf - -C "$ROOT" --exclude=./.git --exclude='*.o' --exclude='*.d' --exclude='*.bc' --exclude='*.so' --exclude=./build \
         --exclude='./emogi--*.sql' --exclude=./results --exclude=./output_iso --exclude=./tmp_check --exclude=./log . | tar -xf - -C "$1"
@@ -224,10 +231,11 @@ copy_checkout() {
 
 # ----------------------------------------------------------------------------------------------------- cluster
 
-# The account a server runs as: PostgreSQL refuses root, so root lends the package's account.
+# The account that servers run as: PostgreSQL refuses root, so root uses the package's account.
 cluster_user() { if am_root; then echo postgres; else id -un; fi; }
 
-# Run a command as that account, in a folder that it can enter (root's checkout may be closed to it).
+# Run a command as that account, in a folder that it can enter (it may not have access to root's
+# checkout).
 as_cluster_user() {
     local folder=$1
     shift
@@ -239,7 +247,8 @@ as_cluster_user() {
     fi
 }
 
-# Make FOLDER, for the server's account alone. A folder of anybody else is refused: /var/tmp and /tmp are everybody's.
+# Create FOLDER, for the server's account alone. Rejects a folder of another account, because
+# /var/tmp and /tmp are writable by everybody.
 cluster_folder() {
     local folder=$1 user owner
     user=$(cluster_user)
@@ -253,8 +262,9 @@ cluster_folder() {
     [ ${#folder} -le 80 ] || { echo "$folder is too long for the path of a Unix socket" >&2; return 1; }
 }
 
-# Make a cluster in FOLDER/data with a superuser of the given name, whose socket lies in FOLDER; further arguments are
-# lines of postgresql.conf. FOLDER/data appears when it is complete, and not before.
+# Create a cluster in FOLDER/data with a superuser of the given name and its socket in FOLDER;
+# further arguments are lines of postgresql.conf. FOLDER/data appears when it is complete, and not
+# before.
 cluster_create() {
     local folder=$1 superuser=$2
     shift 2
@@ -273,7 +283,7 @@ cluster_create() {
 
 cluster_running() { [ -d "$1/data" ] && as_cluster_user "$1" "$PG_BINDIR/pg_ctl" -D "$1/data" status >/dev/null; }
 
-# Start the server of FOLDER; what it said goes to stdout when it does not come up.
+# Start the server of FOLDER; prints its output if it does not start.
 cluster_start() {
     as_cluster_user "$1" "$PG_BINDIR/pg_ctl" -D "$1/data" -l "$1/server.log" -w -t 60 start && return
     as_cluster_user "$1" tail -n 30 "$1/server.log"
@@ -284,11 +294,11 @@ cluster_stop() {
     ! cluster_running "$1" || as_cluster_user "$1" "$PG_BINDIR/pg_ctl" -D "$1/data" -m "${2:-fast}" -w -t 60 stop
 }
 
-# Stop every server whose data lie below FOLDER, also those of TAP tests that were interrupted.
+# Stop every server whose data is in FOLDER, including those of interrupted TAP tests.
 stop_servers_below() {
     local file pid
     while read -r file; do
-        # a server's working directory is its data folder: in a container, its process has another number
+        # a server's working directory is its data folder; in a container its process id differs
         pid=$(head -n 1 "$file") && [ "/proc/$pid/cwd" -ef "${file%/*}" ] && kill -QUIT "$pid" 2>/dev/null || continue
         for _ in $(seq 50); do
             kill -0 "$pid" 2>/dev/null || break

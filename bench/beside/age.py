@@ -1,4 +1,4 @@
-"""Apache AGE, in a server of its own: the edges are copied into a graph there."""
+"""Apache AGE, in a separate server, into which the edges are copied as a graph."""
 import time
 
 import psycopg
@@ -10,8 +10,8 @@ GRAPH = 'beside'
 
 
 class Age(System):
-    """AGE keeps the graph of variable-length patterns and of shortest_path for as long as a session lives and nothing changes. It has neither shortest paths by
-    cost nor functions of the whole graph."""
+    """AGE caches the graph of variable-length patterns and of shortest_path per session until a
+    change. It supports neither shortest paths by cost nor functions of the whole graph."""
     name = 'AGE'
     keeps = True
     questions = OF_A_VERTEX + ('path',)
@@ -25,7 +25,7 @@ class Age(System):
             self.questions = OF_A_VERTEX
 
     def begin(self):
-        """Begin a new session, which knows of no graph."""
+        """Start a new session, which has no cached graph."""
         if self.session:
             self.session.close()
         self.session = connect(self.where, self.limit)
@@ -74,7 +74,7 @@ class Age(System):
         self.warm_up()
 
     def warm_up(self):
-        """Have the session read the graph, however long that takes."""
+        """Load the graph into the session's cache, without a time limit."""
         self.session.execute('SET statement_timeout = 0')
         self.session.execute(self.cypher('MATCH (a:v)-[:e*2..2]->(b:v) WHERE a.id = 0 RETURN b.id LIMIT 1'))
         self.session.execute(f'SET statement_timeout = {int(1000 * self.limit)}')
@@ -87,7 +87,7 @@ class Age(System):
         try:
             return self.answer(question, source, target)
         except Late:
-            # a session that was interrupted while it read the graph has a part of it from then on, and gives wrong answers (1.8.0)
+            # a session interrupted while loading the graph keeps a part of it and returns wrong answers (1.8.0)
             self.begin()
             self.warm_up()
             raise

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# A server with Apache AGE for bench/adoption: Debian 12 has none, so it is one of a later Debian, in a root of its own below WORK, which
-# is gone at the end. Sourced by it, never run; it needs root and the package registry of Debian.
+# Server with Apache AGE for bench/adoption. Debian 12 has no package, so it is installed from a
+# later Debian into a separate root in WORK, which is removed at the end. Sourced, not run; requires
+# root and Debian's package registry.
 
 AGE_ROOT=$WORK/age
-AGE_SUITES='sid trixie'         # the newest first
+AGE_SUITES='sid trixie'         # newest first
 
 in_age_root() {
     chroot "$AGE_ROOT" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
@@ -11,14 +12,14 @@ in_age_root() {
 }
 as_age_user() { in_age_root setpriv --reuid=postgres --regid=postgres --init-groups "$@"; }
 
-# Take the mounts of the root away.
+# Unmount the root's file systems.
 leave_age_root() {
     local point
     while read -r point; do umount "$point" || umount -l "$point" || true; done < <(
         awk -v below="$AGE_ROOT/" 'index($2, below) == 1 { print $2 }' /proc/mounts | sort -r)
 }
 
-# Make a root of a suite with a server and AGE.
+# Create a root of a suite with a server and AGE.
 make_age_root() {
     local suite=$1 mirror package
     mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$') || return
@@ -36,7 +37,7 @@ make_age_root() {
     [ -n "$package" ] && in_age_root apt-get -q install -y --no-install-recommends "$package"
 }
 
-# Start a server in the root, whose socket is in AGE_ROOT/srv; lines of postgresql.conf.
+# Start a server in the root, with its socket in AGE_ROOT/srv and lines of postgresql.conf.
 start_age() {
     local bin
     bin=$(in_age_root sh -c 'ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1') || return

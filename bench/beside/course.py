@@ -1,7 +1,8 @@
-"""The course of bench/adoption: makes a table of each size, compares the answers of all systems, times them in turn, and writes a csv of cells.
+"""Procedure of bench/adoption: creates a table of each size, compares the answers of all systems,
+times them in turn, and writes a csv file of cells.
 
-A cell is a question at a size, a system and a state: `warm`, `changed` (a row has just been added) and `cold` (what is kept was dropped). A system that keeps nothing
-between calls has one state, `any`."""
+A cell is a question at a size, a system and a state: `warm`, `changed` (a row was just inserted)
+and `cold` (cached data was dropped). A system without cached data has one state, `any`."""
 import argparse
 import collections
 import csv
@@ -21,8 +22,8 @@ from system import Late, OF_A_VERTEX, QUESTIONS
 
 COLUMNS = ('edges', 'vertices', 'question', 'system', 'state', 'calls', 'late', 'p50_ms', 'p95_ms', 'how')
 COMPARED = 3            # draws whose answers are compared before anything is timed
-LEAST_CALLS = 3         # of a cell, where a call is long
-MOST_LATE = 1           # calls of a cell that may be late until the system has no more turns
+LEAST_CALLS = 3         # of a cell with long calls
+MOST_LATE = 1           # late calls in a cell after which the system is skipped
 
 
 def say(*words):
@@ -30,24 +31,24 @@ def say(*words):
 
 
 def same(x, y):
-    """Tell whether two numbers are the same: exactly where they are whole, to 1e-9 where sums of fractions were made in another order."""
+    """Return whether two numbers are equal: exactly for integers, to 1e-9 for sums of fractions in a different order."""
     if x is None or y is None:
         return x is y
     return x == y or (not float(x).is_integer() and math.isclose(float(x), float(y), rel_tol=1e-9))
 
 
 def alike(a, b):
-    """Tell whether two answers are the same, number by number."""
+    """Return whether two answers are equal, number by number."""
     return len(a) == len(b) and all(map(same, a, b))
 
 
 def percentile(times, share):
-    """Get the least of the times that so many percent of them do not exceed."""
+    """Get a percentile of the times."""
     return sorted(times)[max(0, math.ceil(share * len(times)) - 1)]
 
 
 class Cell:
-    """The times of a system for a question in a state; infinity for what was late."""
+    """The times of a system for a question in a state; infinity for late calls."""
 
     def __init__(self):
         self.times, self.hows, self.spent = [], collections.Counter(), 0.0
@@ -65,13 +66,13 @@ class Cell:
 class Course:
     def __init__(self, args, systems, out):
         self.args, self.systems, self.out = args, systems, out
-        self.gone = set()       # (system, question) that was late before any time could be taken: not asked of larger tables
+        self.gone = set()       # (system, question) that was late before any time was recorded; skipped for larger tables
         self.table = psycopg.connect(args.table, autocommit=True)
 
     # ------------------------------------------------------------------------------------------------- a size
 
     def make_table(self, edges):
-        """Make the table: each vertex has about ten edges that lead out; those that lead in are drawn uneven, so that some vertices have many."""
+        """Create the table: each vertex has about ten outgoing edges; targets are skewed, so that some vertices have high in-degree."""
         self.edges, self.vertices = edges, max(edges // 10, 10)
         run = self.table.execute
         run('DROP TABLE IF EXISTS edges')
@@ -88,7 +89,7 @@ class Course:
         self.next_id = edges + 1
 
     def draw(self, count):
-        """Draw ends of questions: a vertex with an edge that leads out, and another with one that leads in."""
+        """Draw the vertices of a question: one with an outgoing edge, and another with an incoming edge."""
         chance = random.Random(self.args.seed * 1000003 + self.edges)
         ids = [chance.randint(1, self.edges) for _ in range(2 * count)]
         rows = dict((row[0], row[1:]) for row in self.table.execute('SELECT id, src, dst FROM edges WHERE id = ANY(%s)', (ids,)))
@@ -97,11 +98,11 @@ class Course:
         self.chance = chance
 
     def here(self, question):
-        """Get the systems that are asked this question of this table."""
+        """Get the systems that run this question on this table."""
         return [s for s in self.systems if question in s.questions and (s.name, question) not in self.gone and (s.most_edges is None or self.edges <= s.most_edges)]
 
     def go(self, edges):
-        say(f'{edges:,} edges: making the table')
+        say(f'{edges:,} edges: creating the table')
         self.make_table(edges)
         self.draw(400)
         for system in self.systems:
@@ -119,7 +120,7 @@ class Course:
     # ------------------------------------------------------------------------------------------------- answers
 
     def differ(self, question, pair, answers):
-        """End the run if two of the answers by system are not the same."""
+        """End the run if the answers of two systems differ."""
         first = next(iter(answers))
         for name, answer in answers.items():
             if not alike(answer, answers[first]):
@@ -127,7 +128,7 @@ class Course:
                          + ', '.join(f'{n} {a}' for n, a in answers.items()))
 
     def compare_all(self):
-        """Compare the answers of all systems to all questions. One that is late here is late in its cells, and is not asked again."""
+        """Compare the answers of all systems to all questions. A system that is late here is late in its cells and is skipped."""
         for question in self.args.questions:
             names = []
             for system in self.here(question):
@@ -143,7 +144,7 @@ class Course:
                         say(f'  {question}: {system.name} takes more than {self.args.limit:g} s')
                 self.differ(question, pair, answers)
                 names = list(answers)
-            say(f"  {question}: {' = '.join(names)}" if len(names) > 1 else f"  {question}: {''.join(names)} alone, nothing to compare with")
+            say(f"  {question}: {' = '.join(names)}" if len(names) > 1 else f"  {question}: {''.join(names)} only, not compared")
 
     # --------------------------------------------------------------------------------------------------- times
 
@@ -158,7 +159,7 @@ class Course:
         cell.hows[system.how()] += 1
 
     def add_edge(self, source):
-        """Add an edge that leads out of a vertex, to the table and to every copy of it."""
+        """Insert an outgoing edge of a vertex into the table and every copy of it."""
         row = (self.next_id, source, self.chance.choice(self.pairs)[1], float(self.chance.randint(1, 100)))
         self.next_id += 1
         self.table.execute('INSERT INTO edges VALUES (%s, %s, %s, %s)', row)
@@ -167,8 +168,9 @@ class Course:
                 system.change(row)
 
     def time_question(self, question):
-        """Time a question: all systems warm, in turn; then those that keep something, after a changed row each and with nothing kept. What the first two changed
-        rows make of the answer is compared between all."""
+        """Time a question: all systems warm, in turn; then those with cached data, each after a
+        changed row and without cached data. All answers after the first two changed rows are
+        compared."""
         systems = self.here(question)
         cells = collections.defaultdict(Cell)
         for state in 'warm', 'changed', 'cold':
@@ -206,8 +208,8 @@ class Course:
 
 def arguments():
     parser = argparse.ArgumentParser()
-    parser.add_argument('--table', required=True, help='connection string of the server that has emogi')
-    parser.add_argument('--age', help='that of a server that has AGE')
+    parser.add_argument('--table', required=True, help='connection string of the server with emogi')
+    parser.add_argument('--age', help='connection string of a server with AGE')
     parser.add_argument('--age-most', type=int, default=1000000)
     parser.add_argument('--pgrouting', action='store_true')
     parser.add_argument('--sizes', type=lambda text: [int(float(word)) for word in text.split()], required=True)
@@ -217,12 +219,12 @@ def arguments():
     parser.add_argument('--budget', type=float, default=2)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--folder', type=pathlib.Path, required=True)
-    parser.add_argument('--fact', action='append', default=[], help='a line of the head of the csv, NAME: VALUE')
+    parser.add_argument('--fact', action='append', default=[], help='a header line of the csv file, NAME: VALUE')
     parser.add_argument('--csv', type=pathlib.Path, required=True)
     args = parser.parse_args()
     unknown = [question for question in args.questions if question not in QUESTIONS]
     if unknown:
-        parser.error(f"no such question: {', '.join(unknown)}; there are {', '.join(QUESTIONS)}")
+        parser.error(f"no such question: {', '.join(unknown)}; choose from {', '.join(QUESTIONS)}")
     return args
 
 

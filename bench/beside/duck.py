@@ -1,4 +1,4 @@
-"""DuckDB, in a process of its own: the edges are copied into a database in memory."""
+"""DuckDB, in a separate process, with the edges copied into a database in memory."""
 import multiprocessing
 import threading
 import time
@@ -10,7 +10,8 @@ from system import ITERATIONS, Late, OF_A_VERTEX, System, hops_of
 
 
 class InProcess:
-    """DuckDB itself. Recursive queries USING KEY, DuckDB's own form for such questions: a table that a round may look into and overwrite. For ranks a loop of statements."""
+    """DuckDB itself. Recursive queries use DuckDB's USING KEY: a table that each round can read and
+    overwrite. Ranks use a loop of statements."""
 
     def __init__(self, table_where, limit, folder):
         self.table_where, self.limit, self.folder = table_where, limit, folder
@@ -82,7 +83,7 @@ class InProcess:
 
 
 def serve(pipe, *arguments):
-    """Carry out what comes through a pipe, in the child, until it is closed."""
+    """Run the requests of a pipe, in the child, until it is closed."""
     here = InProcess(*arguments)
     while True:
         try:
@@ -93,12 +94,13 @@ def serve(pipe, *arguments):
             pipe.send((getattr(here, method)(*values), None))
         except Late:
             pipe.send((None, 'late'))
-        except Exception as error:      # told to the parent, which ends the run
+        except Exception as error:      # returned to the parent, which ends the run
             pipe.send((None, f'{type(error).__name__}: {error}'))
 
 
 class Duck(System):
-    """DuckDB behind a pipe: an interrupt is not always heeded (2.0.1, a recursive query at 10^7 edges), and then the process is ended and made anew."""
+    """DuckDB behind a pipe. It does not always react to an interrupt (2.0.1, a recursive query at
+    10^7 edges); then the process is killed and restarted."""
     name = 'DuckDB'
     grace_s = 10
 
@@ -125,7 +127,7 @@ class Duck(System):
             self.child = None
 
     def tell(self, method, *values, within=None):
-        """Have the child carry out a method; raise Late where it was late or has not answered at all."""
+        """Run a method in the child; raises Late if it was late or did not answer."""
         self.pipe.send((method, values))
         if not self.pipe.poll(within):
             self.load(self.edges)

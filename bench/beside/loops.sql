@@ -1,7 +1,9 @@
--- What plain SQL takes a loop for, as no recursive query of PostgreSQL has aggregates: the least of several lengths, labels, sums of ranks. The tables between are temporary.
+-- Loops for queries that need aggregates within a recursion, which PostgreSQL does not support:
+-- minimum lengths, labels, sums of ranks. Intermediate tables are temporary.
 
--- Get the length of a shortest path by cost, NULL if there is none: from all vertices that have become nearer in a round to their neighbours, until none does.
--- What is no nearer than the target already is goes no further.
+-- Get the length of a shortest path by cost, or NULL if there is none. Each round relaxes the edges
+-- of the vertices whose distance has decreased, until there are none. Vertices not closer than the
+-- target are not expanded.
 CREATE FUNCTION loop_path(s bigint, t bigint) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
   nearer bigint := 1;
@@ -21,8 +23,9 @@ BEGIN
   RETURN (SELECT d FROM best WHERE v = t);
 END $$;
 
--- Get how many components there are, and the sum of the least vertex of its component over all vertices: the least label of each vertex and its neighbours, until
--- none changes.
+-- Get the number of components, and the sum over all vertices of the smallest vertex of the
+-- component: each vertex takes the minimum label of itself and its neighbours until nothing
+-- changes.
 CREATE FUNCTION loop_components(OUT components bigint, OUT labels numeric) LANGUAGE plpgsql AS $$
 DECLARE
   changed bigint := 1;
@@ -41,8 +44,9 @@ BEGIN
   SELECT count(*) FILTER (WHERE v = l), sum(l) INTO components, labels FROM label;
 END $$;
 
--- Get the number of vertices, the largest rank and the sum of squares of all ranks after so many iterations of PageRank, with damping 0.85. The rank of
--- vertices without edges is shared among all.
+-- Get the number of vertices, the maximum rank and the sum of squared ranks after a number of
+-- PageRank iterations, with damping 0.85. The rank of vertices without outgoing edges is
+-- distributed to all.
 CREATE FUNCTION loop_pagerank(iterations int, OUT vertices bigint, OUT largest float8, OUT squares float8) LANGUAGE plpgsql AS $$
 DECLARE
   n float8;

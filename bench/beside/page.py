@@ -1,4 +1,4 @@
-"""Writes the generated part of docs/adoption.md from the csv of a run: the tables, and who was the fastest, drawn from the figures alone.
+"""Writes the generated part of docs/adoption.md from the csv file of a run: the tables, and the fastest systems.
 
     page.py CSV PAGE            put it between the markers of the page
     page.py CSV                 print it"""
@@ -13,8 +13,8 @@ from system import QUESTIONS
 BEGIN, END = '<!-- written by bench/adoption: from here -->', '<!-- written by bench/adoption: to here -->'
 SYSTEMS = ('emogi', 'SQL', 'pgRouting', 'AGE', 'DuckDB')
 STATES = ('warm', 'changed', 'cold')
-WITHIN = 1.1            # of the least time: as good as the fastest
-NOISE = 0.1             # ms, or so much more
+WITHIN = 1.1            # maximum ratio to the minimum time that counts as fastest
+NOISE = 0.1             # ms, or this difference
 
 
 class Run:
@@ -33,7 +33,7 @@ class Run:
         self.most = int(self.facts['queries'])
 
     def cell(self, edges, question, system, state):
-        """Get a cell; where a system has one for all states, that; where it was late at this size or a smaller one, a cell that is infinite; else None."""
+        """Get a cell, or the system's cell for all states, or an infinite cell if the system was late at this or a smaller size, or None."""
         for key in ((edges, question, system, state), (edges, question, system, 'any')):
             if key in self.cells:
                 return self.cells[key]
@@ -44,14 +44,14 @@ class Run:
         return None
 
     def fastest(self, edges, question, state):
-        """Get the systems that are as good as the fastest, in the order of the columns."""
+        """Get the systems that count as fastest, in the order of the columns."""
         times = {s: c['p50'] for s in self.systems if (c := self.cell(edges, question, s, state))}
         least = min(times.values(), default=math.inf)
         return [] if least == math.inf else [s for s, t in times.items() if t <= max(WITHIN * least, least + NOISE)]
 
 
 def number(ms):
-    """Get a time with three digits that mean something."""
+    """Format a time with three significant digits."""
     if ms < 10:
         return f'{ms:.2f}'
     return f'{ms:.1f}' if ms < 100 else f'{ms:,.0f}'
@@ -80,7 +80,7 @@ def table(run):
 
 
 def line_of(run, question, state):
-    """Get from which size on emogi is as good as the fastest, in words."""
+    """Describe the sizes from which emogi counts as fastest."""
     holds = [edges for edges in run.sizes if 'emogi' in run.fastest(edges, question, state)]
     from_here = None
     for edges in reversed(run.sizes):
@@ -103,7 +103,7 @@ def lines(run):
 
 
 def copies(run):
-    """Yield the table of the seconds that the copies took, without the sizes and systems that have none."""
+    """Yield the table of copy times in seconds, without the sizes and systems that have none."""
     loads = {(system, edges): run.cells[edges, 'load', system, 'any']['p50'] / 1000
              for system in run.systems for edges in run.sizes if (edges, 'load', system, 'any') in run.cells}
     if not loads:

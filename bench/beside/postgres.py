@@ -1,4 +1,4 @@
-"""The systems that ask the table itself, in the server that has emogi: emogi, plain SQL, pgRouting."""
+"""The systems that read the table itself, in the server with emogi: emogi, plain SQL, pgRouting."""
 import pathlib
 
 import psycopg
@@ -7,14 +7,14 @@ from system import ITERATIONS, Late, OF_A_VERTEX, QUESTIONS, System, hops_of
 
 
 def connect(where, limit):
-    """Get a session in which a statement ends after limit seconds. Statements are planned each time, with the values in them."""
+    """Get a session with a statement timeout of limit seconds. Statements are planned each time, with literals."""
     session = psycopg.connect(where, autocommit=True, prepare_threshold=None)
     session.execute(f'SET statement_timeout = {int(1000 * limit)}')
     return session
 
 
 def first_row(session, statement):
-    """Get the first row of a statement, () if there is none; raise Late where the limit ends it."""
+    """Get the first row of a statement, or () if there is none; raises Late if the limit is exceeded."""
     try:
         return session.execute(statement).fetchone() or ()
     except psycopg.errors.QueryCanceled:
@@ -22,7 +22,7 @@ def first_row(session, statement):
 
 
 class OfTheTable(System):
-    """A system that reads the table in place. All of them see a change that one session has made, so the course makes it."""
+    """A system that reads the table in place. All of them see the same change, so course.py makes it once."""
 
     def __init__(self, where, limit):
         self.session = connect(where, limit)
@@ -52,7 +52,7 @@ class Emogi(OfTheTable):
         }[question]
 
     def prepare(self, question, source, target):
-        """Have the graph built, however long that takes: a call of few hops would go by the index instead, and leave none."""
+        """Build the graph, without a time limit. A call with few hops would use the index instead and build none."""
         with self.session.transaction():
             self.session.execute('SET LOCAL emogi.enable_index_search = off')
             self.session.execute('SET LOCAL statement_timeout = 0')
@@ -67,7 +67,8 @@ class Emogi(OfTheTable):
 
 
 class Sql(OfTheTable):
-    """A join for one hop, recursive queries for more and for paths, loops (loops.sql) for the rest; with an index on src that has dst and cost, and one on dst."""
+    """A join for one hop, recursive queries for more hops and for paths, loops (loops.sql) for the
+    rest. Indexes: on src including dst and cost, and on dst."""
     name = 'SQL'
 
     def version(self):
@@ -84,7 +85,8 @@ class Sql(OfTheTable):
             return (f'WITH RECURSIVE r(v, d) AS (SELECT {source}::bigint, 0 UNION SELECT e.dst, r.d + 1 FROM r JOIN edges e ON e.src = r.v WHERE r.d < {hops_of(question)}) '
                     'SELECT count(*), sum(v) FROM (SELECT DISTINCT v FROM r) x')
         return {
-            # LIMIT ends the recursion at the level that has the target; of paths longer than 30 it says that there is none
+            # LIMIT ends the recursion at the level of the target; paths longer than 30 are reported
+            # as missing
             'path': f'WITH RECURSIVE r(v, d) AS (SELECT {source}::bigint, 0 UNION SELECT e.dst, r.d + 1 FROM r JOIN edges e ON e.src = r.v WHERE r.d < 30) '
                     f'SELECT (SELECT d FROM r WHERE v = {target} LIMIT 1)',
             'path by cost': f'SELECT loop_path({source}, {target})',
@@ -101,7 +103,7 @@ class Sql(OfTheTable):
 
 
 class PgRouting(OfTheTable):
-    """pgRouting, whose functions carry out a query of all edges at each call."""
+    """pgRouting, whose functions run a query of all edges in each call."""
     name = 'pgRouting'
     questions = QUESTIONS[:-1]
 

@@ -1,4 +1,4 @@
-"""What a system that is compared has in common with the others: the questions, an answer with its time, and what a limit is."""
+"""Base class of the compared systems: the questions, timed answers, and the time limit."""
 import time
 
 HOPS = (1, 2, 3, 4)
@@ -8,7 +8,7 @@ ITERATIONS = 20
 
 
 def hops_of(question):
-    """Get how many hops a question is about."""
+    """Get the number of hops of a question."""
     return int(question.split()[0])
 
 
@@ -17,40 +17,40 @@ class Late(Exception):
 
 
 class System:
-    """A system beside others. It holds the table edges(id, src, dst, cost), of which changes are told to it."""
+    """A compared system. It holds the table edges(id, src, dst, cost) and is notified of changes."""
     name = ''
-    keeps = False           # whether it keeps something between calls that is another when a row has changed: then it is asked in three states
+    keeps = False           # whether it caches data that a changed row invalidates; then it is measured in three states
     questions = QUESTIONS
-    most_edges = None       # with more it is not asked
-    loaded_s = None         # what it took to copy the table into it, None where the table is its own
+    most_edges = None       # skipped for more edges
+    loaded_s = None         # time of copying the table into it, None if it reads the table in place
 
     def version(self):
-        """Get what it is, in a few words."""
+        """Get the name and version."""
 
     def load(self, edges):
-        """Get ready for a new table of so many edges."""
+        """Prepare for a new table with this number of edges."""
 
     def ask(self, question, source, target):
-        """Get the answer, a tuple of numbers or None, or raise Late."""
+        """Get the answer, a tuple of numbers or None; raises Late."""
 
     def change(self, row):
         """Add an edge (id, src, dst, cost)."""
 
     def prepare(self, question, source, target):
-        """See that what is kept for a question is there. That has no limit."""
+        """Fill the cache for a question, without a time limit."""
 
     def cool(self):
-        """Drop what is kept between calls."""
+        """Drop cached data."""
 
     def how(self):
-        """Get a word about how the last answer was found, or ''."""
+        """Get a word about how the last answer was computed, or ''."""
         return ''
 
     def close(self):
-        """Give back what it holds."""
+        """Free all resources."""
 
     def timed(self, limit, question, source, target):
-        """Get the answer and the ms that it took. One that came later than the limit is late, too."""
+        """Get the answer and its time in ms; raises Late also if it exceeded the limit."""
         began = time.perf_counter()
         answer = self.ask(question, source, target)
         ms = 1000 * (time.perf_counter() - began)

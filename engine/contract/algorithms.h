@@ -272,6 +272,8 @@ typedef struct EmogiResultColumn
 #define EMOGI_MAY_NOT_CONVERGE 0x40000u /* a result whose tolerance was not reached is an answer,
 										 * with a warning */
 #define EMOGI_DAMPED 0x80000u	/* sums are damped; teleports instead of start values */
+#define EMOGI_OF_REACHED 0x100000u	/* rows depend only on the edges that the sources reach within
+									 * max_depth (contract/reached_graph.h) */
 #define EMOGI_MINIMIZE 0
 #define EMOGI_MAXIMIZE 1
 
@@ -336,6 +338,11 @@ typedef struct EmogiResultColumn
  * LONGEST_PATH  Of an acyclic graph. distance: the maximum sum of weights, from left to right, of a
  *           path to the vertex that begins at a vertex without incoming edges; 0 for such a vertex.
  *           Rounded sums are monotone, so this is well defined as for SSSP.
+ * ROLLUP    quantity: the sum, over all paths from the sources of at most max_depth edges, of the
+ *           product of the weights of the path; 1 for the path of a source alone. Parallel edges
+ *           are different paths. level: the number of edges of the longest of these paths. The edges
+ *           that lead from vertices nearer than max_depth hops to the sources must not form a cycle:
+ *           otherwise the graph is refused (EmogiRefusal).
  * SIMILARITY  Of the sets of targets of two adjacency lists; 0 if both are empty. Without pairs,
  *           elements v * top_k .. v * top_k + top_k - 1 are the vertices most similar to v, with a
  *           similarity > 0 and >= cutoff, ties by vertex; with targets, elements i * top_k ...
@@ -496,6 +503,11 @@ typedef struct EmogiResultColumn
 		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_FACTORS, EMOGI_MAY_DIVERGE, \
 		  ({EMOGI_NO_PARAMETER, 0}), \
 		  ({"distance", EMOGI_FLOAT64, NAN})) \
+	OTHER(ROLLUP, rollup, rollup, none, none, rollup, \
+		  EMOGI_SHAPE_VERTICES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_FACTORS, \
+		  EMOGI_NEEDS_BACKWARD | EMOGI_MAY_DIVERGE | EMOGI_OF_REACHED, \
+		  ({EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1}, {EMOGI_DIRECTION, EMOGI_OUT}), \
+		  ({"level", EMOGI_INT32, -1}, {"quantity", EMOGI_FLOAT64, 0})) \
 	OTHER(SIMILARITY, similarity, similarity, similarity, none, similarity, \
 		  EMOGI_SHAPE_SIMILARITIES, EMOGI_LISTS_FORWARD, EMOGI_WEIGHTS_UNUSED, \
 		  EMOGI_NEEDS_BACKWARD | EMOGI_OF_TARGETS, \

@@ -266,7 +266,7 @@ emogi_algorithm_column_number(const EmogiResultColumn *column, EmogiArray array,
 typedef enum EmogiRefusalKind
 {
 	EMOGI_NOT_REFUSED = 0,
-	EMOGI_HAS_CYCLE,			/* TOPOLOGICAL_ORDER, LONGEST_PATH */
+	EMOGI_HAS_CYCLE,			/* TOPOLOGICAL_ORDER, LONGEST_PATH, ROLLUP */
 	EMOGI_ENDS_MEET,			/* a vertex, cycle[0], is a source and a target */
 	EMOGI_DIVERGES,				/* KATZ: the increase of iterations grows without bound */
 	EMOGI_WEIGHTS_OUT_OF_RANGE, /* sums of weights that cannot be used as divisors; the message says

@@ -10,19 +10,16 @@
  * is arbitrary, but the result does not depend on it. Distances are pushed along edges before the
  * edges are counted; a maximum does not depend on the order. Parallel edges count once.
  *
- * Vertices that are never taken are on a cycle or reachable from one. Each of them has such a
- * predecessor, so that following predecessors ends in a cycle.
+ * Vertices that are never taken are on a cycle or reachable from one (remaining_cycle.c).
  *
  * [1] A. Kahn. Topological Sorting of Large Networks. Communications of the ACM 5(11), 1962.
  */
 #include "cpu_algorithms.h"
 #include "cpu/queue_buffer.h"
 #include "cpu/cpu_run.h"
+#include "cpu/remaining_cycle.h"
 
 #include "contract/semirings.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define VERTEX_CHUNK 1024
 #define CLAIM_CHUNK 16
@@ -255,116 +252,6 @@ set_positions(Order *order)
 	emogi_cpu_run_step(&order->run, place_parts, order, false);
 }
 
-/* ---- cycles ---- */
-
-/* Check whether the job may continue, polling every EMOGI_RUN_POLL edges. */
-static inline bool
-may_continue(Order *order, uint64_t *polled, uint64_t more)
-{
-	*polled += more;
-	if (*polled < EMOGI_RUN_POLL)
-		return true;
-	*polled = 0;
-	return !emogi_job_stopped(&order->run.job);
-}
-
-/*
- * Find the smallest remaining predecessor of every remaining vertex. Returns a vertex on a cycle,
- * or EMOGI_NO_VERTEX if the job has stopped.
- */
-static uint32_t
-find_on_cycle(Order *order, uint32_t *before)
-{
-	const EmogiAdjacency *lists = &order->graph->forward;
-	uint64_t	polled = 0;
-	uint32_t	at = EMOGI_NO_VERTEX;
-	uint32_t	smallest;
-
-	memset(before, 0xFF, order->graph->nvertices * sizeof *before);
-	for (uint64_t v = 0; v < order->graph->nvertices; v++)
-	{
-		if (order->nbefore[v] == 0)
-			continue;
-		if (!may_continue(order, &polled, lists->offsets[v + 1] - lists->offsets[v]))
-			return EMOGI_NO_VERTEX;
-		at = (uint32_t) v;
-		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
-		{
-			if (lists->targets[e] == v)
-				return (uint32_t) v;
-			if (before[lists->targets[e]] == EMOGI_NO_VERTEX)
-				before[lists->targets[e]] = (uint32_t) v;
-		}
-	}
-	for (uint64_t i = order->tail; i < order->graph->nvertices; i++)
-		at = before[at];
-	smallest = at;
-	for (uint32_t v = before[at]; v != at; v = before[v])
-		smallest = v < smallest ? v : smallest;
-	return smallest;
-}
-
-/*
- * Find the last vertex of a shortest path from a vertex to itself among the remaining vertices.
- * before: [nvertices], receives the predecessor of each vertex.
- */
-static uint32_t
-search_back(Order *order, uint32_t source, uint32_t *before, uint32_t *queue)
-{
-	const EmogiAdjacency *lists = &order->graph->forward;
-	uint64_t	polled = 0;
-	uint64_t	tail = 0;
-
-	memset(before, 0xFF, order->graph->nvertices * sizeof *before);
-	queue[tail++] = source;
-	for (uint64_t head = 0; head < tail; head++)
-	{
-		const uint32_t v = queue[head];
-
-		if (!may_continue(order, &polled, lists->offsets[v + 1] - lists->offsets[v]))
-			break;
-		for (uint64_t e = lists->offsets[v]; e < lists->offsets[v + 1]; e++)
-		{
-			const uint32_t w = lists->targets[e];
-
-			if (w == source)
-				return v;
-			if (order->nbefore[w] == 0 || before[w] != EMOGI_NO_VERTEX)
-				continue;
-			before[w] = v;
-			queue[tail++] = w;
-		}
-	}
-	return EMOGI_NO_VERTEX;
-}
-
-/* Reject the graph, reporting a cycle of the remaining vertices. */
-static void
-report_cycle(Order *order)
-{
-	EmogiRefusal *refusal = &order->run.result->refusal;
-	uint32_t   *before = emogi_cpu_run_scratch(&order->run, order->graph->nvertices,
-											   sizeof *before);
-	uint32_t	source = before == NULL ? EMOGI_NO_VERTEX : find_on_cycle(order, before);
-	uint32_t	last = source == EMOGI_NO_VERTEX ? source
-		: search_back(order, source, before, order->queue);
-
-	if (last == EMOGI_NO_VERTEX)
-		return;
-	refusal->cycle_length = 1;
-	for (uint32_t v = last; v != source; v = before[v])
-		refusal->cycle_length++;
-	for (uint64_t i = refusal->cycle_length; i-- > 0; last = before[last])
-		if (i < EMOGI_CYCLE_NAMED)
-			refusal->cycle[i] = last;
-	refusal->kind = EMOGI_HAS_CYCLE;
-	snprintf(order->run.error->message, sizeof order->run.error->message, "the graph has a cycle");
-	snprintf(order->run.error->detail, sizeof order->run.error->detail,
-			 "of %llu edges, through the vertex of number %u",
-			 (unsigned long long) refusal->cycle_length, source);
-	emogi_job_fail(&order->run.job, EMOGI_BAD_INPUT);
-}
-
 /*
  * Point to the columns of the query's row, and allocate the scratch memory; false if out of memory.
  */
@@ -398,7 +285,10 @@ emogi_cpu_topological_order(EmogiPool *pool, const EmogiGraph *graph, const Emog
 	if (open_order(&order, query) && take_levels(&order))
 	{
 		if (order.tail < graph->nvertices)
-			report_cycle(&order);
+			emogi_remaining_cycle_report(&order.run,
+										 &(EmogiRemaining) {&graph->forward, graph->nvertices,
+															graph->nvertices - order.tail,
+															order.nbefore, order.queue});
 		else if (order.position != NULL && graph->nvertices > 0)
 			set_positions(&order);
 		result->nreached = graph->nvertices;

@@ -1,264 +1,276 @@
 /*
- * property_load.c: load property columns for the lists of an existing graph.
+ * property_load.c: copy property columns of a graph to their types, and find which entries lead to
+ * each vertex.
  *
- * The lists of the numbers are sorted by target, then by number. Those of the graph are sorted by
- * target, then by weight. So only runs of parallel edges may differ, and are sorted again if the
- * graph has weights. Threads take chunks of vertices, and compare each entry.
+ * Threads take chunks of entries, which begin at a whole word of the bitmap of NULLs. For the
+ * entries that lead to each vertex, they take ranges of vertices, and read all targets for each:
+ * what they write at random then fits into the cache.
  */
 #include "contract/property_load.h"
 
-#include "graph/weights.h"
+#include "graph/layout.h"
 #include "threads/job.h"
 #include "threads/pool.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_VERTICES 4096		/* that a thread takes at a time */
-#define FEW_PARALLEL 64			/* entries of a run that are sorted on the stack */
-#define POLL_ENTRIES (UINT64_C(1) << 20)	/* between two checks for cancellation */
+#define CHUNK ((uint64_t) 1 << 16)	/* entries that a thread takes at a time */
+#define RANGE_ENTRIES ((uint64_t) 1 << 21)	/* that lead to a range of vertices, on average */
+#define MAX_RANGES 64
+#define POLL_ENTRIES ((uint64_t) 1 << 20)	/* between two checks for cancellation */
 
-/* A comparison of the lists of one orientation. */
-typedef struct Comparison
+/* ---- types ---- */
+
+/* A column to copy. */
+typedef struct Copy
 {
 	EmogiJob	job;
-	const EmogiGraph *graph;
-	const EmogiGraph *numbers;
-	const EmogiAdjacency *lists;	/* of the graph */
-	const EmogiAdjacency *numbered; /* of the numbers */
-	const double *weights;		/* of rows; NULL = the graph has none */
-	uint64_t	next;			/* atomic: vertex */
-	uint32_t	differs;		/* atomic: 1 = the edges are not the same */
-} Comparison;
+	EmogiRawProperty raw;
+	EmogiPropertyType type;
+	char	   *values;
+	uint64_t   *nulls;			/* NULL = no value is NULL */
+	uint64_t	nedges;
+	uint64_t	next;			/* atomic: entry */
+} Copy;
 
-/* A parallel edge. */
-typedef struct Parallel
+/* Copy [first, end) of an array to another type; with codes, each value stands for another. */
+#define COPY(to, from) \
+	for (uint64_t i = first; i < end; i++) \
+		((to *) copy->values)[i] = (to) ((const from *) copy->raw.values)[i]
+#define COPY_CODES(to) \
+	for (uint64_t i = first; i < end; i++) \
+		((to *) copy->values)[i] = is_null(copy, i) ? 0 : \
+			(to) copy->raw.codes[((const int32_t *) copy->raw.values)[i]]
+#define COPY_INTEGERS(to) \
+	if (copy->raw.codes != NULL) \
+		COPY_CODES(to); \
+	else if (copy->raw.type == EMOGI_PROPERTY_I32) \
+		COPY(to, int32_t); \
+	else \
+		COPY(to, int64_t)
+
+static inline bool
+is_null(const Copy *copy, uint64_t entry)
 {
-	double		weight;
-	double		number;			/* of its row */
-} Parallel;
-
-static int
-compare_parallel(const void *a, const void *b)
-{
-	const Parallel *x = a;
-	const Parallel *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return copy->nulls != NULL && (copy->raw.nulls[entry / 64] >> (entry % 64) & 1) != 0;
 }
 
-/* Get the key of a vertex. */
-static int64_t
-key_of(const EmogiGraph *graph, uint64_t vertex)
+/* Copy the values of [first, end), also those of NULL. */
+static void
+copy_values(const Copy *copy, uint64_t first, uint64_t end)
 {
-	return graph->ids != NULL ? graph->ids[vertex] : (int64_t) vertex;
-}
-
-/* Sort the numbers of the parallel edges [first, end) by weight; false if out of memory. */
-static bool
-sort_parallel(Comparison *comparison, uint64_t first, uint64_t end)
-{
-	const EmogiAdjacency *numbered = comparison->numbered;
-	const EmogiWeightType type = comparison->numbers->weight_type;
-	const uint64_t count = end - first;
-	Parallel	few[FEW_PARALLEL];
-	Parallel   *edges = count <= FEW_PARALLEL ? few : NULL;
-
-	if (edges == NULL && (!emogi_job_may_allocate(&comparison->job) ||
-						  (edges = malloc(count * sizeof *edges)) == NULL))
-		return false;
-	for (uint64_t i = 0; i < count; i++)
+	switch (copy->type)
 	{
-		emogi_weights_load(&edges[i].number, numbered->weights, type, first + i, 1);
-		edges[i].weight = comparison->weights[(uint64_t) edges[i].number];
+		case EMOGI_PROPERTY_I8:
+			COPY_INTEGERS(int8_t);
+			break;
+		case EMOGI_PROPERTY_I16:
+			COPY_INTEGERS(int16_t);
+			break;
+		case EMOGI_PROPERTY_I32:
+			COPY_INTEGERS(int32_t);
+			break;
+		case EMOGI_PROPERTY_I64:
+			COPY_INTEGERS(int64_t);
+			break;
+		case EMOGI_PROPERTY_F32:
+			if (copy->raw.type == EMOGI_PROPERTY_F32)
+				COPY(float, float);
+			else
+				COPY(float, double);
+			break;
+		case EMOGI_PROPERTY_F64:
+			if (copy->raw.type == EMOGI_PROPERTY_F32)
+				COPY(double, float);
+			else
+				COPY(double, double);
+			break;
+		case EMOGI_NPROPERTY_TYPES:
+			break;
 	}
-	qsort(edges, count, sizeof *edges, compare_parallel);
-	for (uint64_t i = 0; i < count; i++)
-		emogi_weights_store((void *) numbered->weights, type, first + i, &edges[i].number, 1);
-	if (edges != few)
-		free(edges);
-	return true;
 }
 
-/* Sort all parallel edges among the entries [first, end) of one list; false if out of memory. */
-static bool
-sort_list(Comparison *comparison, uint64_t first, uint64_t end)
+/* Copy the bitmap of NULLs of [first, end), and set their values to 0. */
+static void
+copy_nulls(const Copy *copy, uint64_t first, uint64_t end)
 {
-	const uint32_t *targets = comparison->lists->targets;
+	const size_t width = emogi_property_width(copy->type);
 
-	for (uint64_t e = first; e < end;)
+	for (uint64_t word = first / 64; word < emogi_bitmap_words(end); word++)
 	{
-		uint64_t	after = e + 1;
-
-		while (after < end && targets[after] == targets[e])
-			after++;
-		if (after - e > 1 && !sort_parallel(comparison, e, after))
-			return false;
-		e = after;
+		copy->nulls[word] = copy->raw.nulls[word];
+		for (uint64_t bits = copy->nulls[word]; bits != 0; bits &= bits - 1)
+			memset(copy->values + (word * 64 + (uint64_t) __builtin_ctzll(bits)) * width, 0, width);
 	}
-	return true;
-}
-
-/* Check whether the entries [first, end) have the weights of their rows. */
-static bool
-have_weights(const Comparison *comparison, uint64_t first, uint64_t end)
-{
-	double		numbers[EMOGI_WEIGHTS_BATCH];
-	double		weights[EMOGI_WEIGHTS_BATCH];
-
-	for (uint64_t e = first; e < end; e += EMOGI_WEIGHTS_BATCH)
-	{
-		const uint64_t count = end - e < EMOGI_WEIGHTS_BATCH ? end - e : EMOGI_WEIGHTS_BATCH;
-
-		emogi_weights_load(numbers, comparison->numbered->weights,
-						   comparison->numbers->weight_type, e, count);
-		emogi_weights_load(weights, comparison->lists->weights, comparison->graph->weight_type, e,
-						   count);
-		for (uint64_t i = 0; i < count; i++)
-			if (weights[i] != comparison->weights[(uint64_t) numbers[i]])
-				return false;
-	}
-	return true;
-}
-
-/* Check whether vertices [first, end) have the same keys and lists; sorts parallel edges. */
-static bool
-are_same(Comparison *comparison, uint64_t first, uint64_t end)
-{
-	const uint64_t *offsets = comparison->lists->offsets;
-
-	for (uint64_t v = first; v < end; v++)
-		if (key_of(comparison->graph, v) != key_of(comparison->numbers, v))
-			return false;
-	if (memcmp(offsets + first, comparison->numbered->offsets + first,
-			   (end - first + 1) * sizeof *offsets) != 0 ||
-		memcmp(comparison->lists->targets + offsets[first],
-			   comparison->numbered->targets + offsets[first],
-			   (offsets[end] - offsets[first]) * sizeof(uint32_t)) != 0)
-		return false;
-	if (comparison->weights == NULL)
-		return true;
-	for (uint64_t v = first; v < end; v++)
-		if (!sort_list(comparison, offsets[v], offsets[v + 1]))
-		{
-			emogi_job_fail(&comparison->job, EMOGI_NO_MEMORY);
-			return true;
-		}
-	return have_weights(comparison, offsets[first], offsets[end]);
 }
 
 static void
-compare_chunks(void *arg, int thread, int nthreads)
+copy_chunks(void *arg, int thread, int nthreads)
 {
-	Comparison *comparison = arg;
+	Copy	   *copy = arg;
 	uint64_t	first,
 				end;
 
-	while (emogi_job_take_chunk(&comparison->job, &comparison->next, CHUNK_VERTICES,
-								comparison->graph->nvertices, &first, &end))
-		if (!are_same(comparison, first, end))
-		{
-			__atomic_store_n(&comparison->differs, 1, __ATOMIC_RELAXED);
-			emogi_job_fail(&comparison->job, EMOGI_BAD_INPUT);
-		}
-}
-
-/* Compare the lists of one orientation, and give parallel edges the numbers of their rows. */
-static EmogiStatus
-compare_lists(EmogiPool *pool, const EmogiGraph *graph, EmogiPropertyLoad *load, bool backward,
-			  EmogiControl *control, EmogiError *error)
-{
-	Comparison	comparison = {.job = {.control = control}, .graph = graph,
-		.numbers = &load->numbers,
-		.lists = backward ? &graph->backward : &graph->forward,
-		.numbered = backward ? &load->numbers.backward : &load->numbers.forward,
-		.weights = load->weights};
-
-	if (graph->nvertices == load->numbers.nvertices && comparison.numbered->offsets != NULL &&
-		comparison.lists->nedges == comparison.numbered->nedges)
-		emogi_pool_run(pool, compare_chunks, &comparison);
-	else
-		comparison.differs = 1;
-	if (comparison.differs == 0)
+	while (emogi_job_take_chunk(&copy->job, &copy->next, CHUNK, copy->nedges, &first, &end))
 	{
-		if (comparison.job.status == EMOGI_NO_MEMORY)
-			*error = (EmogiError) {.message = "out of memory for a column of the graph"};
-		return (EmogiStatus) comparison.job.status;
+		copy_values(copy, first, end);
+		if (copy->nulls != NULL)
+			copy_nulls(copy, first, end);
 	}
-	*error = (EmogiError) {.message = "the rows of a column are not the edges of the graph"};
-	snprintf(error->detail, sizeof error->detail, "%llu entries of %llu vertices, %llu rows of "
-			 "%llu vertices", (unsigned long long) comparison.lists->nedges,
-			 (unsigned long long) graph->nvertices,
-			 (unsigned long long) comparison.numbered->nedges,
-			 (unsigned long long) load->numbers.nvertices);
-	return EMOGI_BAD_INPUT;
 }
 
-/* Fill the columns of one orientation. */
+/* Copy a column to the type and the memory of a property. */
 static EmogiStatus
-fill_columns(EmogiPool *pool, const EmogiPropertyLoad *load, bool backward, EmogiControl *control,
-			 EmogiError *error)
+copy_column(EmogiPool *pool, const EmogiRawProperty *raw, uint64_t nedges, EmogiProperty *property,
+			EmogiControl *control)
 {
-	const EmogiAdjacency *numbered = backward ? &load->numbers.backward : &load->numbers.forward;
+	const size_t width = emogi_property_width(property->type);
+	const size_t value_bytes = emogi_properties_bytes(property->type, false, nedges);
+	const uint64_t padded = emogi_bitmap_words(nedges) * 64;
+	Copy		copy = {.job = {.control = control}, .raw = *raw, .type = property->type,
+		.values = (char *) property->values, .nedges = nedges};
+
+	if (raw->nulls != NULL)
+		copy.nulls = (uint64_t *) (copy.values + value_bytes);
+	if (!emogi_job_populate(&copy.job, copy.values,
+							emogi_properties_bytes(property->type, raw->nulls != NULL, nedges)))
+		return EMOGI_NO_MEMORY;
+	emogi_pool_run(pool, copy_chunks, &copy);
+	memset(copy.values + nedges * width, 0, (padded - nedges) * width);
+	property->nulls = copy.nulls;
+	return (EmogiStatus) copy.job.status;
+}
+
+/* Copy the columns of one orientation. */
+static EmogiStatus
+copy_columns(EmogiPool *pool, const EmogiPropertyLoad *load, uint64_t nedges, bool backward,
+			 EmogiControl *control)
+{
+	const EmogiRawProperty *raw = backward ? load->raw_backward : load->raw_forward;
 	EmogiProperty *columns = backward ? load->backward : load->forward;
 	EmogiStatus status = EMOGI_OK;
 
 	for (uint32_t i = 0; i < load->ncolumns && status == EMOGI_OK; i++)
-		status = emogi_properties_fill(pool, numbered, load->numbers.weight_type, &load->rows[i],
-									   (void *) columns[i].values, &columns[i], control, error);
+		status = copy_column(pool, &raw[i], nedges, &columns[i], control);
 	return status;
 }
 
-/* Fill in which entries lead to each vertex, in the calling thread. */
-static EmogiStatus
-fill_in_entries(const EmogiGraph *graph, const EmogiPropertyLoad *load, EmogiControl *control,
-				EmogiError *error)
-{
-	EmogiJob	job = {.control = control};
-	const EmogiAdjacency *lists = &graph->forward;
-	const size_t offset_bytes = (graph->nvertices + 2) * sizeof(uint64_t);
-	uint64_t   *ends = load->in_offsets + 1;	/* where the next entry of each vertex goes */
+/* ---- entries that lead to each vertex ---- */
 
-	if (!emogi_job_populate(&job, load->in_offsets, offset_bytes) ||
-		!emogi_job_populate(&job, load->in_entries, lists->nedges * sizeof(uint32_t)))
+typedef struct Incoming
+{
+	EmogiJob	job;
+	const EmogiGraph *graph;
+	uint64_t	nranges;
+	uint64_t	next;			/* atomic: range */
+	bool		counts;			/* the entries of each vertex; otherwise they are placed */
+	/* [nvertices + 1]; counts of the vertices, then where the next entry of each goes */
+	uint64_t   *offsets;
+	uint32_t   *entries;
+} Incoming;
+
+/* Count or place the entries that lead to the vertices of a range. */
+static void
+process_range(Incoming *incoming, uint32_t first, uint32_t width)
+{
+	const EmogiAdjacency *lists = &incoming->graph->forward;
+
+	for (uint64_t done = 0; done < lists->nedges && !emogi_job_stopped(&incoming->job);
+		 done += POLL_ENTRIES)
 	{
-		*error = (EmogiError) {.message = "out of memory for a column of the graph"};
+		const uint64_t end = lists->nedges - done < POLL_ENTRIES ? lists->nedges :
+			done + POLL_ENTRIES;
+
+		if (incoming->counts)
+			for (uint64_t e = done; e < end; e++)
+			{
+				if (lists->targets[e] - first < width)
+					incoming->offsets[lists->targets[e]]++;
+			}
+		else
+			for (uint64_t e = done; e < end; e++)
+				if (lists->targets[e] - first < width)
+					incoming->entries[incoming->offsets[lists->targets[e]]++] = (uint32_t) e;
+	}
+}
+
+static void
+process_ranges(void *arg, int thread, int nthreads)
+{
+	Incoming   *incoming = arg;
+	const uint64_t nvertices = incoming->graph->nvertices;
+	uint64_t	range;
+
+	while (emogi_job_take(&incoming->job, &incoming->next, incoming->nranges, &range))
+	{
+		const uint64_t first = nvertices * range / incoming->nranges;
+		const uint64_t end = nvertices * (range + 1) / incoming->nranges;
+
+		process_range(incoming, (uint32_t) first, (uint32_t) (end - first));
+	}
+}
+
+/* Run a pass over all ranges. */
+static void
+run_ranges(EmogiPool *pool, Incoming *incoming, bool counts)
+{
+	incoming->counts = counts;
+	incoming->next = 0;
+	emogi_pool_run(pool, process_ranges, incoming);
+}
+
+/* Turn counts into where the entries of each vertex begin. */
+static void
+add_up(uint64_t *offsets, uint64_t nvertices)
+{
+	uint64_t	sum = 0;
+
+	for (uint64_t v = 0; v < nvertices; v++)
+	{
+		const uint64_t count = offsets[v];
+
+		offsets[v] = sum;
+		sum += count;
+	}
+}
+
+/* Find the entries that lead to each vertex. */
+static EmogiStatus
+fill_incoming(EmogiPool *pool, const EmogiGraph *graph, const EmogiPropertyLoad *load,
+			  EmogiControl *control)
+{
+	const size_t offset_bytes = (graph->nvertices + 1) * sizeof(uint64_t);
+	Incoming	incoming = {.job = {.control = control}, .graph = graph,
+		.nranges = graph->forward.nedges / RANGE_ENTRIES + 1, .offsets = load->in_offsets,
+		.entries = load->in_entries};
+
+	if (incoming.nranges > MAX_RANGES)
+		incoming.nranges = MAX_RANGES;
+	if (!emogi_job_populate(&incoming.job, load->in_offsets, offset_bytes) ||
+		!emogi_job_populate(&incoming.job, load->in_entries,
+							graph->forward.nedges * sizeof(uint32_t)))
 		return EMOGI_NO_MEMORY;
-	}
 	memset(load->in_offsets, 0, offset_bytes);
-	for (uint64_t e = 0; e < lists->nedges; e++)
-	{
-		if (e % POLL_ENTRIES == 0 && emogi_job_stopped(&job))
-			return EMOGI_CANCELED;
-		ends[lists->targets[e] + 1]++;
-	}
-	for (uint64_t v = 0; v < graph->nvertices; v++)
-		ends[v + 1] += ends[v];
-	for (uint64_t e = 0; e < lists->nedges; e++)
-	{
-		if (e % POLL_ENTRIES == 0 && emogi_job_stopped(&job))
-			return EMOGI_CANCELED;
-		load->in_entries[ends[lists->targets[e]]++] = (uint32_t) e;
-	}
-	return EMOGI_OK;
+	run_ranges(pool, &incoming, true);
+	add_up(load->in_offsets, graph->nvertices);
+	run_ranges(pool, &incoming, false);
+	/* each offset has moved to where the entries of the next vertex begin */
+	memmove(load->in_offsets + 1, load->in_offsets, graph->nvertices * sizeof(uint64_t));
+	load->in_offsets[0] = 0;
+	return (EmogiStatus) incoming.job.status;
 }
 
 EmogiStatus
 emogi_property_load(EmogiPool *pool, const EmogiGraph *graph, EmogiPropertyLoad *load,
 					EmogiControl *control, EmogiError *error)
 {
-	EmogiStatus status = compare_lists(pool, graph, load, false, control, error);
+	EmogiStatus status = copy_columns(pool, load, graph->forward.nedges, false, control);
 
-	if (status == EMOGI_OK && load->backward != NULL)
-		status = compare_lists(pool, graph, load, true, control, error);
-	if (status == EMOGI_OK)
-		status = fill_columns(pool, load, false, control, error);
-	if (status == EMOGI_OK && load->backward != NULL)
-		status = fill_columns(pool, load, true, control, error);
+	if (status == EMOGI_OK && load->raw_backward != NULL)
+		status = copy_columns(pool, load, graph->backward.nedges, true, control);
 	if (status == EMOGI_OK && load->in_offsets != NULL)
-		status = fill_in_entries(graph, load, control, error);
+		status = fill_incoming(pool, graph, load, control);
+	if (status == EMOGI_NO_MEMORY)
+		*error = (EmogiError) {.message = "out of memory for a column of the graph"};
 	return status;
 }

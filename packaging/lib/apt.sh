@@ -1,21 +1,23 @@
 # shellcheck shell=bash
-# The kind `apt` of packaging/check: a signed repository, from which a fresh root installs with apt's own checks. Sourced by it, never run.
+# Checks of kind `apt` of packaging/check: a signed repository, from which a fresh root installs
+# packages with apt's own checks. Sourced, not run.
 
 HTTP_PID=
 
-# Make a key as a publisher has one: in the keyring of the ordinary user, and exported.
+# Create a publisher's key: in the keyring of the ordinary user, and exported.
 make_key() {
     root_install "$BUILD" gnupg apt-utils python3-minimal &&
         in_root_as "$BUILD" builder sh -c 'rm -rf ~/.gnupg && gpg -q --batch --passphrase "" --quick-generate-key "emogi test <test@emogi.example>" rsa3072 sign never &&
             gpg -q --batch --passphrase "" --pinentry-mode loopback --export-secret-keys >/src/key.secret'
 }
 
-# Run packaging/apt-repository in the root that builds packages, as the ordinary user; further arguments are its own.
+# Run packaging/apt-repository as the ordinary user in the root that builds packages; further
+# arguments are passed on.
 apt_repository() {
     own_source && in_root_as "$BUILD" builder env URL="$URL" sh -c 'cd "$1" && shift && packaging/apt-repository "$@"' sh "/src/emogi-$VERSION" /src/apt "$@"
 }
 
-# A web server for the repository, as any is.
+# Start a simple web server for the repository.
 serve_repository() {
     mkdir -p "$BUILD/src/apt" && own_source && rm -f "$BUILD/src/http.log" || return
     in_root_as "$BUILD" builder sh -c 'echo $$ >/src/http.pid
@@ -29,7 +31,7 @@ serve_repository() {
 }
 stop_serving() { [ -z "$HTTP_PID" ] || kill "$HTTP_PID" 2>/dev/null || true; HTTP_PID=; }
 
-# What docs/packages.md tells a user to do: the key and the source, and apt does the rest.
+# Follow docs/packages.md as a user: install the key and the source; apt does the rest.
 install_from_repository() {
     local root=$WORK/client
     new_root "$root" && cp "$BUILD/src/apt/emogi-archive-keyring.gpg" "$root/usr/share/keyrings/" &&
@@ -40,7 +42,7 @@ install_from_repository() {
 }
 client_has() { same "$(in_root "$WORK/client" dpkg-query -W -f='${Version}' postgresql-15-emogi)" "$1"; }
 
-# The candidate comes from this repository, at the priority of any other.
+# The candidate version is from this repository, at the default priority.
 came_from_repository() {
     in_root "$WORK/client" apt-cache policy postgresql-15-emogi | grep -A 1 "$VERSION-1 500" | grep -F "$URL bookworm/main" && client_has "$VERSION-1"
 }
@@ -48,7 +50,7 @@ came_from_repository() {
 # apt has fetched the lists by their hash.
 lists_by_hash() { grep 'GET /dists/bookworm/main/binary-[a-z0-9]*/by-hash/SHA256/' "$BUILD/src/http.log"; }
 
-# Have apt refuse something in the client, with words that match.
+# Check that apt fails in the client, with a matching message.
 apt_refuses() {
     local words=$1 said
     shift
@@ -58,7 +60,7 @@ apt_refuses() {
 }
 forget_lists() { rm -rf "$WORK/client/var/lib/apt/lists"/*; rm -f "$WORK/client/var/cache/apt/archives"/*.deb; }
 
-# With another key in its place apt does not take the repository.
+# With another key apt rejects the repository.
 refuses_other_key() {
     local key=$WORK/client/usr/share/keyrings/emogi-archive-keyring.gpg
     cp "$WORK/client/usr/share/keyrings/debian-archive-keyring.gpg" "$key" && forget_lists && apt_refuses 'NO_PUBKEY' update --error-on=any &&
@@ -68,21 +70,21 @@ refuses_other_key() {
 # Change one byte in the middle of a file.
 change_byte() { printf '\xff' | dd of="$1" bs=1 seek=$(($(stat -c %s "$1") / 2)) conv=notrunc status=none; }
 
-# A package with another byte is not installed.
+# A modified package is not installed.
 refuses_changed_package() {
     local deb=$BUILD/src/apt/pool/bookworm/$DEB
     forget_lists && cp -p "$deb" "$WORK/kept.deb" && change_byte "$deb" && in_root "$WORK/client" apt-get -q update --error-on=any &&
         apt_refuses 'Hash Sum mismatch' install -y --reinstall postgresql-15-emogi && cp -p "$WORK/kept.deb" "$deb"
 }
 
-# A list with another byte is not taken.
+# A modified list is rejected.
 refuses_changed_list() {
     local lists=$BUILD/src/apt/dists/bookworm list
     cp -a "$lists" "$WORK/kept.lists" && while read -r list; do change_byte "$list"; done < <(find "$lists" -type f -path '*/binary-*') && forget_lists &&
         apt_refuses 'Hash Sum mismatch' update --error-on=any && rm -rf "$lists" && mv "$WORK/kept.lists" "$lists"
 }
 
-# The same version with other contents is refused; the repository stays as it is.
+# The same version with different contents is rejected, and the repository does not change.
 refuses_second_build() {
     local before
     before=$(cd "$BUILD/src/apt" && find . -type f -exec sha256sum {} + | sort)
@@ -90,7 +92,7 @@ refuses_second_build() {
         ! apt_repository /src/key.secret "/src/again/$DEB" && rm -r "$BUILD/src/again" && same "$(cd "$BUILD/src/apt" && find . -type f -exec sha256sum {} + | sort)" "$before"
 }
 
-# The next version is an upgrade, and the one before it is still there. The key is that of the keyring.
+# The next version is an upgrade, and the previous one remains. The key is that of the keyring.
 upgrade_from_repository() {
     apt_repository test@emogi.example "/src/next/postgresql-15-emogi_$NEXT-1_$ARCH.deb" && in_root "$WORK/client" apt-get -q update --error-on=any &&
         in_root "$WORK/client" apt-get -q upgrade -y --no-install-recommends && client_has "$NEXT-1" && restart_in "$WORK/client" &&
@@ -98,7 +100,7 @@ upgrade_from_repository() {
         in_root "$WORK/client" apt-get -q install -y --allow-downgrades "postgresql-15-emogi=$VERSION-1" && client_has "$VERSION-1"
 }
 
-# The source package comes with the packages.
+# The source package can be downloaded.
 source_can_be_had() {
     in_root "$WORK/client" sh -c 'sed "s/^Types: deb/Types: deb-src/" /etc/apt/sources.list.d/emogi-bookworm.sources >/etc/apt/sources.list.d/emogi-source.sources &&
         apt-get -q update --error-on=any && cd /tmp && apt-get -q source --download-only emogi && ls /tmp/*.dsc'
@@ -107,18 +109,18 @@ source_can_be_had() {
 check_apt() {
     [ -e "$BUILD/src/$DEB" ] || need 'Build the packages and their source' build_first
     [ -e "$BUILD/src/next/postgresql-15-emogi_$NEXT-1_$ARCH.deb" ] || need "Build $NEXT" build_next
-    need 'A key for this test' make_key
+    need 'Create a key' make_key
     need 'A web server' serve_repository
     need 'packaging/apt-repository' apt_repository /src/key.secret "/src/$DEB" "/src/emogi_$VERSION-1.dsc"
-    need 'apt install postgresql-15-emogi from there' install_from_repository
+    need 'apt install postgresql-15-emogi from the repository' install_from_repository
     check 'A call is answered' answers "$WORK/client"
     check 'The package is from the repository' came_from_repository
     check 'Lists by their hash' lists_by_hash
     check 'The source package' source_can_be_had
-    check 'Another key: apt refuses the repository' refuses_other_key
-    check 'A changed package: apt refuses it' refuses_changed_package
-    check 'A changed list: apt refuses it' refuses_changed_list
-    check 'Another build of a version is refused' refuses_second_build
+    check 'Another key: apt rejects the repository' refuses_other_key
+    check 'A modified package: apt rejects it' refuses_changed_package
+    check 'A modified list: apt rejects it' refuses_changed_list
+    check 'Another build of a version is rejected' refuses_second_build
     check 'The next version is an upgrade' upgrade_from_repository
     stop_serving
 }

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# The kind `cuda` of packaging/check: the packages with the profile pkg.emogi.cuda. Sourced by packaging/check, never run.
+# Checks of kind `cuda` of packaging/check: the packages with the profile pkg.emogi.cuda. Sourced,
+# not run.
 
 build_cuda() {
     mkdir -p "$BUILD/usr/local/cuda" "$BUILD/src/cuda" && mount --bind -o ro "$(readlink -f /usr/local/cuda)" "$BUILD/usr/local/cuda" &&
@@ -14,7 +15,7 @@ cuda_packages_are() {
         ! dpkg-deb -c "$BUILD/src/cuda/$DEB" | grep -E '(cuda|papers)\.so'
 }
 
-# On a machine without a driver the module is loaded and says that.
+# On a machine without a driver the module is loaded and reports that.
 cuda_says_why() {
     local root=$WORK/cuda
     DEBS=("$BUILD/src/cuda"/*.deb)
@@ -28,9 +29,9 @@ cuda_says_why() {
 }
 
 check_cuda() {
-    [ -x /usr/local/cuda/bin/nvcc ] || { echo '  cuda: skipped: there is no /usr/local/cuda/bin/nvcc'; return 0; }
+    [ -x /usr/local/cuda/bin/nvcc ] || { echo '  cuda: skipped: /usr/local/cuda/bin/nvcc does not exist'; return 0; }
     need 'Build with the profile pkg.emogi.cuda' build_cuda
     check 'Two packages, the module in one' cuda_packages_are
     check 'lintian' no_lint "/src/cuda/emogi_$VERSION-1_$ARCH.changes"
-    check 'Installed, it says why there is no GPU' cuda_says_why
+    check 'Installed, it reports why there is no GPU' cuda_says_why
 }

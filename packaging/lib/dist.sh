@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# The kind `dist` of packaging/check: the archive for PGXN. Sourced by packaging/check, never run.
+# Checks of kind `dist` of packaging/check: the archive for PGXN. Sourced, not run.
 
-# The archive holds the committed files and no others, but for what .gitattributes leaves out.
+# The archive contains exactly the committed files, except those excluded by .gitattributes.
 dist_is_complete() {
     local left_out
     left_out=$(sed -nE 's!^/([^ ]+) +export-ignore$!\1!p' "$WORK/clone/.gitattributes" | sed 's/\./\\./g' | paste -sd '|')
@@ -14,7 +14,7 @@ make_dist() {
         mv "$WORK/clone/emogi-$VERSION.zip" "$WORK/" && unzip -q "$WORK/emogi-$VERSION.zip" -d "$WORK/unpacked"
 }
 
-# What pgxn installs from the archive, it can remove.
+# pgxn can remove the files that it has installed from the archive.
 pgxn_installs() {
     local files
     cp "$WORK/emogi-$VERSION.zip" "$BUILD/src/" && touch "$BUILD/src/before" &&
@@ -27,6 +27,6 @@ pgxn_installs() {
 
 check_dist() {
     check 'META.json' "$ROOT/packaging/meta"
-    check 'The archive has the committed files' dist_is_complete
-    check 'pgxn installs and removes what it holds' pgxn_installs
+    check 'The archive contains the committed files' dist_is_complete
+    check 'pgxn installs and removes its files' pgxn_installs
 }

@@ -1,22 +1,23 @@
 # shellcheck shell=bash
-# The kind `docker` of packaging/check: the images of the Dockerfile, built by buildah, and the compose file, whose container runc runs. Sourced
-# by it, never run.
+# Checks of kind `docker` of packaging/check: the images of the Dockerfile, built by buildah, and
+# the compose file, whose container is run by runc. Sourced, not run.
 #
-# buildah needs no daemon: with the isolation chroot it runs as root wherever a root can be entered. Neither does runc. The official image of
-# PostgreSQL comes from a registry that is not used here: Debian's server is in its place, with the same user and folders, and
-# packaging/entrypoint, or the official scripts, if POSTGRES_ENTRYPOINT names their folder.
+# buildah needs no daemon: with chroot isolation it runs as root wherever chroot is possible.
+# Neither does runc. The registry of PostgreSQL's official image is not used: Debian's server
+# replaces it, with the same user and folders, and packaging/entrypoint, or the official scripts if
+# POSTGRES_ENTRYPOINT is their folder.
 
-IMAGES=$WORK/images     # with buildah and its store of images
+IMAGES=$WORK/images     # buildah and its image store
 
 in_images() { in_root "$IMAGES" env BUILDAH_ISOLATION=chroot STORAGE_DRIVER=overlay "$@"; }
 
-# A root that is a mount of its own, as buildah asks.
+# A root that is a separate mount, as buildah requires.
 make_images_root() {
     cp -a "$BASE" "$IMAGES" && mount --bind "$IMAGES" "$IMAGES" && enter_root "$IMAGES" && root_install "$IMAGES" buildah docker-compose python3-yaml runc &&
         in_images buildah --version
 }
 
-# Give a root what the official image adds to Debian's server.
+# Add what the official image adds to Debian's server.
 add_entrypoint() {
     local root=$1 sample=/usr/share/postgresql/15/postgresql.conf.sample
     mkdir "$root/docker-entrypoint-initdb.d" && sed -i "s/^#listen_addresses = .*/listen_addresses = '*'/" "$root$sample" &&
@@ -29,7 +30,7 @@ add_entrypoint() {
     fi
 }
 
-# The image that FROM names.
+# The image of the FROM line.
 make_postgres_image() {
     local container bin=/usr/lib/postgresql/15/bin
     new_root "$WORK/postgres" && root_install "$WORK/postgres" postgresql-15 && in_root "$WORK/postgres" pg_dropcluster 15 main &&
@@ -41,7 +42,8 @@ make_postgres_image() {
         in_images buildah commit -q --rm "$container" docker.io/library/postgres:15-bookworm && rm "$IMAGES/postgres.tar" && leave_root "$WORK/postgres"
 }
 
-# Build an image as the Dockerfile's first lines say; further arguments go to buildah.
+# Build an image as described in the first lines of the Dockerfile; further arguments are passed to
+# buildah.
 build_image() {
     local name=$1
     shift
@@ -49,7 +51,7 @@ build_image() {
         in_images buildah bud --layers --pull-never -t "$name" "$@" /emogi && in_images buildah images
 }
 
-# Print the size of an image, and of its archive as registries have it.
+# Print the size of an image, and of its archive as in registries.
 image_size() {
     in_images buildah push -q "$1" "oci-archive:/$1.tar:$1" && printf '  %s: %s, %s compressed\n' "$1" \
         "$(in_images buildah images --format '{{.Size}}' "$1")" "$(du -h "$IMAGES/$1.tar" | cut -f 1)" >&3
@@ -61,7 +63,8 @@ mount_image() {
     container=$(in_images buildah from --pull-never "$1") && echo "$IMAGES$(in_images buildah mount "$container")"
 }
 
-# Run runc with the root that has it as that of a name space, which runc exec needs, and the control groups of the machine.
+# Run runc with its root as the root of a namespace, which runc exec needs, and the machine's
+# control groups.
 in_runc() {
     unshare --mount --propagation private sh -c 'mount --rbind /sys "$1/sys" && cd "$1" && mkdir -p old && pivot_root . old && umount -l /old && shift &&
         exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin runc "$@"' sh "$IMAGES" "$@" 3>&-
@@ -101,7 +104,7 @@ container_answers() {
         '1|0 2|1 3|1 ' && count_levels
 }
 
-# The limit of the compose file is that of the container's control group.
+# The memory limit of the compose file is that of the container's control group.
 container_is_limited() {
     same "$(in_container sh -c 'cat /sys/fs/cgroup/memory.max || cat /sys/fs/cgroup/memory/memory.limit_in_bytes')" "$((2 << 30))"
 }
@@ -116,10 +119,10 @@ container_down() {
     return 1
 }
 
-# docker compose up again, without -v before: the data is there, and no script runs.
+# docker compose up again, without a previous -v: the data is preserved, and no script runs.
 container_returns() { container_up && grep 'Skipping initialization' "$IMAGES/container/log" && count_levels; }
 
-# The image of the extension has its files and nothing else, for a user without rights.
+# The extension's image contains exactly its files, for an unprivileged user.
 extension_image_is() {
     local root
     root=$(mount_image emogi-extension) && same "$(cd "$root" && find . -type f -printf '%P\n' | sort | tr '\n' ' ')" \
@@ -127,22 +130,22 @@ extension_image_is() {
         same "$(in_images buildah inspect --type image --format '{{.OCIv1.Config.User}}' emogi-extension)" '65532:65532'
 }
 
-# The compose file is valid, and what it mounts is there.
+# The compose file is valid, and its mounted files exist.
 compose_is_valid() {
     in_root "$IMAGES" sh -c 'cd /emogi/examples/compose && docker-compose -f compose.yaml config' && [ -f "$IMAGES/emogi/examples/compose/sample.sql" ]
 }
 
 check_docker() {
     need 'A root with buildah' make_images_root
-    need 'An image in the place of the official one' make_postgres_image
+    need 'An image that replaces the official one' make_postgres_image
     need 'buildah: the image' build_image emogi
-    need 'buildah: the files of the extension alone' build_image emogi-extension --target extension
+    need 'buildah: the image of the extension' build_image emogi-extension --target extension
     need 'The container of the compose file; no compiler' make_container
     need 'runc: up' container_up
     check 'runc: a call is answered' container_answers
     check '... within the limit of memory' container_is_limited
     need 'runc: down' container_down
-    check 'runc: up again, with the data' container_returns
+    check 'runc: restart with the data' container_returns
     check 'runc: down' container_down
     check 'An image volume: files and user' extension_image_is
     check 'docker-compose reads the compose file' compose_is_valid

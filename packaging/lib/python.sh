@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The kind `python` of packaging/check: the wheel and the source archive of the Python package, as PyPI gets them. Sourced by it, never run.
-# The package's own tests, with a server, are those of test/run python.
+# Checks of kind `python` of packaging/check: the wheel and the source archive of the Python
+# package, as uploaded to PyPI. Sourced, not run. test/run python runs the package's own tests.
 
 PYTHON=$WORK/python
 
-# Make both of a copy, with tools from PyPI.
+# Build both from a copy, with tools from PyPI.
 build_wheel() {
     mkdir "$PYTHON" && cp -r "$WORK/unpacked/emogi-$VERSION/python" "$PYTHON/source" && install_missing python3-venv &&
         python3 -m venv "$PYTHON/tools" && timeout 600 "$PYTHON/tools/bin/pip" install --disable-pip-version-check -q build twine &&
@@ -12,14 +12,15 @@ build_wheel() {
 }
 dist_is_valid() { "$PYTHON/tools/bin/twine" check --strict "$PYTHON"/dist/*; }
 
-# The wheel has the modules, the marker of types, and the licence's name; the archive builds the same wheel.
+# The wheel contains the modules, py.typed and the license name; the archive builds the same wheel.
 wheel_is() {
     local wheel=$PYTHON/dist/emogi-$VERSION-py3-none-any.whl
     diff <(unzip -Z1 "$wheel" 'emogi/*' | sort) <(cd "$PYTHON/source/src" && find emogi -type f -not -path '*/__pycache__/*' | sort) &&
         unzip -Z1 "$wheel" | grep -x emogi/py.typed && unzip -p "$wheel" '*/METADATA' | grep -x "Version: $VERSION"
 }
 
-# Install the wheel where nothing of the checkout is, and have mypy check a program that uses it with pandas and polars.
+# Install the wheel outside the checkout, and check a program that uses it with pandas and polars
+# with mypy.
 install_wheel() {
     python3 -m venv "$PYTHON/venv" && timeout 900 "$PYTHON/venv/bin/pip" install --disable-pip-version-check -q mypy pytest pandas-stubs \
         "$(echo "$PYTHON"/dist/emogi-*.whl)[pandas,polars]" &&

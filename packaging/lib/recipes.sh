@@ -1,21 +1,21 @@
 # shellcheck shell=bash
-# The kind `recipes` of packaging/check: what other channels build emogi from, the formula for Homebrew and the files for Pigsty. Neither has
-# its own tool in Debian; their steps are carried out with Debian's. Sourced by it, never run.
+# Checks of kind `recipes` of packaging/check: the Homebrew formula and the files for Pigsty. Debian
+# has neither tool, so their steps are run with Debian's tools. Sourced, not run.
 
-# The formula names the archive that is published, by its hash.
+# The formula contains the hash of the published archive.
 make_formula() {
     mkdir -p "$BUILD/src/brew" && "$ROOT/packaging/formula" "$WORK/emogi-$VERSION.zip" >"$BUILD/src/brew/emogi.rb" && cat "$BUILD/src/brew/emogi.rb" &&
         grep -F "$(sha256sum "$WORK/emogi-$VERSION.zip" | cut -d ' ' -f 1)" "$BUILD/src/brew/emogi.rb" && ! grep '@[A-Z0-9]*@' "$BUILD/src/brew/emogi.rb"
 }
 
-# Carry out the formula's install and test, with Ruby, where Debian's server is the one that it depends on.
+# Run the formula's install and test with Ruby; Debian's server replaces its dependency.
 formula_works() {
     root_install "$BUILD" ruby postgresql-15 && cp "$ROOT/packaging/homebrew/try" "$BUILD/src/brew/" && rm -rf "$BUILD/src/brew/emogi" &&
         cp -a "$WORK/unpacked/emogi-$VERSION" "$BUILD/src/brew/emogi" && own_source &&
         in_root_as "$BUILD" builder ruby /src/brew/try /src/brew/emogi.rb /src/brew/emogi /usr/lib/postgresql/15
 }
 
-# The row of Pigsty's catalog says what emogi.control and the packages say.
+# The row of Pigsty's catalog agrees with emogi.control and the packages.
 row_is_right() {
     in_root "$BUILD" python3 - "/src/emogi-$VERSION" <<'END'
 import csv, re, sys
@@ -32,14 +32,14 @@ assert not wrong, wrong
 END
 }
 
-# Its spec, read as rpmbuild reads it, with the names of PGDG's packages.
+# Its spec is parsed by rpm, with the names of PGDG's packages.
 pigsty_spec_is_right() {
     local out
     out=$(in_root "$BUILD" rpmspec -q --define 'pgmajorversion 17' --qf '%{name} %{version}\n' "/src/emogi-$VERSION/packaging/pigsty/emogi.spec") &&
         same "$out" "emogi_17 $VERSION"
 }
 
-# Its spec builds the package, with Debian's folders in the place of PGDG's.
+# Its spec builds the package, with Debian's folders instead of PGDG's.
 pigsty_rpm_builds() {
     rm -rf "$BUILD/src/pigsty" && mkdir -p "$BUILD/src/pigsty/SOURCES" && tar -C "$WORK/unpacked" -czf "$BUILD/src/pigsty/SOURCES/emogi-$VERSION.tar.gz" "emogi-$VERSION" &&
         own_source && in_root_as "$BUILD" builder rpmbuild -bb --nodeps --define '_topdir /src/pigsty' --define 'pgmajorversion 15' \
@@ -47,7 +47,7 @@ pigsty_rpm_builds() {
         ls -l "$BUILD"/src/pigsty/RPMS/*/"emogi_15-$VERSION-1PIGSTY"*.rpm
 }
 
-# Its Makefile unpacks the source and makes debian/control; the build itself is that of the kind deb.
+# Its Makefile unpacks the source and creates debian/control; the kind deb tests the build itself.
 pigsty_deb_is_set_up() {
     rm -rf "$BUILD/src/pigsty-deb" && mkdir -p "$BUILD/src/pigsty-deb/tarball" "$BUILD/src/pigsty-deb/emogi" &&
         tar -C "$WORK/unpacked" -czf "$BUILD/src/pigsty-deb/tarball/emogi-$VERSION.tar.gz" "emogi-$VERSION" &&

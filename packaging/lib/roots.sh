@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Roots: fresh Debian installations below WORK in which packages are built, installed and tried. Sourced by packaging/check, never run.
+# Roots: fresh Debian installations in WORK in which packages are built, installed and tested.
+# Sourced by packaging/check, not run.
 
 # Run a command in a root, as root; or as another user.
 in_root() {
@@ -15,7 +16,7 @@ in_root_as() {
         HOME="$(awk -F: -v user="$user" '$1 == user { print $6 }' "$root/etc/passwd")" LC_ALL=C.UTF-8 USER="$user" LOGNAME="$user" "$@" 3>&-
 }
 
-# Stop the servers of all roots and take their mounts away.
+# Stop the servers of all roots and unmount their file systems.
 leave_roots() {
     local point
     stop_serving
@@ -25,7 +26,7 @@ leave_roots() {
         awk -v below="$WORK/" 'index($2, below) == 1 { print $2 }' /proc/mounts | sort -r)
 }
 
-# Leave one root and remove it: the others need the room.
+# Leave and remove one root, to free space for others.
 leave_root() {
     local root=$1 point
     stop_servers_below "$root"
@@ -34,7 +35,7 @@ leave_root() {
     [ -n "${KEEP:-}" ] || rm -rf --one-file-system "$root"
 }
 
-# Let programs run in a root, and packages not start servers there.
+# Allow programs to run in a root, and prevent packages from starting servers.
 enter_root() {
     local root=$1
     mount -t proc proc "$root/proc" && mount -t tmpfs -o mode=1777 shm "$root/dev/shm" 2>/dev/null ||
@@ -42,10 +43,10 @@ enter_root() {
     printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod 755 "$root/usr/sbin/policy-rc.d"
 }
 
-# Make a root from the base.
+# Create a root from the base.
 new_root() { cp -a "$BASE" "$1" && enter_root "$1"; }
 
-# apt of the machine knows where packages are to be had; the roots get them there.
+# Roots use the package sources of the machine's apt.
 make_base() {
     local mirror
     mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m 1 '/debian/$') || return
@@ -61,7 +62,7 @@ make_base() {
     in_root "$BASE" apt-get -q update
 }
 
-# Install packages in a root; only those that they depend on come along.
+# Install packages in a root, with required dependencies only.
 root_install() {
     local root=$1
     shift

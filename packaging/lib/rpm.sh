@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# The kind `rpm` of packaging/check: the RPM, built with the server's headers that Debian has, and installed over its server. Sourced by it,
-# never run.
+# Checks of kind `rpm` of packaging/check: the RPM, built with Debian's server headers, and
+# installed over Debian's server. Sourced, not run.
 #
-# Debian has rpm and no packages in this form, so the dependencies of the build and of the package are not looked for: they are named, and
-# that is checked.
+# Debian has rpm but no RPM packages, so dependencies are not resolved, neither for the build nor
+# for the installation; only their names are checked.
 
 RPM_DEFINES=(--define "_topdir /src/rpm" --define "pgprefix /usr/lib/postgresql/15")
 
 spec_is_clean() { in_root "$BUILD" rpmlint "/src/emogi-$VERSION/packaging/emogi.spec" | tee /dev/stderr | grep ' 0 errors'; }
 spec_can_be_read() { in_root "$BUILD" rpmspec -q "${RPM_DEFINES[@]}" --with cuda "/src/emogi-$VERSION/packaging/emogi.spec"; }
 
-# The package and its source, of the archive that is published.
+# The package and its source, from the published archive.
 build_rpm() {
     rm -rf "$BUILD/src/rpm" && mkdir -p "$BUILD/src/rpm/SOURCES" && cp "$WORK/emogi-$VERSION.zip" "$BUILD/src/rpm/SOURCES/" &&
         root_install "$BUILD" unzip && own_source &&
@@ -18,7 +18,7 @@ build_rpm() {
 }
 built_rpm() { (cd "$BUILD" && echo src/rpm/RPMS/*/"postgresql15-emogi-$VERSION"-1*.rpm); }
 
-# It names the server and the libraries that it needs, and holds what it should.
+# It names the server and the required libraries, and contains the expected files.
 rpm_is_right() {
     local rpm
     rpm=/$(built_rpm)
@@ -28,7 +28,7 @@ rpm_is_right() {
             "/usr/lib/postgresql/15/lib/emogi.so /usr/share/postgresql/15/extension/emogi--$VERSION.sql /usr/share/postgresql/15/extension/emogi.control "
 }
 
-# rpm installs it into a fresh root with a server, finds its files as they were made, and a call is answered.
+# rpm installs it into a fresh root with a server and verifies its files, and a call is answered.
 install_rpm() {
     local root=$WORK/rpm
     new_root "$root" && root_install "$root" postgresql-15 rpm && cp "$BUILD/$(built_rpm)" "$root/tmp/emogi.rpm" &&
@@ -37,7 +37,7 @@ install_rpm() {
             -c 'CREATE TABLE follows AS SELECT * FROM (VALUES (1, 2), (2, 3), (1, 4)) AS edges (src, dst)'
 }
 
-# What it brought is gone when it is removed.
+# Its files are gone after removal.
 remove_rpm() {
     local root=$WORK/rpm
     in_root "$root" pg_conftool 15 main remove shared_preload_libraries && restart_in "$root" && in_root "$root" rpm -e postgresql15-emogi &&
@@ -46,9 +46,9 @@ remove_rpm() {
 
 check_rpm() {
     check 'rpmlint' spec_is_clean
-    check 'rpmspec reads it, with the module for GPUs' spec_can_be_read
+    check 'rpmspec parses it, with the module for GPUs' spec_can_be_read
     need 'rpmbuild' build_rpm
-    check 'It names what it needs and has its files' rpm_is_right
+    check 'It has its dependencies and files' rpm_is_right
     need 'rpm installs it over a server' install_rpm
     check 'A call is answered' answers "$WORK/rpm"
     check 'rpm removes it' remove_rpm

@@ -19,7 +19,7 @@ release = version = re.search(r"default_version = '(.*)'", (ROOT / 'emogi.contro
 # ---------------------------------------------------------------------------------------------------- navigation
 
 # The groups of the navigation. A pattern adds the pages of a folder that no entry names, in alphabetical order; '*'
-# adds those of all folders without a pattern. A new page of docs/ needs no entry; the entry of a missing page is skipped.
+# adds those of all folders without a pattern. New pages of docs/ need no entry; entries of missing pages are skipped.
 GROUPS = {
     'Start': ['index', 'docs/adoption', 'docs/packages', 'docs/from-pgrouting', 'CHANGELOG'],
     'Tutorials': ['docs/tutorials/*'],
@@ -40,14 +40,14 @@ BELOW = {
     'docs/benchmarks': ['bench/RESULTS', 'bench/*'],
 }
 
-# Titles in the navigation that are not those of the pages.
+# Titles in the navigation that differ from those of the pages.
 TITLES = {'index': 'Overview', 'docs/adoption': 'On your size', 'bench/index': 'Running benchmarks'}
 
 NAMED = {entry for entries in [*GROUPS.values(), *BELOW.values()] for entry in entries}
 
 
 def stands_for(entry, page):
-    """Return whether an entry of the navigation stands for a page."""
+    """Return whether an entry of the navigation matches a page."""
     if not entry.endswith('*'):
         return entry == page
     folder = os.path.dirname(page) + '/*'
@@ -55,7 +55,7 @@ def stands_for(entry, page):
 
 
 def contents(page, caption, entries, pages):
-    """Return a hidden table of contents, to be put at the end of a page."""
+    """Return a hidden table of contents for the end of a page."""
     lines = ['', '', '```{toctree}', ':hidden:'] + [f':caption: {caption}'] * (caption is not None)
     for each in [found for entry in entries for found in pages if stands_for(entry, found)]:
         name = 'self' if each == page else f'/{each}'
@@ -64,7 +64,7 @@ def contents(page, caption, entries, pages):
 
 
 def navigation(page, pages):
-    """Return the tables of contents of a page, of which the navigation is made."""
+    """Return the tables of contents of a page, from which the navigation is generated."""
     if page == 'index':
         return ''.join(contents(page, *group, pages) for group in GROUPS.items())
     return contents(page, None, BELOW[page], pages) if page in BELOW else ''
@@ -78,9 +78,9 @@ REPOSITORY = RESOURCES.get('web') or RESOURCES.get('url', '').removesuffix('.git
 
 
 def change_links(page, text):
-    """Return a page's text with links that lead somewhere on the site.
+    """Return a page's text with links that are valid on the site.
 
-    Sources are in the repository; without its address a link leads to a copy of the file, and folders have none."""
+    Links to sources use the repository's address; without one they refer to a copy of the file, and links to folders are removed."""
     def change(match):
         words, path, anchor = match.groups()
         target = os.path.normpath(os.path.join(os.path.dirname(page), path))
@@ -99,7 +99,7 @@ def read_source(app, page, source):
 
 
 def keep_anchors(document):
-    """Give headings the anchors that they have in the repository, before those of Sphinx."""
+    """Give headings the anchors of the repository, in addition to those of Sphinx."""
     for section in document.findall(nodes.section):
         slug = section.get('slug')
         if slug:
@@ -107,7 +107,7 @@ def keep_anchors(document):
 
 
 def index_name(node, name):
-    """Have the search lead to the section of a node when somebody looks for a name."""
+    """Add a name to the search index, referring to the section of a node."""
     while not isinstance(node, nodes.section):
         node = node.parent
     node.insert(1, addnodes.index(entries=[('single', name, node['ids'][0], 'main', None)]))
@@ -131,7 +131,7 @@ SHELL = re.compile(r'\s*(\./|(apt|cd|createdb|curl|docker|make|packaging|pip3?|p
 
 
 def name_languages(document):
-    """Name the language of indented blocks, which cannot name it themselves."""
+    """Set the language of indented blocks, which cannot declare it themselves."""
     for block in document.findall(nodes.literal_block):
         if block.get('language') == 'none':
             text = block.astext()
@@ -139,7 +139,7 @@ def name_languages(document):
 
 
 class ChangeDocument(SphinxTransform):
-    """All changes of a page that has been parsed, before Sphinx collects its anchors and index entries."""
+    """Apply all changes to a parsed page, before Sphinx collects its anchors and index entries."""
 
     default_priority = 800
 
@@ -162,11 +162,11 @@ extensions = ['myst_parser']
 myst_heading_anchors = 6
 myst_enable_extensions = ['linkify', 'strikethrough']
 myst_linkify_fuzzy_links = False
-# only what GitHub knows as well
+# only features supported by GitHub
 myst_disable_syntax = ['myst_block_break', 'myst_line_comment', 'myst_role', 'myst_target']
 smartquotes = False
 highlight_language = 'text'
-# Languages are guessed, and a page may skip a level of headings.
+# Languages are guessed, and a page may skip heading levels.
 suppress_warnings = ['misc.highlighting_failure', 'myst.header']
 pygments_style = 'friendly'
 pygments_dark_style = 'github-dark'

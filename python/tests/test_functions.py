@@ -38,6 +38,8 @@ CALLS = {
     "shortest_paths": ([[1, 6], [4, 5]], {}, "ARRAY[1, 6], ARRAY[4, 5]"),
     "similarity": (["cosine"], {"top_k": 1, "direction": "both"}, "'cosine', 1, direction => 'both'"),
     "spanning_forest": ([True], {}, "true"),
+    "rollup": ([[1, 6], 2], {}, "ARRAY[1, 6], 2"),
+    "simple_paths": ([1, [4, 5]], {"max_depth": 3, "max_cost": 4.5}, "1, ARRAY[4, 5], 3, 4.5"),
     "sssp": ([np.array([1, 6])], {}, "ARRAY[1, 6]"),
     "sswp": ([np.int64(1)], {}, "1"),
 }

@@ -62,6 +62,9 @@ def arguments(name, graph):
     flows = [{"_s": pair["source"], "_t": pair["target"], "capacity": "weight"} for pair in pairs] if all("weight" in data for *_, data in graph.edges(data=True)) else []
     return {
         "all_pairs_shortest_path_length": [{}, {"cutoff": 2}],
+        "all_simple_paths": [*({**pair, "cutoff": 4} for pair in pairs), {**pairs[0], "cutoff": 0}, {**pairs[2], "cutoff": 0}, {**pairs[1], "cutoff": 1.5},
+                             {**pairs[0], "cutoff": -1}, {"source": first, "target": [last, middle, "nowhere"], "cutoff": 3},
+                             {"source": first, "target": {first, last}, "cutoff": 2}, {"source": "nowhere", "target": last}, {"source": first, "target": 7.25}],
         "ancestors": [{"source": middle}],
         "descendants": [{"source": middle}],
         "average_clustering": [{}, {"nodes": nodes[:3]}],
@@ -180,6 +183,19 @@ def test_results_are_those_of_networkx(name, graph):
             same_paths(graph, got[1], wanted[1], given.get("weight", default))
         elif got[0] == "value":
             same(got[1], wanted[1])
+
+
+def test_simple_paths_are_lists_of_the_fewest_edges_first():
+    for seed in range(6):
+        graph = nx.gnm_random_graph(9, 24, seed=seed, directed=seed % 2 == 1)
+        for cutoff in (None, 3):
+            got = list(nx.all_simple_paths(graph, 0, [8, 5], cutoff, backend="emogi"))
+            assert sorted(got) == sorted(nx.all_simple_paths(graph, 0, [8, 5], cutoff))
+            assert [len(path) for path in got] == sorted(len(path) for path in got)
+    complete = nx.complete_graph(9)
+    got = list(nx.all_simple_paths(complete, 0, 8, backend="emogi"))
+    assert len(got) == len({tuple(path) for path in got}) == sum(1 for _ in nx.all_simple_paths(complete, 0, 8)) == 13700
+    assert next(nx.all_simple_paths(nx.complete_graph(100), 0, 99, backend="emogi")) == [0, 99]
 
 
 def test_strong_components_come_behind_what_they_lead_to():

@@ -17,6 +17,7 @@
 #include "utils/syscache.h"
 
 #include "acquire/masked_graph.h"
+#include "base/arena.h"
 #include "cache/change_tracker.h"
 #include "changes/own_changes.h"
 
@@ -383,17 +384,42 @@ search_indexes(Acquisition *acquisition, const EmogiCacheResult *result)
 	return true;
 }
 
+/* Have a call pin the graph of a whole table; an EmogiAcquireWhole. */
+static EmogiGraphOrigin
+acquire_whole(EmogiCall *call, EmogiSource *table, const EmogiGraphSource *rows,
+			  EmogiCacheLookup *lookup)
+{
+	const EmogiGraphRequest request = {.key = lookup->key};
+	EmogiGraphView view = {0};
+	Acquisition acquisition = {.call = call,.source = table,.request = &request,.view = &view,
+		.rows = emogi_graph_source_of_heaps(table, rows->tables),.lookup = lookup,
+		.may_share = true};
+	const EmogiCacheResult result = emogi_cache_lookup_find_or_wait(call, lookup, true);
+
+	acquire_graph(&acquisition, &result);
+	if (call->slot->graph >= 0 && view.overlay == NULL && view.origin != EMOGI_GRAPH_STALE &&
+		view.origin != EMOGI_GRAPH_PRIVATE)
+		return view.origin;
+	if (call->slot->graph >= 0)
+		emogi_acquire_release(call);
+	else if (view.graph.memory != NULL)
+		emogi_arena_free((void *) view.graph.memory, view.graph.memory_bytes);
+	return EMOGI_GRAPH_NONE;
+}
+
 /*
  * Get the graph of the whole table that a condition is about, with a mask; false if that is
- * impossible, or columns must be loaded and loads is false.
+ * impossible, or does not pay. instead, is_last: see emogi_masked_graph_get.
  */
 static bool
-get_masked(Acquisition *acquisition, bool loads)
+get_masked(Acquisition *acquisition, EmogiCacheHas instead, bool is_last)
 {
-	if (!emogi_masked_graph_get(acquisition->call, &acquisition->rows, acquisition->request, loads,
-								acquisition->view))
+	EmogiGraphView *view = acquisition->view;
+
+	if (!emogi_masked_graph_get(acquisition->call, &acquisition->rows, acquisition->request,
+								instead, is_last, acquire_whole, view))
 		return false;
-	note_origin(acquisition->call, acquisition->view, EMOGI_GRAPH_FOUND, NULL);
+	note_origin(acquisition->call, view, view->origin, NULL);
 	finish_graph(acquisition);
 	return true;
 }
@@ -466,6 +492,7 @@ acquire_from_rows(Acquisition *acquisition)
 {
 	EmogiCall  *call = acquisition->call;
 	EmogiCacheResult result;
+	double		start_ms;
 
 	acquisition->may_share = may_share(acquisition);
 	if (acquisition->lookup->key.shared_only && !acquisition->may_share)
@@ -473,20 +500,26 @@ acquire_from_rows(Acquisition *acquisition)
 	if (get_own(acquisition))
 		return;
 	result = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
-	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, false))
+	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, result.has, false))
 		return;
 	if (result.has != EMOGI_CACHE_HAS_GRAPH && search_indexes(acquisition, &result))
 	{
 		note_origin(call, acquisition->view, EMOGI_GRAPH_INDEX, NULL);
+		emogi_masked_graph_add_cost(&acquisition->rows, acquisition->request,
+									(double) acquisition->request->search->cost);
 		return;
 	}
-	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, true))
+	if (result.has != EMOGI_CACHE_HAS_GRAPH && get_masked(acquisition, result.has, true))
 		return;
 	if (!suffices_pinned(acquisition))
 		emogi_call_take_slot(call);
 	if (result.has == EMOGI_CACHE_HAS_GRAPH && emogi_call_graph(call) < 0)
 		result = emogi_cache_lookup_find_or_wait(call, acquisition->lookup, acquisition->may_share);
+	start_ms = emogi_pool_now_ms();
 	acquire_graph(acquisition, &result);
+	if (result.has != EMOGI_CACHE_HAS_GRAPH)
+		emogi_masked_graph_add_cost(&acquisition->rows, acquisition->request,
+									(emogi_pool_now_ms() - start_ms) * 1000);
 	finish_graph(acquisition);
 }
 

@@ -16,11 +16,8 @@
 #include "cache/tables.h"
 #include "edges/property_scan.h"
 
-/* Bytes per entry of the lists of numbers and the memory to build them, at most. */
-#define BYTES_AN_ENTRY 48
-
-/* A load takes at most this part of the arena, so that it seldom fails for lack of memory. */
-#define LOAD_SHARE 8
+/* A load takes at most this part of the memory of a role, so that other graphs seldom go for it. */
+#define LOAD_SHARE 2
 
 /* What a call needs, for emogi_cache_columns_begin. */
 typedef struct Need
@@ -148,34 +145,14 @@ choose_columns(const EmogiSource *source, const EmogiNeededColumns *needed,
 
 /* Check whether the memory for a load can be expected. */
 static bool
-may_fit(const EmogiCached *cached, const EmogiPropertyScan *scan)
+may_fit(EmogiPropertyScan *scan)
 {
-	const uint64 nentries = cached->graph.forward.nedges + cached->graph.backward.nedges;
-	const uint64 bytes = scan->max_rows * (sizeof(EmogiWeightedEdge) +
-										   (scan->ncolumns + 1) * sizeof(int64)) +
-		nentries * (BYTES_AN_ENTRY + scan->ncolumns * sizeof(int64));
+	const EmogiGraph *graph = &scan->graph;
+	Size		bytes = 2 * emogi_property_scan_bytes(scan);
 
-	return bytes < emogi_arena_budget_bytes() / LOAD_SHARE &&
-		(superuser() || bytes < emogi_limits_role_bytes());
-}
-
-/* Have the worker build the lists of the numbers of rows, like those of the graph. */
-static EmogiGraph
-build_numbers(EmogiCall *call, const EmogiCached *cached)
-{
-	EmogiGraphKey key = {.weights = EMOGI_WEIGHTS_ANY,.direction = cached->key.direction,
-		.with_backward = cached->graph.backward.offsets != NULL};
-	EmogiBuilt	built;
-
-	emogi_build_graph(call, &key, NULL, NULL, &built);
-	return built.graph;
-}
-
-/* Does a graph have reverse lists of its own? */
-static bool
-has_reverse(const EmogiGraph *graph)
-{
-	return graph->backward.offsets != NULL && graph->backward.targets != graph->forward.targets;
+	if (graph->backward.offsets == NULL)
+		bytes += graph->forward.nedges * sizeof(uint32) + graph->nvertices * sizeof(uint64);
+	return bytes < Min(emogi_limits_allowed_bytes(), emogi_limits_role_bytes()) / LOAD_SHARE;
 }
 
 /* Get how a column that was read is stored. */
@@ -223,16 +200,24 @@ static void
 take_dictionary(Place *place, const EmogiScannedColumn *scanned, EmogiColumn *column)
 {
 	const uint32 nvalues = emogi_property_values_count(scanned->different);
+	const bool	is_ordered = scanned->order != NULL;
 	uint32	   *places = take(place, nvalues * sizeof *places, MAXIMUM_ALIGNOF);
 	char	   *bytes = take(place, emogi_property_values_bytes(scanned->different),
 							 MAXIMUM_ALIGNOF);
+	uint64	   *hashes = is_ordered ? NULL : take(place, nvalues * sizeof *hashes, MAXIMUM_ALIGNOF);
+	uint32	   *order = is_ordered ? NULL : take(place, nvalues * sizeof *order, MAXIMUM_ALIGNOF);
 
 	if (place->block == NULL)
 		return;
-	emogi_property_values_write(scanned->different, places, bytes);
+	emogi_property_values_write(scanned->different, scanned->order, places, bytes);
+	if (!is_ordered)
+		emogi_property_values_hash(scanned->different, &scanned->identity, hashes);
 	column->nvalues = nvalues;
 	column->places = places;
 	column->bytes = bytes;
+	column->is_ordered = is_ordered;
+	column->hashes = hashes;
+	column->order = order;
 }
 
 /* Copy an array into the block, if there is one. */
@@ -255,7 +240,7 @@ lay_out(Place *place, const EmogiPropertyScan *scan, const EmogiCacheLookup *loo
 		Size *described_bytes)
 {
 	const EmogiGraph *lists = &emogi_cache_shared->graphs[graph].graph;
-	const bool	reverse = has_reverse(lists);
+	const bool	reverse = scan->backward.entries.lists != NULL;
 	EmogiColumns header = {.graph = graph,.role = GetUserId(),.xids = lookup->xids,
 		.nleaves = lookup->nleaves};
 	EmogiColumns *columns = take(place, sizeof *columns, EMOGI_LINE_BYTES);
@@ -277,6 +262,7 @@ lay_out(Place *place, const EmogiPropertyScan *scan, const EmogiCacheLookup *loo
 		const EmogiScannedColumn *scanned = &scan->columns[i];
 		EmogiColumn column = {.identity = scanned->identity,.kind = scanned->kind};
 
+		pg_atomic_init_u32(&column.order_state, EMOGI_ORDER_UNKNOWN);
 		if (scanned->kind == EMOGI_COLUMN_CODES)
 			take_dictionary(place, scanned, &column);
 		if (described != NULL)
@@ -296,7 +282,7 @@ lay_out(Place *place, const EmogiPropertyScan *scan, const EmogiCacheLookup *loo
 	}
 	if (lists->backward.offsets == NULL && lists->forward.nedges <= PG_UINT32_MAX)
 	{
-		header.in_offsets = take(place, (lists->nvertices + 2) * sizeof(uint64),
+		header.in_offsets = take(place, (lists->nvertices + 1) * sizeof(uint64),
 								 EMOGI_LINE_BYTES);
 		header.in_entries = take(place, lists->forward.nedges * sizeof(uint32), EMOGI_LINE_BYTES);
 	}
@@ -305,87 +291,158 @@ lay_out(Place *place, const EmogiPropertyScan *scan, const EmogiCacheLookup *loo
 		*columns = header;
 }
 
+/* What the worker gets to fill in the values of columns, in one block of the arena. */
+typedef struct Filling
+{
+	Size		bytes;
+	uint32		count;			/* stored columns */
+	EmogiRawProperty *raw_forward;	/* [count] */
+	EmogiRawProperty *raw_backward; /* [count] */
+	EmogiProperty *forward;		/* [count] */
+	EmogiProperty *backward;	/* [count] */
+	uint32	   *codes;			/* of all columns with an order */
+} Filling;
+
+/* Lay out the block of a filling. */
+static void
+begin_filling(EmogiCall *call, const EmogiPropertyScan *scan, Filling *filling)
+{
+	const Size	n = scan->ncolumns;
+	Size		ncodes = 0;
+
+	for (int i = 0; i < scan->ncolumns; i++)
+		if (scan->columns[i].order != NULL)
+			ncodes += emogi_property_values_count(scan->columns[i].different);
+	filling->bytes = n * (2 * sizeof(EmogiRawProperty) + 2 * sizeof(EmogiProperty)) +
+		ncodes * sizeof(uint32);
+	filling->raw_forward = emogi_call_alloc_any(call, filling->bytes);
+	filling->raw_backward = filling->raw_forward + n;
+	filling->forward = (EmogiProperty *) (filling->raw_backward + n);
+	filling->backward = filling->forward + n;
+	filling->codes = (uint32 *) (filling->backward + n);
+	filling->count = 0;
+}
+
+/* Get the values of a column by the entries of lists. */
+static EmogiRawProperty
+raw_property(const EmogiScannedColumn *column, const EmogiScannedLists *lists, int number,
+			 const uint32 *codes)
+{
+	return (EmogiRawProperty) {.type = column->raw,.values = lists->values[number],
+		.nulls = column->has_nulls ? lists->nulls[number] : NULL,.codes = codes};
+}
+
+/* Write the codes in the order of the type, by those of the scan; returns the end of them. */
+static uint32 *
+write_codes(const EmogiScannedColumn *column, uint32 *codes)
+{
+	const uint32 count = emogi_property_values_count(column->different);
+
+	for (uint32 i = 0; i < count; i++)
+		codes[column->order[i]] = i;
+	return codes + count;
+}
+
 /*
  * Have the worker fill in the values of the stored columns: it gets copies of their descriptions,
  * without the others.
  */
 static void
-fill(EmogiCall *call, const EmogiPropertyScan *scan, const EmogiGraph *graph,
-	 const EmogiGraph *numbers, EmogiColumns *columns)
+fill(EmogiCall *call, const EmogiPropertyScan *scan, EmogiColumns *columns)
 {
-	const Size	bytes = scan->ncolumns * (sizeof(EmogiPropertyRows) + 2 * sizeof(EmogiProperty));
 	EmogiRequest *request = &call->slot->request;
-	EmogiPropertyRows *rows = emogi_call_alloc_any(call, bytes);
-	EmogiProperty *forward = (EmogiProperty *) (rows + scan->ncolumns);
-	EmogiProperty *backward = forward + scan->ncolumns;
-	uint32		count = 0;
+	const bool	reverse = columns->backward.ncolumns > 0;
+	Filling		filling;
+	uint32	   *end;
 
+	begin_filling(call, scan, &filling);
+	end = filling.codes;
 	for (int i = 0; i < scan->ncolumns; i++)
 	{
 		const EmogiScannedColumn *column = &scan->columns[i];
+		const uint32 *codes = column->order != NULL ? end : NULL;
 
 		if (column->kind == EMOGI_COLUMN_ABSENT)
 			continue;
-		rows[count] = (EmogiPropertyRows) {column->values.any,
-										   column->has_nulls ? column->nulls : NULL};
-		forward[count] = columns->forward.columns[i];
-		if (columns->backward.ncolumns > 0)
-			backward[count] = columns->backward.columns[i];
-		count++;
+		if (codes != NULL)
+			end = write_codes(column, end);
+		filling.raw_forward[filling.count] = raw_property(column, &scan->forward, i, codes);
+		filling.forward[filling.count] = columns->forward.columns[i];
+		if (reverse)
+		{
+			filling.raw_backward[filling.count] = raw_property(column, &scan->backward, i, codes);
+			filling.backward[filling.count] = columns->backward.columns[i];
+		}
+		filling.count++;
 	}
 	request->kind = EMOGI_REQUEST_COLUMNS;
-	request->graph = *graph;
-	request->columns = (EmogiPropertyLoad) {.numbers = *numbers,.weights = scan->weights,
-		.ncolumns = count,.rows = rows,.forward = forward,
-		.backward = columns->backward.ncolumns > 0 ? backward : NULL,
+	request->graph = scan->graph;
+	request->columns = (EmogiPropertyLoad) {.ncolumns = filling.count,
+		.raw_forward = filling.raw_forward,.forward = filling.forward,
+		.raw_backward = reverse ? filling.raw_backward : NULL,.backward = filling.backward,
 		.in_offsets = (uint64_t *) columns->in_offsets,
 		.in_entries = (uint32_t *) columns->in_entries};
 	(void) emogi_call_request(call);
-	count = 0;
+	filling.count = 0;
 	for (int i = 0; i < scan->ncolumns; i++)
 	{
 		if (scan->columns[i].kind == EMOGI_COLUMN_ABSENT)
 			continue;
-		((EmogiProperty *) columns->forward.columns)[i] = forward[count];
-		if (columns->backward.ncolumns > 0)
-			((EmogiProperty *) columns->backward.columns)[i] = backward[count];
-		count++;
+		((EmogiProperty *) columns->forward.columns)[i] = filling.forward[filling.count];
+		if (reverse)
+			((EmogiProperty *) columns->backward.columns)[i] = filling.backward[filling.count];
+		filling.count++;
 	}
-	emogi_arena_free(rows, bytes);
+	emogi_arena_free(filling.raw_forward, filling.bytes);
 }
 
-/* Read the columns of a scan, and store them with the graph that the call has pinned. */
+/*
+ * Read the columns of a scan, and store them with the graph that the call has pinned. Raises 53200,
+ * XX000, and errors of the comparison of values. On error, the caller releases the slot.
+ */
 static void
 load(EmogiCall *call, EmogiPropertyScan *scan, List *leaves, const EmogiCacheLookup *lookup)
 {
 	EmogiSlot  *slot = call->slot;
-	const EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
-	const EmogiKeyType keys = slot->keys;
 	const double start_ms = emogi_pool_now_ms();
 	Place		place = {0};
 	Size		described_bytes;
-	EmogiGraph	numbers;
 	EmogiColumns *columns;
 
 	emogi_call_phase(call, EMOGI_PHASE_SCAN);
-	emogi_property_scan_run(scan, leaves);
-	numbers = build_numbers(call, cached);
+	emogi_property_scan_run(call, scan, &emogi_cache_shared->graphs[slot->graph].graph, leaves);
 	emogi_call_phase(call, EMOGI_PHASE_CSR);
 	lay_out(&place, scan, lookup, slot->graph, &described_bytes);
 	place = (Place) {emogi_call_alloc(call, place.bytes)};
 	emogi_property_scan_populate(place.block, described_bytes);
 	lay_out(&place, scan, lookup, slot->graph, &described_bytes);
 	columns = (EmogiColumns *) place.block;
-	fill(call, scan, &cached->graph, &numbers, columns);
-	if (numbers.memory != NULL)
-		emogi_arena_free((void *) numbers.memory, numbers.memory_bytes);
+	fill(call, scan, columns);
 	emogi_property_scan_free(scan);
-	slot->keys = keys;
-	slot->weights = EMOGI_WEIGHTS_UNUSED;
 	columns->load_ms = emogi_pool_now_ms() - start_ms;
 	call->record.columns_ms += columns->load_ms;
+	emogi_columns_cost_record_load(scan->relid, have_values(slot->columns, lookup) ? NULL :
+								   slot->columns);
 	emogi_cache_columns_set(slot, columns);
 	emogi_call_phase(call, EMOGI_PHASE_IDLE);
+}
+
+/* Describe the scan that loads the columns that a call needs. */
+static void
+describe_scan(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup *lookup,
+			  const EmogiNeededColumns *needed, EmogiPropertyScan *scan)
+{
+	const EmogiCached *cached = &emogi_cache_shared->graphs[call->slot->graph];
+
+	memset(scan, 0, sizeof *scan);
+	scan->relid = source->relid;
+	scan->src = source->src;
+	scan->dst = source->dst;
+	scan->weight = cached->graph.weight_type != EMOGI_WEIGHT_NONE ? cached->key.weight : 0;
+	scan->key = source->key;
+	scan->graph = cached->graph;
+	scan->direction = cached->key.direction;
+	choose_columns(source, needed, call->slot->columns, lookup, scan);
 }
 
 /*
@@ -393,7 +450,7 @@ load(EmogiCall *call, EmogiPropertyScan *scan, List *leaves, const EmogiCacheLoo
  * snapshot, the active one. source: the table, without conditions; leaves: its heaps, locked.
  * Return false, with nothing read, if the columns must be loaded and loads is false, another call is
  * loading some, or they cannot be stored. Raises 53200, XX000, and errors of the comparison of
- * values.
+ * values. On error, the caller releases the slot.
  */
 bool
 emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,
@@ -401,9 +458,7 @@ emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,
 {
 	EmogiSlot  *slot = call->slot;
 	const Need	need = {lookup, needed};
-	const EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
-	EmogiPropertyScan scan = {.call = call};
-	EmogiSource weighted = *source;
+	EmogiPropertyScan scan;
 
 	switch (emogi_cache_columns_begin(slot, loads, fit, &need))
 	{
@@ -416,12 +471,8 @@ emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,
 	}
 	if (loads && !is_absent(slot->columns, lookup, needed))
 	{
-		weighted.weight = cached->graph.weight_type != EMOGI_WEIGHT_NONE ? cached->key.weight : 0;
-		scan.source = &weighted;
-		scan.dictionary = cached->graph.dictionary;
-		scan.max_rows = cached->graph.forward.nedges;
-		choose_columns(source, needed, slot->columns, lookup, &scan);
-		if (may_fit(cached, &scan))
+		describe_scan(call, source, lookup, needed, &scan);
+		if (may_fit(&scan))
 		{
 			load(call, &scan, leaves, lookup);
 			return true;

@@ -255,20 +255,19 @@ first_cost(const EmogiIndexSearch *search, int nleaves)
 
 /*
  * Decide whether a search uses indexes instead of a graph that must be built, and set its cost
- * limit. min_kb: minimum size of the tables.
+ * limit. min_kb: minimum size of the tables. *pages: their size, if known.
  */
 static bool
 beats_build(const EmogiSource *source, List *leaves, bool serves_others, double min_kb,
-			EmogiIndexSearch *search)
+			EmogiIndexSearch *search, double *pages)
 {
-	double		pages;
 	double		nedges;
 	double		expected;
 
 	if (!emogi_enable_index_search || leaves == NIL)
 		return false;
-	measure(leaves, &pages, &nedges);
-	if (pages * (BLCKSZ / 1024) < min_kb)
+	measure(leaves, pages, &nedges);
+	if (*pages * (BLCKSZ / 1024) < min_kb)
 		return false;
 	expected = expected_cost(source, search, list_length(leaves));
 	search->max_cost = max_cost(source, serves_others, search, nedges, expected);
@@ -288,10 +287,12 @@ bool
 emogi_index_search_cost_beats_build(const EmogiSource *source, List *leaves, bool serves_others,
 									EmogiIndexSearch *search)
 {
+	double		pages;
+
 	if (!serves_others)
-		return beats_build(source, leaves, false, 0, search);
+		return beats_build(source, leaves, false, 0, search, &pages);
 	return (is_bounded(search) || search->targeted || source->filter != NULL) &&
-		beats_build(source, leaves, true, emogi_index_search_min_size_kb, search);
+		beats_build(source, leaves, true, emogi_index_search_min_size_kb, search, &pages);
 }
 
 /*
@@ -302,9 +303,11 @@ bool
 emogi_index_search_cost_beats_wait(const EmogiSource *source, List *leaves,
 								   EmogiIndexSearch *search)
 {
+	double		pages;
+
 	if (!is_bounded(search) ||
 		!beats_build(source, leaves, false,
-					 emogi_index_search_min_size_kb / EMOGI_COST_INDEX_WAIT_SHARE, search))
+					 emogi_index_search_min_size_kb / EMOGI_COST_INDEX_WAIT_SHARE, search, &pages))
 		return false;
 	search->max_cost = Min(search->max_cost, EMOGI_COST_INDEX_REFRESHING_US);
 	return first_cost(search, list_length(leaves)) <= (double) search->max_cost &&
@@ -322,12 +325,10 @@ emogi_index_search_cost_beats_refresh(const EmogiSource *source, List *leaves,
 									  EmogiIndexSearch *search)
 {
 	double		pages;
-	double		nedges;
 	double		price;
 
-	if (!is_bounded(search) || !beats_build(source, leaves, false, 0, search))
+	if (!is_bounded(search) || !beats_build(source, leaves, false, 0, search, &pages))
 		return false;
-	measure(leaves, &pages, &nedges);
 	price = pages / EMOGI_COST_PAGES_PER_US;
 	if (pages * (BLCKSZ / 1024) * EMOGI_COST_INDEX_WAIT_SHARE < emogi_index_search_min_size_kb ||
 		(double) emogi_index_cost_sum(emogi_index_search_cost_key(source)) >=

@@ -7,13 +7,15 @@
  */
 #include "postgres.h"
 
-#include "contract/edge_mask.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
 #include "acquire/masked_graph.h"
 #include "analysis/filter_program.h"
 #include "base/arena.h"
+#include "changes/own_changes.h"
+#include "contract/edge_mask.h"
 #include "edges/property_scan.h"
 #include "edges/row_filter.h"
 
@@ -57,7 +59,8 @@ static bool
 find_condition(const EmogiSource *filtered, Condition *condition)
 {
 	if (filtered->filter == NULL || filtered->filter->ncolumns == 0 ||
-		filtered->reverse > 0 || filtered->weight > 0 || filtered->key.nparts > 0 || filtered->key.class == EMOGI_KEY_COMPARED ||
+		filtered->reverse > 0 || filtered->weight > 0 || filtered->key.nparts > 0 ||
+		filtered->key.class == EMOGI_KEY_COMPARED ||
 		!list_columns(filtered, &condition->columns))
 		return false;
 	condition->table = *filtered;
@@ -78,13 +81,13 @@ describe_graph(Condition *condition, const EmogiGraphSource *rows,
 	condition->may_share = emogi_cache_lookup_may_share(condition->lookup, &whole, &why);
 }
 
-/* Check whether the cache has the graph of the table; call: to pin it for, NULL = do not. */
-static bool
-has_graph(EmogiCall *call, const Condition *condition)
+/* Get what the cache has for the graph of the table; call: to pin the graph for, NULL = do not. */
+static EmogiCacheHas
+find_graph(EmogiCall *call, const Condition *condition)
 {
-	return condition->may_share &&
-		emogi_cache_lookup_find_or_wait(call, condition->lookup, true).has ==
-		EMOGI_CACHE_HAS_GRAPH;
+	return condition->may_share ?
+		emogi_cache_lookup_find_or_wait(call, condition->lookup, true).has :
+		EMOGI_CACHE_HAS_NOTHING;
 }
 
 /* ---- the mask ---- */
@@ -183,25 +186,112 @@ release(EmogiSlot *slot)
 	emogi_cache_unpin(graph);
 }
 
-/* Get the graph of the table with a mask; the call has no graph yet. */
-static bool
-get(EmogiCall *call, const Condition *condition, const EmogiGraphSource *rows, bool loads,
-	EmogiGraphView *view)
+/* An attempt to answer a call with a mask. */
+typedef struct Attempt
 {
+	EmogiCall  *call;
+	Condition  *condition;
+	const EmogiGraphSource *rows;
+	EmogiGraphView *view;
+	EmogiAcquireWhole acquire;
+	bool		loads;			/* columns, and the graph if there is none */
+	bool		has_succeeded;
+} Attempt;
+
+/* Have the call pin the graph of the table; false if that is impossible. */
+static bool
+pin_graph(Attempt *attempt)
+{
+	EmogiGraphView *view = attempt->view;
+
+	view->origin = EMOGI_GRAPH_FOUND;
+	if (find_graph(attempt->call, attempt->condition) == EMOGI_CACHE_HAS_GRAPH)
+		return true;
+	if (!attempt->loads)
+		return false;
+	view->origin = attempt->acquire(attempt->call, &attempt->condition->table, attempt->rows,
+									attempt->condition->lookup);
+	return view->origin != EMOGI_GRAPH_NONE;
+}
+
+/* Get the graph of the table with a mask; the call has a slot, and no graph yet. */
+static void
+attempt_mask(void *arg)
+{
+	Attempt    *attempt = arg;
+	EmogiCall  *call = attempt->call;
+	const Condition *condition = attempt->condition;
 	const EmogiNeededColumns needed = needed_columns(condition);
 
-	if (!has_graph(NULL, condition))
-		return false;
-	emogi_call_take_slot(call);
-	if (!has_graph(call, condition))
-		return false;
-	if (emogi_cache_shared->graphs[call->slot->graph].graph.forward.nedges > 0 &&
-		emogi_columns_get(call, &condition->table, rows->tables, condition->lookup, &needed,
-						  loads) &&
-		show(call, condition, view))
-		return true;
-	release(call->slot);
+	if (!pin_graph(attempt))
+		return;
+	attempt->has_succeeded =
+		emogi_cache_shared->graphs[call->slot->graph].graph.forward.nedges > 0 &&
+		emogi_columns_get(call, &condition->table, attempt->rows->tables, condition->lookup,
+						  &needed, attempt->loads) &&
+		show(call, condition, attempt->view);
+	if (!attempt->has_succeeded)
+		release(call->slot);
+}
+
+/* Is an error one of missing memory or another resource? */
+static bool
+lacks_resources(const ErrorData *error)
+{
+	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES;
+}
+
+/*
+ * Get the graph of the table with a mask, and load what is missing. Without it, the call may need
+ * less memory: so if there is not enough, release the slot with all that it owns, and return false.
+ */
+static bool
+load_mask(Attempt *attempt)
+{
+	ErrorData  *error;
+
+	attempt->loads = true;
+	error = emogi_own_changes_run(attempt_mask, attempt);
+	if (error == NULL)
+		return attempt->has_succeeded;
+	if (!lacks_resources(error))
+		ReThrowError(error);
+	FreeErrorData(error);
+	emogi_columns_cost_record_failure(attempt->condition->table.relid);
+	emogi_call_release_shared(attempt->call);
+	emogi_call_phase(attempt->call, EMOGI_PHASE_IDLE);
 	return false;
+}
+
+/* Get the graph of the table with a mask from what there is; the call has no graph yet. */
+static bool
+get_there(Attempt *attempt, EmogiCacheHas has)
+{
+	if (has != EMOGI_CACHE_HAS_GRAPH)
+		return false;
+	emogi_call_take_slot(attempt->call);
+	attempt_mask(attempt);
+	return attempt->has_succeeded;
+}
+
+/*
+ * Get the graph of the table with a mask, and load what is missing if that pays. It does not if the
+ * graph of the condition only must be brought up to date.
+ */
+static bool
+get(Attempt *attempt, EmogiCacheHas instead, bool is_last)
+{
+	const Condition *condition = attempt->condition;
+	const EmogiCacheHas has = find_graph(NULL, condition);
+
+	if (get_there(attempt, has))
+		return true;
+	if (instead != EMOGI_CACHE_HAS_NOTHING || !condition->may_share || IsInParallelMode() ||
+		!emogi_columns_cost_pays(&condition->table, condition->lookup->key.direction,
+								 condition->columns.count, has, is_last))
+		return false;
+	emogi_call_take_slot(attempt->call);
+	return load_mask(attempt);
 }
 
 /*
@@ -223,25 +313,38 @@ accepts_masks(const EmogiGraphSource *rows, const EmogiGraphRequest *request)
 
 /*
  * Get the cached graph of the table that a condition is about, with a mask of the edges for which
- * the condition is true; return false, with nothing pinned, if that is impossible. rows: of the
- * filtered table, open, whose rights have been checked; loads: columns may be loaded. The call has
- * a slot afterwards if the graph exists. Raises 53200, XX000, and errors of the folded expressions
- * and the comparison of values.
+ * the condition is true; return false, with nothing pinned, if that is impossible, or something
+ * must be loaded or built and that does not pay. rows: of the filtered table, open, whose rights
+ * have been checked; instead: what the cache has for the graph of the condition; is_last:
+ * otherwise, the call would use or build that next, and no indexes. acquire gets the graph of the
+ * table if it must be built. The call may have a slot afterwards. Raises XX000, and errors of the
+ * folded expressions and the comparison of values.
  */
 bool
 emogi_masked_graph_get(EmogiCall *call, const EmogiGraphSource *rows,
-					   const EmogiGraphRequest *request, bool loads, EmogiGraphView *view)
+					   const EmogiGraphRequest *request, EmogiCacheHas instead, bool is_last,
+					   EmogiAcquireWhole acquire, EmogiGraphView *view)
 {
 	Condition	condition;
+	Attempt		attempt = {call, &condition, rows, view, acquire};
 	bool		found;
 
 	if (!accepts_masks(rows, request) ||
 		!find_condition(rows->analysis->filtered, &condition))
 		return false;
 	describe_graph(&condition, rows, request);
-	found = get(call, &condition, rows, loads, view);
+	found = get(&attempt, instead, is_last);
 	emogi_cache_lookup_free(condition.lookup);
 	return found;
+}
+
+/* Record what a call without a mask has spent on the condition of rows. */
+void
+emogi_masked_graph_add_cost(const EmogiGraphSource *rows, const EmogiGraphRequest *request,
+							double us)
+{
+	if (accepts_masks(rows, request))
+		emogi_columns_cost_add(rows->analysis->filtered->relid, us);
 }
 
 /* Get the share of the words of a bitmap that are known. */

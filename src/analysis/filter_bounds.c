@@ -11,6 +11,7 @@
 #include "catalog/pg_type.h"
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 
 #include "analysis/filter_bounds.h"
 
@@ -147,4 +148,26 @@ double
 emogi_filter_bounds_double(Datum value, Oid type)
 {
 	return type == FLOAT4OID ? (double) DatumGetFloat4(value) : DatumGetFloat8(value);
+}
+
+/* Does a pattern end with an escape character, which may be an error? */
+static bool
+ends_with_escape(Datum pattern)
+{
+	const char *bytes = VARDATA_ANY(DatumGetPointer(pattern));
+	int			length = VARSIZE_ANY_EXHDR(DatumGetPointer(pattern));
+	bool		is_escaped = false;
+
+	while (length > 0 && bytes[--length] == '\\')
+		is_escaped = !is_escaped;
+	return is_escaped;
+}
+
+/* Check whether LIKE under this collation with this constant cannot raise an error. */
+bool
+emogi_filter_bounds_is_safe_pattern(const Const *constant, Oid collation)
+{
+	return constant->consttype == TEXTOID && OidIsValid(collation) &&
+		get_collation_isdeterministic(collation) &&
+		!ends_with_escape(PointerGetDatum(PG_DETOAST_DATUM_PACKED(constant->constvalue)));
 }

@@ -4,6 +4,8 @@
 #ifndef EMOGI_FILTER_BOUNDS_H
 #define EMOGI_FILTER_BOUNDS_H
 
+#include "nodes/primnodes.h"
+
 #include "contract/edge_filter.h"
 
 /*
@@ -23,6 +25,7 @@ extern EmogiFilterBounds emogi_filter_bounds_of_float(double constant);
 extern EmogiFilterBounds emogi_filter_bounds_of_numeric(Datum constant);
 extern int64 emogi_filter_bounds_integer(Datum value, Oid type);
 extern double emogi_filter_bounds_double(Datum value, Oid type);
+extern bool emogi_filter_bounds_is_safe_pattern(const Const *constant, Oid collation);
 extern void emogi_filter_bounds_set_range(EmogiFilterStep *step, int strategy,
 										  const EmogiFilterBounds *bounds);
 

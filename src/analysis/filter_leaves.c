@@ -12,17 +12,17 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
-#include "utils/fmgrprotos.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "analysis/column_values.h"
 #include "analysis/filter_bounds.h"
 #include "analysis/filter_program.h"
+#include "answer/cost.h"
 
 /* How a column is compared. */
 typedef enum Conversion
@@ -201,37 +201,12 @@ has_order(const EmogiFilterTranslation *translation, const Operand *operand, Oid
 		 get_collation_isdeterministic(collation) && get_collation_isdeterministic(stored));
 }
 
-/* Find the first code whose value is not before a constant. */
-static uint32
-find_code(const EmogiColumn *column, Datum constant, bool or_equal)
-{
-	TypeCacheEntry *type = lookup_type_cache(column->identity.type, TYPECACHE_CMP_PROC_FINFO);
-	uint32		low = 0;
-	uint32		high = column->nvalues;
-
-	while (low < high)
-	{
-		const uint32 middle = low + (high - low) / 2;
-		const int	order = DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo,
-															column->identity.collation,
-															emogi_column_value(column, middle,
-																			   type->typbyval),
-															constant));
-
-		if (order < 0 || (or_equal && order == 0))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Get the bounds of a constant among codes. */
+/* Get the bounds of a constant among the codes of a column, which are in order. */
 static EmogiFilterBounds
 bounds_of_value(const EmogiColumn *column, Datum constant)
 {
-	return (EmogiFilterBounds) {.first = find_code(column, constant, false),
-					 .after = find_code(column, constant, true)};
+	return (EmogiFilterBounds) {.first = emogi_column_values_before(column, NULL, constant, false),
+					 .after = emogi_column_values_before(column, NULL, constant, true)};
 }
 
 /* Make an empty set of the codes of a dictionary, which is not empty. */
@@ -277,26 +252,46 @@ push_evaluated(EmogiFilterTranslation *translation, const Operand *operand, Oid 
 	return emogi_filter_program_push(translation, &step);
 }
 
-/* Does a pattern end with an escape character, which may be an error? */
+/* Is a column stored with codes that are not in the order of the type? */
 static bool
-ends_with_escape(Datum pattern)
+has_unordered_codes(const EmogiFilterTranslation *translation, const Operand *operand)
 {
-	const char *bytes = VARDATA_ANY(DatumGetPointer(pattern));
-	int			length = VARSIZE_ANY_EXHDR(DatumGetPointer(pattern));
-	bool		is_escaped = false;
-
-	while (length > 0 && bytes[--length] == '\\')
-		is_escaped = !is_escaped;
-	return is_escaped;
+	return operand->kind == EMOGI_COLUMN_CODES && translation->stored != NULL &&
+		!translation->stored->columns[operand->column].is_ordered;
 }
 
-/* Check whether LIKE under this collation with this constant cannot raise an error. */
+/* Push that a column has one of some codes. */
 static bool
-is_safe_pattern(const Const *constant, Oid collation)
+push_codes(EmogiFilterTranslation *translation, const Operand *operand, const uint32 *codes,
+		   uint32 count)
 {
-	return constant->consttype == TEXTOID && OidIsValid(collation) &&
-		get_collation_isdeterministic(collation) &&
-		!ends_with_escape(PointerGetDatum(PG_DETOAST_DATUM_PACKED(constant->constvalue)));
+	EmogiFilterStep step = {.kind = EMOGI_FILTER_RANGE,.column = operand->column,.low = 1,
+		.high = 0};
+	uint64	   *members;
+
+	if (count == 1)
+		step.low = step.high = codes[0];
+	else if (count > 1)
+	{
+		members = make_set(&step, &translation->stored->columns[operand->column]);
+		for (uint32 i = 0; i < count; i++)
+			members[codes[i] / 64] |= UINT64CONST(1) << (codes[i] % 64);
+	}
+	return emogi_filter_program_push(translation, &step);
+}
+
+/* Translate a comparison of a column whose codes are not in order; false if that takes too long. */
+static bool
+compare_unordered(EmogiFilterTranslation *translation, const Operand *operand, int strategy,
+				  Datum constant)
+{
+	const double max_us = EMOGI_COST_BUILD_EDGE_US * (double) translation->stored->forward.nedges;
+	const uint32 *codes;
+	uint32		count;
+
+	return emogi_column_values_compare(&translation->stored->columns[operand->column], strategy,
+									   constant, max_us, &codes, &count) &&
+		push_codes(translation, operand, codes, count);
 }
 
 /* Translate LIKE and ILIKE. */
@@ -311,7 +306,7 @@ translate_pattern(EmogiFilterTranslation *translation, const Operand *operand, O
 
 	if (!(of_text && operand->type == TEXTOID) && !(of_bpchar && operand->type == BPCHAROID))
 		return false;
-	return is_safe_pattern(constant, collation) &&
+	return emogi_filter_bounds_is_safe_pattern(constant, collation) &&
 		push_evaluated(translation, operand, function, collation, constant->constvalue, false);
 }
 
@@ -398,6 +393,11 @@ compare_constant(EmogiFilterTranslation *translation, const Operand *operand, Oi
 	{
 		if (!compare_float(translation, operand, comparison.strategy,
 						   emogi_filter_bounds_double(constant->constvalue, type)))
+			return false;
+	}
+	else if (has_unordered_codes(translation, operand))
+	{
+		if (!compare_unordered(translation, operand, comparison.strategy, constant->constvalue))
 			return false;
 	}
 	else
@@ -516,12 +516,22 @@ set_codes(EmogiFilterStep *step, const EmogiColumn *column, const Datum *element
 
 	for (int i = 0; i < nelements; i++)
 	{
-		const EmogiFilterBounds bounds = nulls[i] ? (EmogiFilterBounds) {0} :
-			bounds_of_value(column, elements[i]);
+		EmogiFilterBounds bounds = {0};
+		uint32	   *codes = NULL;
 
 		CHECK_FOR_INTERRUPTS();
-		for (int64 code = bounds.first; code < bounds.after; code++)
+		if (nulls[i])
+			continue;
+		if (column->is_ordered)
+			bounds = bounds_of_value(column, elements[i]);
+		else
+			bounds.after = emogi_column_values_equal(column, elements[i], &codes);
+		for (int64 n = bounds.first; n < bounds.after; n++)
+		{
+			const uint32 code = codes != NULL ? codes[n] : (uint32) n;
+
 			members[code / 64] |= UINT64CONST(1) << (code % 64);
+		}
 	}
 }
 

@@ -97,6 +97,7 @@ may_be_local(const EmogiQuestion *question)
 				question->nsources * question->ngoals <= EMOGI_COST_LOCAL_MAX_DISTANCES;
 		default:
 			return (row->traits & EMOGI_SUMS_LISTS) != 0 ? question->has_targets :
+				(row->traits & EMOGI_OF_REACHED) != 0 ||
 				emogi_local_search_answers(emogi_algorithm_row(row->search));
 	}
 }
@@ -127,12 +128,12 @@ emogi_answer_pair_edges(uint64 nedges)
 
 /*
  * Return the max number of edges that a local search may scan. An unbounded one reaches nearly all
- * vertices or stays in a small component.
+ * vertices or stays in a small component, unless the graph has no cycles.
  */
 uint64
 emogi_answer_max_edges(const EmogiQuestion *question)
 {
-	if (!question->is_bounded)
+	if (!question->is_bounded && !emogi_algorithm_has(question->algorithm, EMOGI_OF_REACHED))
 		return EMOGI_COST_LOCAL_MIN_EDGES;
 	return question->kind == EMOGI_QUESTION_PATH && question->is_contracted ?
 		EMOGI_COST_LOCAL_BEFORE_HIERARCHY : emogi_answer_pair_edges(question->nedges);

@@ -84,6 +84,7 @@ emogi_cache_columns_begin(EmogiSlot *slot, bool loads, EmogiColumnsFit fits, con
 		slot->columns = cached->columns;
 		slot->columns->readers++;
 		slot->columns->last_used = GetCurrentTimestamp();
+		slot->columns->nuses += outcome == EMOGI_COLUMNS_FOUND;
 	}
 	if (outcome == EMOGI_COLUMNS_LOAD && loads)
 	{
@@ -132,6 +133,8 @@ move_columns(EmogiColumns *copy, ptrdiff_t distance)
 	{
 		MOVE(columns[i].places, const uint32 *, distance);
 		MOVE(columns[i].bytes, const char *, distance);
+		MOVE(columns[i].hashes, const uint64 *, distance);
+		MOVE(columns[i].order, uint32 *, distance);
 	}
 }
 
@@ -177,6 +180,7 @@ emogi_cache_columns_set(EmogiSlot *slot, EmogiColumns *columns)
 	else
 		(void) emogi_arena_transfer(columns, bytes, EMOGI_OWNER_GRAPH(slot->graph));
 	stored->readers = 1;
+	stored->nuses = 0;
 	stored->is_detached = false;
 	stored->last_used = GetCurrentTimestamp();
 	emogi_cache_lock();

@@ -15,8 +15,7 @@ typedef enum EmogiColumnKind
 {
 	EMOGI_COLUMN_INTEGER,		/* the integer of the Datum */
 	EMOGI_COLUMN_FLOAT,
-	EMOGI_COLUMN_CODES,			/* numbers of the values in a dictionary, in the order of the type
-								 * under the column's collation */
+	EMOGI_COLUMN_CODES,			/* numbers of the values in a dictionary */
 	EMOGI_COLUMN_ABSENT			/* not at all: too many different values */
 } EmogiColumnKind;
 
@@ -28,16 +27,31 @@ typedef struct EmogiColumnIdentity
 	Oid			collation;
 } EmogiColumnIdentity;
 
+/* State of EmogiColumn.order. */
+typedef enum EmogiOrderState
+{
+	EMOGI_ORDER_UNKNOWN,
+	EMOGI_ORDER_BEING_WRITTEN,
+	EMOGI_ORDER_KNOWN
+} EmogiOrderState;
+
 typedef struct EmogiColumn
 {
 	EmogiColumnIdentity identity;
 	EmogiColumnKind kind;
-	uint32		nvalues;		/* CODES: different values, perhaps equal for the type */
+	/* CODES: */
+	uint32		nvalues;		/* different by their bytes, perhaps equal for the type */
 	const uint32 *places;		/* [nvalues], MAXALIGNed offsets of Datums in `bytes` */
 	const char *bytes;
+	bool		is_ordered;		/* codes are in the order of the type, under the column's collation;
+								 * otherwise: */
+	/* [nvalues], ascending: a hash of the type in the upper, the code in the lower half */
+	const uint64 *hashes;
+	uint32	   *order;			/* [nvalues], codes in the order of the type; defined if */
+	pg_atomic_uint32 order_state;	/* is KNOWN; written by any process (analysis/column_values.c) */
 } EmogiColumn;
 
-/* `readers`, `is_detached` and `last_used` are protected by cache_lock; the rest is constant. */
+/* `readers`, `nuses`, `is_detached` and `last_used` are protected by cache_lock; the rest is constant. */
 typedef struct EmogiColumns
 {
 	Size		bytes;			/* of this block */
@@ -56,6 +70,7 @@ typedef struct EmogiColumns
 	const uint64_t *in_offsets;
 	const uint32_t *in_entries;
 	uint32		readers;		/* slots that read them */
+	uint32		nuses;			/* calls that have found them */
 	bool		is_detached;	/* not those of the graph any more; the last reader frees them */
 	TimestampTz last_used;
 } EmogiColumns;

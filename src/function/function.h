@@ -6,7 +6,8 @@
  *   arguments.c     reads the SQL arguments into an EmogiTask
  *   vertices.c      looks up the given vertices in the graph once it is available
  *   task_run.c      runs the task: begins a call, acquires the graph (../acquire), runs it by the
- *                   answerer that ../answer chooses, and returns the result as rows
+ *                   answerer that ../answer chooses, and returns the result as rows;
+ *                   task_notices.c reports sources and targets that are not in the graph
  *   task_request.c  turns the task into a request to the worker; chained_run.c chains it to a build
  *   task_pairs.c    searches pairs one by one, if that costs less than a run for all
  *   start_values.c  reads a query of start values or communities
@@ -17,6 +18,7 @@
  *
  *   local_search_call.c   searches that reach few vertices, in the backend
  *   local_search_lists.c  a few similarities and distances, in the backend
+ *   local_reached.c       an algorithm on what the sources reach, in the backend
  *   local_batch.c         the CPU engine on a small graph, in the backend
  *   hierarchy_search.c    paths and distances by a contraction hierarchy
  *   index_search_call.c   searches over table indexes, without a graph
@@ -183,11 +185,23 @@ typedef struct EmogiCourse
 extern void emogi_task_ask(const EmogiTask *task, EmogiQuestion *question);
 extern EmogiCall *emogi_task_open(Oid function, EmogiTask *task, bool accepts_overlay,
 								  EmogiGraphView *view);
-extern void emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay,
-								   const EmogiGraph *graph);
 extern bool emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view);
 extern EmogiCall *emogi_task_run(Oid function, EmogiTask *task, EmogiGraph *graph,
 								 EmogiResult *result);
+
+/* Is the set of sources or of targets empty? Then there are no rows, and the graph is not read. */
+static inline bool
+emogi_task_has_empty_set(const EmogiTask *task)
+{
+	return (task->has_sources && task->sources.count == 0) ||
+		(task->has_target_array && task->target_array.count == 0);
+}
+
+/* ---- task_notices.c ---- */
+
+extern void emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay,
+								   const EmogiGraph *graph);
+extern void emogi_task_notice_not_found(const EmogiTask *task, const EmogiIndexSearch *search);
 
 /* ---- task_request.c ---- */
 
@@ -308,6 +322,12 @@ extern bool emogi_local_search_similar(EmogiCall *call, const EmogiTask *task,
 extern bool emogi_local_search_distances(EmogiCall *call, const EmogiTask *task,
 										 const EmogiOverlay *overlay, EmogiGraph *graph,
 										 EmogiResult *result);
+
+/* ---- local_reached.c ---- */
+
+extern bool emogi_local_reached_run(EmogiCall *call, const EmogiTask *task,
+									const EmogiOverlay *overlay, uint64 max_edges,
+									EmogiGraph *graph, EmogiResult *result);
 
 /* ---- task_pairs.c ---- */
 

@@ -9,7 +9,10 @@
 #include "contract/engine.h"
 #include "function/function.h"
 
-/* Raise 53200 if a run has failed: it has checked its query before, and nothing cancels it. */
+/*
+ * Raise 53200 if a run has failed, other than by a refusal: it has checked its query before, and
+ * nothing cancels it.
+ */
 static void
 require_ok(EmogiStatus status, const EmogiError *error)
 {
@@ -27,9 +30,12 @@ emogi_local_batch_query(EmogiCall *call, EmogiRequest *request)
 	EmogiResult *result = &request->result;
 	EmogiControl control = {0};
 	EmogiError	error;
+	EmogiStatus status = emogi_cpu_engine_run_alone(&request->graph, &request->query, result,
+													&control, &error);
 
-	require_ok(emogi_cpu_engine_run_alone(&request->graph, &request->query, result, &control,
-										  &error), &error);
+	if (status == EMOGI_BAD_INPUT && result->refusal.kind != EMOGI_NOT_REFUSED)
+		return;
+	require_ok(status, &error);
 	emogi_local_search_record_run(call, &request->graph, result->nreached, result->nlevels,
 								  result->edges_traversed, start_ms);
 }

@@ -235,6 +235,8 @@ emogi_local_search_run(EmogiCall *call, const EmogiTask *task, const EmogiOverla
 												 * of the rows */
 		return task->has_targets && !task->is_shared &&
 			run_degrees(call, task, overlay, graph, result);
+	if ((row->traits & EMOGI_OF_REACHED) != 0)
+		return emogi_local_reached_run(call, task, overlay, max_edges, graph, result);
 	if (row->shape == EMOGI_SHAPE_SIMILARITIES)
 		return emogi_local_search_similar(call, task, overlay, graph, result);
 	if (row->shape == EMOGI_SHAPE_DISTANCES)

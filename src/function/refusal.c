@@ -82,6 +82,8 @@ emogi_refusal_report(const EmogiTask *task, const EmogiGraph *graph, const Emogi
 		case EMOGI_HAS_CYCLE:
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 task->has_sources ?
+					 errmsg("the sources reach a cycle of graph \"%s\"", task->graph.text) :
 					 errmsg("graph \"%s\" has a cycle", task->graph.text),
 					 errdetail("A cycle of " UINT64_FORMAT " %s: %s.", refusal->cycle_length,
 							   refusal->cycle_length == 1 ? "edge" : "edges",

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "function/function.h"
 
 /* A function that reads a graph as an algorithm does: NAME(graph, parameters ...). */
@@ -42,6 +44,12 @@ static const EmogiStoredFunction functions[] = {
 	},
 	{
 		.row = ROW("cycles", STEPS, SSSP, {EMOGI_SOURCES, 0}, {EMOGI_MAX_DEPTH, -1},
+				   {EMOGI_TOP_K, 0}, {EMOGI_DIRECTION, EMOGI_OUT}),
+		.collects = EMOGI_COLLECTS_CYCLES
+	},
+	{
+		.row = ROW("simple_paths", STEPS, SSSP, {EMOGI_SOURCES, 0}, {EMOGI_TARGETS, 0},
+				   {EMOGI_MAX_DEPTH, -1}, {EMOGI_MAX_DISTANCE, (double) INFINITY},
 				   {EMOGI_TOP_K, 0}, {EMOGI_DIRECTION, EMOGI_OUT}),
 		.collects = EMOGI_COLLECTS_CYCLES
 	},

@@ -19,7 +19,6 @@
 
 #include "function/cursor.h"
 #include "function/rows.h"
-#include "function/task_vertices.h"
 #include "base/compat.h"
 
 /* Return the reverse direction. */
@@ -91,14 +90,6 @@ require_weights(const EmogiTask *task, const EmogiGraphView *view)
 				 errmsg("weights => true, but graph \"%s\" has no weights", task->graph.text),
 				 errhint("Name the column that has them, as in 'edges(src, dst, weight)', or leave "
 						 "\"weights\" out.")));
-}
-
-/* Is the set of sources or of targets empty? Then there are no rows, and the graph is not read. */
-static bool
-has_empty_set(const EmogiTask *task)
-{
-	return (task->has_sources && task->sources.count == 0) ||
-		(task->has_target_array && task->target_array.count == 0);
 }
 
 /*
@@ -198,7 +189,7 @@ open_call(Oid function, EmogiTask *task, bool accepts_overlay, EmogiCourse *cour
 		emogi_index_search_call_repeat(function, task, &course->search, view, &call))
 		return call;
 	prepare(function, task, &request.key);
-	if (has_empty_set(task))
+	if (emogi_task_has_empty_set(task))
 	{
 		emogi_build_check(source);
 		if (task->form == NULL)
@@ -281,70 +272,6 @@ emogi_task_reopen(EmogiCall *call, EmogiTask *task, EmogiGraphView *view)
 	return view->graph.nvertices > 0;
 }
 
-/* Report a source that is not in the graph. Raises 42804. */
-static void
-notice_source(const EmogiTask *task, const EmogiGraph *graph, uint64 i)
-{
-	const Datum source = task->sources.datums[i];
-
-	if (task->sources.count == 1 && !task->source_is_array)
-		emogi_vertices_notice_end("source", task->form, graph, source, EMOGI_ARITY_MANY);
-	else
-		emogi_vertices_notice_missing("source", task->form, source);
-}
-
-/* Report the first target that is not in the graph; graph NULL = it has no edges. */
-static void
-notice_target_array(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
-{
-	for (uint64 i = 0; i < task->target_array.count; i++)
-		if (graph == NULL ||
-			!emogi_task_has_vertex(task, overlay, graph, task->target_array_ids[i]))
-		{
-			emogi_vertices_notice_missing("target", task->form, task->target_array.datums[i]);
-			return;
-		}
-}
-
-/* Report the first source that is not in the graph; graph NULL = it has no edges. */
-static void
-notice_sources(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
-{
-	if (!task->has_sources || (!emogi_notice_missing_source && task->sources.count != 1))
-		return;
-	for (uint64 i = 0; i < task->sources.count; i++)
-		if (graph == NULL || !emogi_task_has_vertex(task, overlay, graph, task->keys[i]))
-		{
-			notice_source(task, graph, i);
-			return;
-		}
-}
-
-/*
- * Report the first source and the first target that are not in the graph; graph NULL = it has no
- * edges. Report nothing if the graph was not read.
- */
-void
-emogi_task_notice_sets(const EmogiTask *task, const EmogiOverlay *overlay, const EmogiGraph *graph)
-{
-	if (has_empty_set(task))
-		return;
-	notice_sources(task, overlay, graph);
-	notice_target_array(task, overlay, graph);
-}
-
-/* Report the first source that an index search did not find in the graph. */
-static void
-notice_not_found(const EmogiTask *task, const EmogiIndexSearch *search)
-{
-	for (uint64 i = 0; i < search->nsources; i++)
-		if (!search->found[i])
-		{
-			notice_source(task, NULL, i);
-			return;
-		}
-}
-
 /* ---- who answers: the functions of the rows of EMOGI_ANSWERERS ---- */
 
 /* The outcome of a run. */
@@ -362,7 +289,7 @@ run_index(EmogiCourse *course)
 	emogi_index_search_call_set_result(course->call, course->task, &course->search, course->graph,
 									   course->result);
 	if (course->search.found != NULL)
-		notice_not_found(course->task, &course->search);
+		emogi_task_notice_not_found(course->task, &course->search);
 	if (course->search.strengths != NULL)
 		emogi_refusal_check_values(course->task, course->graph, course->result);
 	return ANSWERED;

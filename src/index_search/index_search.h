@@ -3,7 +3,7 @@
  * near given vertices, for a small graph of these.
  *
  * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges,
- * index_search_weights.c tells whether weights need no check, and index_search_read.c reads the
+ * known_indexes.c remembers them, index_search_weights.c tells whether weights need no check, and index_search_read.c reads the
  * edges under the active snapshot. kept_indexes.c keeps indexes and scans open between the searches
  * of a plan node. index_search_bfs.c traverses them, level by level. index_search_count.c counts
  * the edges of given vertices, without reading rows if index_nulls.c proves that none lacks an end.
@@ -176,6 +176,14 @@ extern bool emogi_index_search_find(const EmogiSource *source, List *heaps,
 extern void emogi_index_search_release(EmogiSearchIndexes *indexes);
 extern void emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direction,
 									char *names);
+
+/* ---- known_indexes.c ---- */
+
+extern bool emogi_known_indexes_open(const EmogiSource *source, bool has_conditions, Oid heap,
+									 EmogiSearchIndex *by_src, EmogiSearchIndex *by_dst);
+extern void emogi_known_indexes_note(const EmogiSource *source, uint64 changes,
+									 bool suits_conditions, const EmogiSearchIndex *by_src,
+									 const EmogiSearchIndex *by_dst);
 
 /* ---- kept_indexes.c ---- */
 

@@ -33,6 +33,7 @@
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
+#include "analysis/analysis.h"
 #include "edges/row_filter.h"
 #include "index_search/index_search.h"
 
@@ -203,15 +204,28 @@ offer_index(Relation index, AttrNumber from, List *quals, EmogiSearchIndex *foun
 	return true;
 }
 
+/* How long the choice among the indexes of a heap is valid. */
+typedef struct Validity
+{
+	bool		is_lasting;		/* it follows from the catalogs, and the conditions if any */
+	bool		suits_conditions;	/* conditions do not matter */
+} Validity;
+
 /* Open an index of a heap; NULL if it lacks visible edges, or is locked. */
 static Relation
-open_index(Oid relid, List *quals)
+open_index(Oid relid, List *quals, Validity *validity)
 {
 	Relation	index;
 
 	if (!ConditionalLockRelationOid(relid, AccessShareLock))
+	{
+		validity->is_lasting = false;
 		return NULL;
+	}
 	index = index_open(relid, NoLock);
+	validity->is_lasting &= !index->rd_index->indcheckxmin;
+	validity->suits_conditions &= index->rd_index->indnkeyatts == 1 &&
+		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
 	if (has_all_visible_rows(index, quals))
 		return index;
 	index_close(index, AccessShareLock);
@@ -248,6 +262,8 @@ find_in_heap(const EmogiSource *source, const EmogiRowFilterPlan *filter, Relati
 	const AttrNumber weight = column_of(source, source->weight, heap);
 	const AttrNumber reverse = column_of(source, source->reverse, heap);
 	List	   *quals = emogi_row_filter_quals(filter, heap);
+	const uint64 changes = emogi_analysis_count_changes();
+	Validity	validity = {.is_lasting = true,.suits_conditions = true};
 	ListCell   *cell;
 
 	*by_src = (EmogiSearchIndex) {
@@ -266,7 +282,7 @@ find_in_heap(const EmogiSource *source, const EmogiRowFilterPlan *filter, Relati
 	by_dst->to_type = by_src->from_type;
 	foreach(cell, RelationGetIndexList(heap))
 	{
-		Relation	index = open_index(lfirst_oid(cell), quals);
+		Relation	index = open_index(lfirst_oid(cell), quals, &validity);
 		int			nusers;
 
 		if (index == NULL)
@@ -277,6 +293,20 @@ find_in_heap(const EmogiSource *source, const EmogiRowFilterPlan *filter, Relati
 		else if (nusers == 2)
 			by_dst->index = index_open(RelationGetRelid(index), AccessShareLock);
 	}
+	if (validity.is_lasting && (validity.suits_conditions || quals == NIL))
+		emogi_known_indexes_note(source, changes, validity.suits_conditions, by_src, by_dst);
+}
+
+/* Find the best indexes of a heap, which is locked; none if the system uses it. */
+static void
+search_heap(const EmogiSearchIndexes *indexes, Oid relid, EmogiSearchIndex *by_src,
+			EmogiSearchIndex *by_dst)
+{
+	Relation	heap = table_open(relid, NoLock);
+
+	if (!IsCatalogRelation(heap) && heap->rd_rel->relhasindex)
+		find_in_heap(indexes->source, &indexes->filter, heap, by_src, by_dst);
+	table_close(heap, NoLock);
 }
 
 /* Close the indexes of one direction. */
@@ -310,13 +340,12 @@ find_indexes(List *leaves, EmogiSearchIndexes *indexes)
 	indexes->by_dst = palloc(indexes->nleaves * sizeof *indexes->by_dst);
 	foreach(cell, leaves)
 	{
-		Relation	heap = table_open(lfirst_oid(cell), NoLock);
 		EmogiSearchIndex by_src = {.index = NULL};
 		EmogiSearchIndex by_dst = {.index = NULL};
 
-		if (!IsCatalogRelation(heap) && heap->rd_rel->relhasindex)
-			find_in_heap(indexes->source, &indexes->filter, heap, &by_src, &by_dst);
-		table_close(heap, NoLock);
+		if (!emogi_known_indexes_open(indexes->source, indexes->filter.quals != NIL,
+									  lfirst_oid(cell), &by_src, &by_dst))
+			search_heap(indexes, lfirst_oid(cell), &by_src, &by_dst);
 		if (indexes->by_src != NULL)
 			indexes->by_src[count] = by_src;
 		if (indexes->by_dst != NULL)
@@ -400,8 +429,11 @@ emogi_index_search_name(const EmogiSearchIndexes *indexes, EmogiDirection direct
 	const bool	by_dst = indexes->by_dst != NULL &&
 		(all || direction != EMOGI_OUT || indexes->by_src == NULL);
 
-	snprintf(names, EMOGI_INDEX_NAMES_BYTES, "%s%s%s",
-			 by_src ? RelationGetRelationName(indexes->by_src[0].index) : "",
-			 by_src && by_dst ? ", " : "",
-			 by_dst ? RelationGetRelationName(indexes->by_dst[0].index) : "");
+	strlcpy(names, by_src ? RelationGetRelationName(indexes->by_src[0].index) : "",
+			EMOGI_INDEX_NAMES_BYTES);
+	if (by_src && by_dst)
+		strlcat(names, ", ", EMOGI_INDEX_NAMES_BYTES);
+	if (by_dst)
+		strlcat(names, RelationGetRelationName(indexes->by_dst[0].index),
+				EMOGI_INDEX_NAMES_BYTES);
 }

@@ -317,9 +317,24 @@ add_targets(EmogiCollection *collection)
 										 EMOGI_EDGES_AGAINST);
 }
 
+/* Let an expansion reach the targets that are in the graph. */
+static void
+enter_targets(EmogiCollection *collection, EmogiExpansion *expansion)
+{
+	const EmogiIndexSearch *search = collection->search;
+
+	for (uint64 i = 0; i < search->ntargets && !collection->in.gave_up; i++)
+	{
+		const uint32 target = emogi_neighborhood_add(collection, search->targets[i]);
+
+		if (emogi_neighborhood_exists(collection, target, EMOGI_EDGES_AGAINST))
+			emogi_neighborhood_reach(collection, expansion, target);
+	}
+}
+
 /*
- * Collect the edges of cycles of at most max_depth edges through the sources. If the other ends
- * have no index, all edges that such cycles may begin with.
+ * Collect the edges of cycles of at most max_depth edges through the sources, or, if there are
+ * targets, of paths to these. If the other ends have no index, all edges that they may begin with.
  */
 static void
 collect_cycles(EmogiCollection *collection)
@@ -332,11 +347,12 @@ collect_cycles(EmogiCollection *collection)
 
 	enter_sources(collection, &along);
 	expand_to_depth(collection, &along, has_against || is_undirected ? (length + 1) / 2 : length);
-	if (has_against)
-	{
+	if (collection->search->ntargets > 0)
+		enter_targets(collection, &against);
+	else if (has_against)
 		enter_sources(collection, &against);
+	if (has_against || is_undirected)	/* of an undirected cycle, nothing is left to be reached */
 		expand_to_depth(collection, &against, length / 2);
-	}
 }
 
 /* Begin a collection, in a memory context of its own. */

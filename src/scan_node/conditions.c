@@ -444,13 +444,9 @@ push_list(Sorting *sorting, const ScalarArrayOpExpr *clause)
 	return true;
 }
 
-/*
- * Split the conditions on a call's rows into those that the scan evaluates and the others; leave
- * out those that do not depend on the rows.
- */
-void
-emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
-					  EmogiConditions *sorted)
+/* Split the conditions on a call's rows as emogi_conditions_sort does. */
+static void
+sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses, EmogiConditions *sorted)
 {
 	Sorting		sorting = {.root = root,.rel = rel,.rte = planner_rt_fetch(rel->relid, root),
 						   .sorted = sorted};
@@ -473,4 +469,27 @@ emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
 			continue;
 		sorted->quals = lappend(sorted->quals, clause->clause);
 	}
+}
+
+/*
+ * Split the conditions on a call's rows into those that the scan evaluates and the others; leave
+ * out those that do not depend on the rows. The caller must not change the lists.
+ */
+void
+emogi_conditions_sort(PlannerInfo *root, const RelOptInfo *rel, List *clauses,
+					  EmogiConditions *sorted)
+{
+	MemoryContext old;
+
+	if (clauses != rel->baserestrictinfo)
+	{
+		sort(root, rel, clauses, sorted);
+		return;
+	}
+	if (emogi_plan_sizes_conditions(root, rel, sorted))
+		return;
+	old = MemoryContextSwitchTo(root->planner_cxt);
+	sort(root, rel, clauses, sorted);
+	MemoryContextSwitchTo(old);
+	emogi_plan_sizes_add_conditions(root, rel, sorted);
 }

@@ -115,10 +115,10 @@ emogi_plan_make(PlannerInfo *root, const RelOptInfo *rel, List *clauses)
 	EmogiConditions sorted;
 
 	emogi_conditions_sort(root, rel, clauses, &sorted);
-	scan->custom_exprs = lcons(copyObject(call), sorted.operands);
+	scan->custom_exprs = lcons(copyObject(call), copyObject(sorted.operands));
 	scan->custom_private = lcons(emogi_plan_mark(),
 								 list_make4(NIL, sorted.pushdowns, sorted.names, sorted.places));
-	scan->scan.plan.qual = sorted.quals;
+	scan->scan.plan.qual = list_copy(sorted.quals);
 	scan->scan.scanrelid = 0;
 	scan->flags = emogi_compat_projects();
 	scan->methods = &emogi_scan_methods;

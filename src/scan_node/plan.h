@@ -145,6 +145,10 @@ extern bool emogi_plan_sizes_reach(const PlannerInfo *root, const FuncExpr *call
 extern void emogi_plan_sizes_add_reach(const PlannerInfo *root, const FuncExpr *call,
 									   EmogiAlgorithm algorithm, const EmogiBounds *bounds,
 									   double reached);
+extern bool emogi_plan_sizes_conditions(const PlannerInfo *root, const RelOptInfo *rel,
+										EmogiConditions *conditions);
+extern void emogi_plan_sizes_add_conditions(const PlannerInfo *root, const RelOptInfo *rel,
+											const EmogiConditions *conditions);
 
 /* column_stats.c */
 extern HeapTuple emogi_column_stats_make(const PlannerInfo *root, const FuncExpr *call,

@@ -81,13 +81,18 @@ emogi_plan_order_set(PlannerInfo *root, RelOptInfo *rel, CustomPath *path)
 {
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	const EmogiAlgorithmRow *function;
-	const FuncExpr *call = emogi_call_expr_of(rte, &function);
-	const int	nordered = count_ordered(call, function);
+	const FuncExpr *call;
+	int			nordered;
 	EmogiSource source;
-	TupleDesc	desc = emogi_call_expr_row_type(call);
+	TupleDesc	desc;
 
+	if (!has_useful_pathkeys(root, rel))
+		return;
+	call = emogi_call_expr_of(rte, &function);
+	desc = emogi_call_expr_row_type(call);
 	if (desc == NULL)
 		return;
+	nordered = count_ordered(call, function);
 	for (int i = 0; i < nordered; i++)
 		if (!emogi_plan_order_append(root, rel, call, function, TupleDescAttr(desc, i), &source,
 									 path))

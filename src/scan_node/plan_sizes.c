@@ -3,7 +3,7 @@
  *
  * A plan asks several times for the size of a call's graph, and for the reach of its search: for
  * rows, costs, conditions and joins. The cache is asked once; the later questions of the same run
- * of the planner get the same estimate.
+ * of the planner get the same estimate. The conditions of a relation are matched once, too.
  */
 #include "postgres.h"
 
@@ -21,12 +21,22 @@ typedef struct Reach
 /* What is known about a call. */
 typedef struct CallSize
 {
-	FuncExpr   *call;
+	const FuncExpr *given;		/* the expression that was asked about first, and its arguments: */
+	const List *args;			/* compared, not used */
+	FuncExpr   *call;			/* a copy */
 	EmogiAlgorithm algorithm;
 	bool		is_found;
 	EmogiGraphSize size;
 	List	   *reaches;		/* of Reach */
 } CallSize;
+
+/* The matched conditions of a relation. */
+typedef struct KnownConditions
+{
+	const RelOptInfo *rel;
+	int			nclauses;		/* length of rel->baserestrictinfo */
+	EmogiConditions conditions;
+} KnownConditions;
 
 /* The sizes of a run of the planner, in its memory context. */
 typedef struct PlanSizes
@@ -35,6 +45,7 @@ typedef struct PlanSizes
 	const PlannerGlobal *glob;	/* of the run; its address is in use as long as this exists */
 	MemoryContext context;
 	List	   *calls;			/* of CallSize */
+	List	   *conditions;		/* of KnownConditions */
 } PlanSizes;
 
 /* Of the run that has asked last; NULL = none that still exists. */
@@ -66,6 +77,14 @@ sizes_of(const PlannerInfo *root)
 	return sizes;
 }
 
+/* Is this the call, or an equal one? */
+static bool
+is_call(const CallSize *known, const FuncExpr *call)
+{
+	return (known->given == call && known->args == call->args &&
+			known->call->funcid == call->funcid) || equal(known->call, call);
+}
+
 /* Find what is known about a call; NULL = nothing. */
 static CallSize *
 find_call(const PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorithm)
@@ -76,7 +95,7 @@ find_call(const PlannerInfo *root, const FuncExpr *call, EmogiAlgorithm algorith
 	{
 		CallSize   *known = lfirst(cell);
 
-		if (known->algorithm == algorithm && equal(known->call, call))
+		if (known->algorithm == algorithm && is_call(known, call))
 			return known;
 	}
 	return NULL;
@@ -108,6 +127,8 @@ emogi_plan_sizes_add(const PlannerInfo *root, const FuncExpr *call, const EmogiG
 	MemoryContext before = MemoryContextSwitchTo(sizes->context);
 	CallSize   *known = palloc0(sizeof *known);
 
+	known->given = call;
+	known->args = call->args;
 	known->call = copyObject(unconstify(FuncExpr *, call));
 	known->algorithm = algorithm;
 	known->is_found = is_found;
@@ -154,5 +175,41 @@ emogi_plan_sizes_add_reach(const PlannerInfo *root, const FuncExpr *call,
 		*reach = (Reach) {*bounds, reached};
 		known->reaches = lappend(known->reaches, reach);
 	}
+	MemoryContextSwitchTo(before);
+}
+
+/*
+ * Get the conditions of a relation as this run of the planner has matched them before; return false
+ * if it has not. The caller must not change the lists.
+ */
+bool
+emogi_plan_sizes_conditions(const PlannerInfo *root, const RelOptInfo *rel,
+							EmogiConditions *conditions)
+{
+	ListCell   *cell;
+
+	foreach(cell, sizes_of(root)->conditions)
+	{
+		const KnownConditions *known = lfirst(cell);
+
+		if (known->rel != rel || known->nclauses != list_length(rel->baserestrictinfo))
+			continue;
+		*conditions = known->conditions;
+		return true;
+	}
+	return false;
+}
+
+/* Keep the matched conditions of a relation, which are in the memory of the planner's run. */
+void
+emogi_plan_sizes_add_conditions(const PlannerInfo *root, const RelOptInfo *rel,
+								const EmogiConditions *conditions)
+{
+	PlanSizes  *sizes = sizes_of(root);
+	MemoryContext before = MemoryContextSwitchTo(sizes->context);
+	KnownConditions *known = palloc(sizeof *known);
+
+	*known = (KnownConditions) {rel, list_length(rel->baserestrictinfo), *conditions};
+	sizes->conditions = lappend(sizes->conditions, known);
 	MemoryContextSwitchTo(before);
 }

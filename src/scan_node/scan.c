@@ -396,7 +396,7 @@ static void
 keep_rows(EmogiScan *scan)
 {
 	const bool	are_local = scan->call->rows_are_local;
-	const bool	has_dictionary = scan->graph.dictionary != NULL;
+	const bool	has_dictionary = scan->graph.dictionary != NULL && !emogi_local_keys_copy(scan);
 	/* nothing is left to do for a path without steps */
 	const bool	is_done = are_local && scan->graph.nvertices == 0 && !scan->looks_up &&
 		scan->kind != NULL && scan->function->shape == EMOGI_SHAPE_STEPS;

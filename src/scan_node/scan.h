@@ -150,6 +150,9 @@ extern void emogi_scan_add_to_total(EmogiScan *scan, const EmogiCall *call);
 extern void emogi_scan_open_tables(EmogiScan *scan, Oid root);
 extern void emogi_scan_close_tables(EmogiScan *scan);
 
+/* local_keys.c */
+extern bool emogi_local_keys_copy(EmogiScan *scan);
+
 /* row_scan.c */
 extern const CustomExecMethods emogi_row_scan_methods;
 

@@ -110,6 +110,9 @@ static const struct
 	{"reachable", "has_path reachability", true,
 		"graph pairs direction edge_filter params"},
 	{"reset", "restart", false, NULL},
+	{"rollup", "bill_of_materials bom bom_explosion explode explosion roll_up "
+		"where_used whereused", false,
+		"graph source max_depth direction edge_filter params"},
 	{"runs", "history log", false, NULL},
 	{"scc", "strong_components strongcomponents strongly_connected_components", true,
 		"graph edge_filter params"},
@@ -121,6 +124,8 @@ static const struct
 		"graph sources targets direction pairs edge_filter params"},
 	{"similarity", "common_neighbors cosine jaccard node_similarity overlap", true,
 		"graph measure top_k cutoff pairs direction edge_filter params"},
+	{"simple_paths", "all_paths all_simple_paths allpaths allsimplepaths simplepaths", false,
+		"graph source target max_depth max_cost max_paths direction edge_filter params"},
 	{"spanning_forest", "kruskal minimum_spanning_tree mst prim spanning_tree", true,
 		"graph maximum edge_filter params"},
 	{"ssnsp", "count_paths path_count", false,

@@ -1,4 +1,4 @@
--- The catalogs of Citus, in the form that they have since version 11, for a test without Citus.
+-- The catalogs of Citus, in the form of version 11 and later, for a test without Citus.
 CREATE TABLE citus.pg_dist_partition (
   logicalrelid regclass NOT NULL, partmethod "char" NOT NULL, partkey text, colocationid int NOT NULL DEFAULT 0, repmodel "char" NOT NULL DEFAULT 's', autoconverted bool DEFAULT false);
 CREATE UNIQUE INDEX pg_dist_partition_logical_relid_index ON citus.pg_dist_partition (logicalrelid);

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""forests.py: what networkx says of 240 small graphs; writes test/data/forests.csv, which test/sql/forests.sql compares with.
+"""forests.py: results of networkx for 240 small graphs; writes test/data/forests.csv, the reference
+of test/sql/forests.sql.
 
     pip install networkx==3.6.1 && python3 test/data/forests.py
 
-A row is a graph: the ends and weights of its edges, with parallel ones and loops, and as text, sorted: its minimum and its maximum spanning forest,
-"src-dst:weight", its bridges, "src-dst", articulation points, "vertex:number of biconnected components", and biconnected components, "vertices,...".
-networkx takes any forest of the least weight; the one that is written is Kruskal's, by (weight, src, dst), and weighs the same.
+A row is a graph: the endpoints and weights of its edges, including parallel edges and loops, and as
+sorted text: its minimum and maximum spanning forest, "src-dst:weight", its bridges, "src-dst",
+articulation points, "vertex:number of biconnected components", and biconnected components,
+"vertices,...". networkx chooses any minimum spanning forest; the one written is Kruskal's, by
+(weight, src, dst), of equal weight.
 """
 import csv
 import itertools
@@ -16,7 +19,7 @@ import networkx
 
 
 def ends(kind, pick):
-    """Get the ends of the edges of a graph of a kind."""
+    """Get the endpoints of the edges of a graph of a kind."""
     n = pick.randint(1, 16)
     if kind == 0:  # a path
         return [(i, i + 1) for i in range(n)]
@@ -30,7 +33,7 @@ def ends(kind, pick):
     if kind == 4:  # a grid
         graph = networkx.grid_2d_graph(pick.randint(1, 5), pick.randint(2, 4))
         return [(a * 10 + b, c * 10 + d) for (a, b), (c, d) in graph.edges]
-    if kind == 5:  # a tree and a few edges more
+    if kind == 5:  # a tree and a few more edges
         return [(i, pick.randint(0, i - 1)) for i in range(1, n + 1)] + [(pick.randint(0, n), pick.randint(0, n)) for _ in range(n // 5)]
     if kind == 6:  # cycles that share vertices
         edges = []
@@ -42,7 +45,7 @@ def ends(kind, pick):
 
 
 def make(seed):
-    """Make a graph: its edges with weights."""
+    """Create a graph: its edges with weights."""
     pick = random.Random(seed)
     edges = [(u, v) for u, v in ends(seed % 9, pick)]
     edges += [edge[:: pick.choice([1, -1])] for edge in edges if pick.random() < 0.1]  # parallel ones
@@ -56,7 +59,7 @@ def make(seed):
 
 
 def kruskal(edges, sign):
-    """Get the spanning forest that comes first in the order of (weight, src, dst)."""
+    """Get the first spanning forest in the order of (weight, src, dst)."""
     tree = {}
 
     def root(v):

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""graphalytics.py: the six algorithms of LDBC Graphalytics as its specification writes them down, on graphs in its sense.
+"""graphalytics.py: the six algorithms of LDBC Graphalytics, as defined by its specification.
 
-    python3 test/data/graphalytics.py          writes test/data/graphalytics.csv, 60 graphs, which test/sql/graphalytics.sql compares with
-    python3 test/data/graphalytics.py DIR      prints the benchmark's validation graphs and outputs in the same form, of DIR, a checkout of
-                                               ldbc/ldbc_graphalytics, and says where the formulas here answer something else
+    python3 test/data/graphalytics.py          writes test/data/graphalytics.csv, 60 graphs, the reference of test/sql/graphalytics.sql
+    python3 test/data/graphalytics.py DIR      prints the benchmark's validation graphs and outputs in the same format; DIR is a checkout of
+                                               ldbc/ldbc_graphalytics, and reports differences to the formulas here
 
-A row is a graph: vertices, edges, each once, with weights, and for every algorithm the values of the vertices in their order.
-The specification is chapter 2 of https://github.com/ldbc/ldbc_graphalytics_docs (arXiv:2011.15028). The graphs that are written are our own:
-simple ones, directed and not, some with vertices without an edge, with large keys, with weights of 0.
+A row is a graph: vertices, edges, each once, with weights, and for every algorithm the values of
+the vertices in their order. The specification is chapter 2 of
+https://github.com/ldbc/ldbc_graphalytics_docs (arXiv:2011.15028). The written graphs are simple,
+directed or undirected, some with isolated vertices, with large keys, or with weights of 0.
 """
 import collections
 import csv
@@ -22,7 +23,7 @@ Graph = collections.namedtuple("Graph", "name directed source iterations vertice
 
 
 def neighbours(graph):
-    """Get who is next to each vertex: out, in, with the weights."""
+    """Get the neighbours of each vertex: out, in, with the weights."""
     out, into = ({v: {} for v in graph.vertices} for _ in range(2))
     for (u, v), weight in graph.edges.items():
         for a, b in [(u, v)] if graph.directed else [(u, v), (v, u)]:
@@ -84,12 +85,12 @@ def sssp(graph, out, into):
 
 
 def answers(graph):
-    """Get what each algorithm says of each vertex."""
+    """Get the results of each algorithm for each vertex."""
     return {name: globals()[name](graph, *neighbours(graph)) for name in ALGORITHMS}
 
 
 def make(seed):
-    """Make a graph of our own."""
+    """Create a random graph."""
     pick = random.Random(seed)
     directed = seed % 2 == 0
     n = pick.randint(2, 24)
@@ -134,13 +135,13 @@ def published(directory):
 
 
 def evlp(name, directed, source, iterations, path):
-    """Read a graph of a file of vertices and one of edges."""
+    """Read a graph from a file of vertices and one of edges."""
     edges = {(int(u), int(v)): float(weight) for u, v, weight in lines(path + ".e")}
     return Graph(name, directed, source, iterations, sorted(int(v) for v, in lines(path + ".v")), edges)
 
 
 def adjacency(name, directed, source, iterations, path):
-    """Read a graph of lines of a vertex and those next to it; one without directions has each edge once."""
+    """Read a graph from adjacency lists; undirected edges are stored once."""
     rows = [[int(word) for word in words] for words in lines(path)]
     edges = {(u, v) if directed else (min(u, v), max(u, v)): 1.0 for u, *others in rows for v in others}
     return Graph(name, directed, source, iterations, sorted({v for row in rows for v in row}), edges)
@@ -152,7 +153,7 @@ def output(name, path):
 
 
 def array(values):
-    """Get values as PostgreSQL reads an array."""
+    """Format values as a PostgreSQL array."""
     return "{%s}" % ",".join(f"{value:.10g}".replace("inf", "Infinity") if isinstance(value, float) else str(value) for value in values)
 
 
@@ -175,9 +176,9 @@ def main():
     for graph, said in graphs:
         ours = answers(graph)
         for name in said:
-            assert sorted(said[name]) == graph.vertices, f"{graph.name}, {name}: an output of other vertices"
+            assert sorted(said[name]) == graph.vertices, f"{graph.name}, {name}: the output has different vertices"
             if not same(name, graph.vertices, ours[name], said[name]):
-                print(f"{graph.name}: the formula of {name} says something else", file=sys.stderr)
+                print(f"{graph.name}: the formula of {name} has a different result", file=sys.stderr)
     write(sys.stdout, graphs)
 
 

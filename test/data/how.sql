@@ -1,4 +1,4 @@
--- What a call found, and that it was right; why, where it was for the call alone.
+-- The source of the graph, whether the answer is correct, and why the graph is private if it is.
 CREATE FUNCTION how(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	checked record;

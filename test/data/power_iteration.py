@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Writes test/data/power_iteration.csv: centralities as networkx has them, of karate club, Florentine families, Les Miserables and random graphs.
+"""Writes test/data/power_iteration.csv: centralities by networkx of the karate club, Florentine
+families, Les Miserables and random graphs.
 
     pip install networkx==3.6.1 scipy==1.17.1
     python3 test/data/power_iteration.py > test/data/power_iteration.csv
 
-A row is a graph in one direction: its edges, and of each vertex, in ascending order, what networkx gives. A column is empty where that is
-nothing in particular: hubs where the largest singular value is not well apart, eigenvectors that the iteration does not find. networkx has
-one edge from a vertex to another, whose weight is the sum over all rows.
+A row is a graph in one direction: its edges, and the values of networkx for its vertices in
+ascending order. A column is empty if the result is not well defined: hubs if the largest singular
+value is not well separated, eigenvectors that the iteration does not find. networkx has one edge
+between two vertices, whose weight is the sum over all rows.
 """
 import csv
 import os
@@ -26,7 +28,7 @@ def known(name):
 
 
 def made(seed):
-    """Make a random graph, with repeats and loops."""
+    """Create a random graph, with duplicates and loops."""
     random.seed(seed)
     n = random.randint(3, 14)
     edges = [(random.randint(1, n), random.randint(1, n), float(random.choice((1, 1, 2, 3, 0.5)))) for _ in range(random.randint(n, 4 * n))]
@@ -34,7 +36,7 @@ def made(seed):
 
 
 def hits(graph, matrix):
-    """Get hubs and authorities where they are well defined."""
+    """Get hubs and authorities if they are well defined."""
     singular = np.linalg.svd(matrix, compute_uv=False)
     if len(singular) < 3 or singular[1] > 0.97 * singular[0]:
         return None, None
@@ -42,7 +44,7 @@ def hits(graph, matrix):
 
 
 def eigenvector(graph):
-    """Get eigenvector centralities where the iteration finds them."""
+    """Get eigenvector centralities if the iteration finds them."""
     try:
         return nx.eigenvector_centrality(graph, max_iter=3000, tol=1e-15, weight='weight')
     except nx.PowerIterationFailedConvergence:
@@ -50,7 +52,7 @@ def eigenvector(graph):
 
 
 def text(values):
-    """Write what vertices have as an array."""
+    """Format the values of vertices as an array."""
     return '' if values is None else '{' + ','.join('%.12g' % abs(values[v]) for v in sorted(values)) + '}'
 
 

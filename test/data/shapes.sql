@@ -5,7 +5,7 @@
 CREATE FUNCTION pick(i bigint, seed bigint, n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
   'SELECT (hashint8extended(i, seed) & 9223372036854775807) % n';
 
--- A query for the ends of each shape.
+-- A query for the endpoints of each shape.
 CREATE TABLE shapes (shape text, edges text);
 INSERT INTO shapes VALUES
   ('one edge',    'SELECT 3, 4'),
@@ -28,7 +28,7 @@ INSERT INTO shapes VALUES
   ('lists 31 33', 'SELECT i, 20 + pick(j, i, 90) FROM generate_series(0, 14) i, generate_series(1, 31 + i % 3) j'
                   ' UNION ALL SELECT 20 + i, i FROM generate_series(0, 14) i');
 
--- Keys: small, shifted below zero, beyond 32 bits, and hashed over all 64 bits.
+-- Keys: small, negative, beyond 32 bits, and hashed to 64 bits.
 CREATE TABLE keys (kind text, type text, key text);
 INSERT INTO keys VALUES
   ('int2',   'smallint', '%1$s'),
@@ -36,7 +36,7 @@ INSERT INTO keys VALUES
   ('int8',   'bigint',   '(%1$s - 150) * 9007199254740993'),
   ('hashed', 'bigint',   'CASE %1$s WHEN 0 THEN -9223372036854775808 WHEN 1 THEN 9223372036854775807 ELSE hashint8extended(%1$s, 99) END');
 
--- Weights of edge i: with zeros, of every storage type, with sums that round, and with edges that cannot be passed.
+-- Weights of edge i: with zeros, of every storage type, with sums that round, and with impassable edges.
 CREATE TABLE weights (kind text, weight text);
 INSERT INTO weights VALUES
   ('zeros',      'pick(i, 51, 4)::smallint'),
@@ -47,14 +47,14 @@ INSERT INTO weights VALUES
   ('numeric',    '(pick(i, 57, 100000) / 1000.0)::numeric(9, 3)'),
   ('impassable', 'CASE WHEN pick(i, 58, 4) = 0 THEN ''Infinity'' ELSE 0.1::float8 * pick(i, 59, 50) END');
 
--- Make the table e(src, dst, weight) of a shape with kinds of keys and weights.
+-- Create the table e(src, dst, weight) of a shape with kinds of keys and weights.
 CREATE FUNCTION make_graph(shapes, keys, weights) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('CREATE TABLE e AS SELECT (%1$s)::%3$s AS src, (%2$s)::%3$s AS dst, %5$s AS weight'
                  ' FROM (SELECT a, b, row_number() OVER (ORDER BY a, b) AS i FROM (%4$s) g(a, b)) n ORDER BY hashint8extended(i, 60)',
                  format($2.key, 'a::bigint'), format($2.key, 'b::bigint'), $2.type, $1.edges, $3.weight);
 END $$;
--- Every shape with some kinds, so that all pairs of shape and weight and all pairs of key and weight come up over the numbers of a turn.
+-- Every shape with some kinds, so that all pairs of shape and weight and all pairs of key and weight occur over the numbers of a round.
 CREATE FUNCTION combinations(turn int) RETURNS TABLE (s shapes, k keys, w weights) LANGUAGE sql AS $$
   SELECT s, k, w FROM (SELECT s, row_number() OVER (ORDER BY shape COLLATE "C") AS i FROM shapes s) x,
                       (SELECT w, row_number() OVER (ORDER BY kind COLLATE "C") AS j FROM weights w) y,

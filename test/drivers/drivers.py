@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Calls through the drivers of Python, with every type of argument that they pass: drivers.py SOCKET_FOLDER PORT USER
+"""Test the drivers of Python with every type of argument that they pass: drivers.py SOCKET_FOLDER PORT USER
 
-Each line is one way to call; the last line is "drivers.py: P passed, F failed".
+Each line is one call; the last line is "drivers.py: P passed, F failed".
 """
 import asyncio
 import sys
@@ -9,16 +9,16 @@ import sys
 FOLDER, PORT, USER = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 passed = failed = 0
 
-# The edges are 1 -> 2 -> 7 and 42 -> 5: what each source reaches.
+# The edges are 1 -> 2 -> 7 and 42 -> 5. Expected vertices by source:
 FROM_42 = [5, 42]
 FROM_BOTH = [1, 2, 5, 7, 42]
-# (what is passed as the source, what comes back)
+# (source argument, expected vertices)
 SOURCES = [(42, FROM_42), ('42', FROM_42), (None, []), ([1, 42], FROM_BOTH), ('{1,42}', FROM_BOTH), ([1, None, 42], FROM_BOTH),
            (2**40, []), ('{}', [])]
 
 
 def check(driver, case, call, expected):
-    """Note whether a call returns the vertices expected."""
+    """Count whether a call returns the expected vertices."""
     global passed, failed
     try:
         result = call()
@@ -30,12 +30,12 @@ def check(driver, case, call, expected):
 
 
 def vertices(rows):
-    """A source that is passed as text gives vertices as text."""
+    """A source passed as text returns vertices as text."""
     return sorted(int(row[0]) for row in rows)
 
 
 def check_dbapi(driver, execute, mark='%s', sources=SOURCES):
-    """All that a driver with placeholders must do; execute(sql, parameters) returns rows."""
+    """Test a driver with placeholders; execute(sql, parameters) returns rows."""
     def run(sql, *parameters):
         return lambda: vertices(execute(sql.replace('?', mark), parameters))
 
@@ -116,7 +116,7 @@ def pg8000_():
 
 
 async def asyncpg_():
-    """The server says of which type a parameter is: an untyped source is text. With a cast it is what the cast says."""
+    """The server infers parameter types: an untyped source is text, and a cast sets the type."""
     import asyncpg
     connection = await asyncpg.connect(host=FOLDER, port=PORT, user=USER, database='postgres')
     loop = asyncio.get_running_loop()

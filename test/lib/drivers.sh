@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# The kind `drivers` of test/run: the drivers of Python and Java against a server of their own. Sourced by it, never run.
+# Tests of kind `drivers` of test/run: the drivers of Python and Java against a private server.
+# Sourced, not run.
 
 # Install the drivers: Java's from Debian, Python's into a folder of this run.
 install_jdbc() { install_missing default-jdk-headless libpostgresql-jdbc-java python3-venv; }
@@ -7,7 +8,8 @@ install_python_drivers() {
     python3 -m venv "$WORK/venv" && timeout 300 "$WORK/venv/bin/pip" install --disable-pip-version-check -q -r "$ROOT/test/drivers/requirements.txt"
 }
 
-# A server of their own, for pgjdbc wants TCP: on a free port of this machine alone, with a password.
+# Start a server that listens on TCP, as pgjdbc requires: on a free port of localhost, with a
+# password.
 start_drivers_server() {
     local folder=$WORK/drivers port
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])') || return
@@ -24,7 +26,8 @@ INSERT INTO edges VALUES (1, 2, 0.5, 3, 4), (2, 7, 0.25, 4, 3), (42, 5, 0.5, 4, 
 END
 }
 
-# Run one program of test/drivers, or another that ends so, within DRIVER_LIMIT seconds, and add its counts, which its last line has.
+# Run a program of test/drivers, or another that prints its counts in its last line, within
+# DRIVER_LIMIT seconds, and add the counts.
 run_driver_program() {
     local out=$WORK/$1.out status=0 ok bad
     local name=$1

@@ -1,7 +1,9 @@
 # shellcheck shell=bash
-# The kind `examples` of test/run: those of examples/ that bring a program, which compares its answers with another's. Sourced by it, never run.
+# Tests of kind `examples` of test/run: programs of examples/ that compare their answers with a
+# reference. Sourced, not run.
 
-# What examples/graphrag fetches: what it compares with, into the folder where it looks for that, and pgvector, into the copy of PostgreSQL.
+# Install the dependencies of examples/graphrag: the reference, into the folder in which it is
+# expected, and pgvector, into the copy of PostgreSQL.
 install_for_graphrag() {
     local venv=$WORK/graphrag/venv
     install_missing python3-venv && cluster_folder "$WORK/graphrag" && python3 -m venv "$venv" &&
@@ -9,7 +11,7 @@ install_for_graphrag() {
         get_pgvector "$WORK/pgvector"
 }
 
-# Run it as a user would, with a small corpus, in a folder of this run.
+# Run the example as a user would, with a small corpus, in a folder of this run.
 run_graphrag() {
     # shellcheck source=examples/graphrag/pgvector.sh
     . "$ROOT/examples/graphrag/pgvector.sh"
@@ -19,9 +21,10 @@ run_graphrag() {
     cluster_stop "$WORK/graphrag" >/dev/null
 }
 
-LIGHTRAG=1.5.7          # docs/graphrag.md says so, too
+LIGHTRAG=1.5.7          # same version as in docs/graphrag.md
 
-# Install what examples/lightrag takes. LightRAG itself wants half of a registry: its base class is had with what that imports alone.
+# Install the dependencies of examples/lightrag. LightRAG depends on a large part of the registry,
+# so only its base class and the imports of that are installed.
 install_for_lightrag() {
     local pip=$WORK/lightrag/bin/pip
     install_missing python3-venv && python3 -m venv "$WORK/lightrag" &&
@@ -48,11 +51,11 @@ run_lightrag() {
     cluster_stop "$WORK/lightrag-server" >/dev/null
 }
 
-# The two recipes for a managed server, each with two servers.
+# Run both recipes for a managed server, each with two servers.
 run_managed() {
     local recipe
     for recipe in subscriber foreign; do
-        DRIVER_LIMIT=600 run_driver_program "beside a managed server, $recipe" env PG_BINDIR="$PG_BINDIR" EMOGI_MANAGED_DIR="$WORK/managed" \
+        DRIVER_LIMIT=600 run_driver_program "example of a managed server, $recipe" env PG_BINDIR="$PG_BINDIR" EMOGI_MANAGED_DIR="$WORK/managed" \
             EMOGI_MANAGED_EDGES=50000 "$ROOT/examples/managed/run" $recipe
         EMOGI_MANAGED_DIR="$WORK/managed" "$ROOT/examples/managed/run" stop >/dev/null || true
     done

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# A server of a newer Debian, for versions that come neither as a wheel nor as source: its packages are unpacked into a folder, with the
-# libraries that they need, and its programs are told to find these. Sourced by test/versions and test/run, never run.
+# Server packages of a newer Debian, for versions available neither as a wheel nor as source: unpack
+# them into a folder with the libraries they need, and set the paths of programs to these. Sourced
+# by test/versions and test/run, not run.
 
 PACKAGED_SUITES='sid experimental'
 
-# Print the packages of a server: its own, and the libraries below them.
+# Print the packages of a server: its own, and the libraries they need.
 packages_of_server() {
     local version=$1
     printf '%s\n' "postgresql-$version" "postgresql-client-$version" "postgresql-server-dev-$version" libpq-dev zlib1g
@@ -12,7 +13,8 @@ packages_of_server() {
         "postgresql-$version" | grep -E '^lib[a-z0-9.+-]*$' | grep -vE '(-perl|-common|-bin|-modules.*|-data)$' | sort -u
 }
 
-# Download the packages, those of PostgreSQL from the newest suite that has them, and unpack them into FOLDER/root.
+# Download the packages, those of PostgreSQL from the newest suite that has them, and unpack them
+# into FOLDER/root.
 unpack_packages() {
     local version=$1 folder=$2 packages deb
     # shellcheck disable=SC2086
@@ -23,7 +25,7 @@ unpack_packages() {
     mkdir "$folder/root" && for deb in "$folder"/*.deb; do dpkg -x "$deb" "$folder/root" && rm "$deb" || return; done
 }
 
-# Have the programs below a folder use its C library and its other libraries, whichever this machine has.
+# Set the loader and library path of the programs in a folder to its own C library and libraries.
 use_own_libraries() {
     local root=$1 loader program
     loader=$(echo "$root"/usr/lib/*/ld-linux-*.so.?) && [ -e "$loader" ] || return
@@ -33,7 +35,7 @@ use_own_libraries() {
     done < <(find "$root"/usr/lib/postgresql/*/bin "$root"/usr/lib/postgresql/*/lib/pgxs/src/test -type f -perm -u+x)
 }
 
-# Have the headers and makefiles of a server, whose compiler was a newer one, ask only for what the compiler here has.
+# Remove compiler features that the local compiler lacks from a server's headers and makefiles.
 suit_compiler() {
     local header=$1 makefile=$2 flag
     sed -i -E 's/^(#define HAVE_DECL_STRLC(AT|PY)) 1/\1 0/; s/^#define HAVE_TYPEOF_UNQUAL 1//' "$header"
@@ -42,7 +44,7 @@ suit_compiler() {
     done < <(sed -nE 's/^CFLAGS = //p' "$makefile" | grep -oE -- '-W[a-z][a-z-]*(=[a-z0-9-]+)?')
 }
 
-# Get the packaged server of a version into a folder, of which HOME becomes a link.
+# Get the packaged server of a version into a folder; HOME becomes a link to it.
 get_packaged() {
     local version=$1 home=$2 root=$2.packages/root
     install_missing patchelf && unpack_packages "$version" "$home.packages" && use_own_libraries "$root" &&

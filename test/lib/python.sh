@@ -1,10 +1,12 @@
 # shellcheck shell=bash
-# The kind `python` of test/run: the package of python/, installed from its wheel into a fresh virtual environment, against a server of
-# its own. networkx's own tests are counted beside those of the package. Sourced by it, never run.
+# Tests of kind `python` of test/run: the package of python/, installed from its wheel into a new
+# virtual environment, against a private server. networkx's own tests are counted in addition to
+# those of the package. Sourced, not run.
 
 install_venv() { install_missing python3-venv; }
 
-# Make a wheel of a copy of python/, see that this leaves the copy as it is, and install the wheel with what its tests need.
+# Build a wheel from a copy of python/, check that the build does not change the copy, and install
+# the wheel with the requirements of its tests.
 install_python_package() {
     local folder=$WORK/python pip=$WORK/python/venv/bin/pip
     mkdir "$folder" && cp -r "$ROOT/python" "$folder/source" && install_venv &&
@@ -22,7 +24,7 @@ start_python_server() {
         as_cluster_user "$folder" "$PG_BINDIR/psql" -X -q -h "$folder" -d postgres -c 'CREATE EXTENSION emogi'
 }
 
-# Run pytest outside of the checkout, so that the package is the installed one.
+# Run pytest outside the checkout, so that it imports the installed package.
 run_pytest() {
     local folder=$WORK/python
     (cd "$folder" && timeout --foreground -k 10 600 env PYTHONDONTWRITEBYTECODE=1 EMOGI_ROOT="$ROOT" EMOGI_FIGURES="$folder/networkx" EMOGI_OLD_POLARS="$folder/old-polars" \
@@ -30,7 +32,8 @@ run_pytest() {
         "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider -rfE --tb=short "$folder/source/tests")
 }
 
-# Count what the last line of pytest says; anything but passed, such as an error or a skipped test, has failed.
+# Count the results in the last line of pytest. Anything but passed, such as an error or a skipped
+# test, is a failure.
 count_pytest() {
     local out=$1 status=$2 last ok other
     last=$(tail -n 1 "$out")
@@ -47,7 +50,7 @@ run_python() {
     step 'Start a server for Python' start_python_server || { add python 0 1; return 0; }
     run_pytest >"$out" 2>&1 </dev/null || status=$?
     count_pytest "$out" $status
-    # Their failures are one of those above, too.
+    # failures of these are also counted above
     if [ -s "$WORK/python/networkx" ]; then read -r ok bad <"$WORK/python/networkx" && add "networkx's own tests" "$ok" "$bad" 0; fi
     mkdir -p "$ROOT/log" && cp "$out" "$ROOT/log/" 2>/dev/null || true
     cluster_stop "$WORK/python-server" >/dev/null

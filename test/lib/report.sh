@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# What test/run counts and shows. Kinds of tests run in processes of their own, so their figures meet in a file, FIGURES: a line
-# "passed failed seconds kind" for each part of a kind.
+# Counting and reporting of test/run. Kinds of tests run in separate processes, so they append their
+# figures to the file FIGURES: a line "passed failed seconds kind" for each part of a kind.
 
 FIGURES=$WORK/figures
 
-# Add the outcome of one kind of tests, or of a part. Nothing executed is a failure: it means that the tests were not found. The
-# seconds are those since the last outcome of this process, unless they are given.
+# Add the result of a kind of tests, or of a part. No executed tests is a failure, because it means
+# that no tests were found. The seconds default to those since the last result of this process.
 add() {
     local kind=$1 ok=$2 bad=$3 seconds=${4:-$((SECONDS - ${began:-$SECONDS}))}
     if [ $((ok + bad)) = 0 ]; then
-        echo "  $kind: no test was executed"
+        echo "  $kind: no tests were executed"
         bad=1
     fi
     echo "$ok $bad $seconds $kind" >>"$FIGURES"
@@ -17,20 +17,21 @@ add() {
     printf '  %-46s %d passed, %d failed\n' "$kind" "$ok" "$bad"
 }
 
-# Note for the table at the end that a kind, or a part, could not be run here.
+# Record for the final table that a kind, or a part, could not be run here.
 add_skipped() {
     echo "  $1: skipped: $2"
     echo "0 0 0 $1 (skipped: $2)" >>"$FIGURES"
 }
 
-# Install what some tests need; without it they are skipped, which is no failure.
+# Install requirements of some tests. If this fails, the tests are skipped, which is not a failure.
 install_or_skip() {
     local what=$1
     shift
-    "$@" >>"$LOG" 2>&1 </dev/null || { add_skipped "$what" 'cannot be installed here, is a registry in reach?'; return 1; }
+    "$@" >>"$LOG" 2>&1 </dev/null || { add_skipped "$what" 'cannot be installed; is a registry reachable?'; return 1; }
 }
 
-# Print the cases and seconds of each kind, then the closing line; fail if there was a failure. A kind may have several parts.
+# Print the cases and seconds of each kind, then the final line; fail if there was a failure. A kind
+# may have several parts.
 print_figures() {
     touch "$FIGURES"
     awk '
@@ -47,10 +48,10 @@ print_figures() {
         }' "$FIGURES"
 }
 
-# Lines of a file that match, as a number.
+# Count the lines of a file that match.
 count() { grep -cE "$1" "$2" || true; }
 
-# Show a file, indented, its first or last lines.
+# Show the first or last lines of a file, indented.
 show() {
     [ ! -s "$2" ] || { echo "    ---- ${2#"$WORK"/}"; "$1" -n "$3" "$2" | sed 's/^/    | /'; }
 }

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# The kind `sanitize` of test/run: unit tests and pg_regress of builds that watch themselves. Sourced by it, never run.
+# Tests of kind `sanitize` of test/run: unit tests and pg_regress with builds that use sanitizers.
+# Sourced, not run.
 
 ADDRESS='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
 THREAD='-fsanitize=thread'
 
-# make in a copy of the checkout, with a sanitizer and without link-time optimization.
+# Run make in a copy of the checkout, with a sanitizer and without link-time optimization.
 sanitized_make() {
     local copy=$1 flags=$2
     shift 2
@@ -13,26 +14,28 @@ sanitized_make() {
         TOOL_CFLAGS="-O1 -g -Wall -Wextra -Wno-unused-parameter -std=gnu11 -Iengine -Ibench -Itest/unit -pthread $flags" "$@"
 }
 
-# Copy the checkout to WORK/NAME and build with a sanitizer there.
+# Copy the checkout to WORK/NAME and build it there with a sanitizer.
 sanitized_copy() {
     local name=$1 flags=$2
     shift 2
     copy_checkout "$WORK/$name" && sanitized_make "$WORK/$name" "$flags" "$@"
 }
 
-# Run the unit programs of a sanitized copy. What the sanitizer finds makes a program fail.
+# Run the unit programs of a sanitized copy. A finding of the sanitizer makes a program fail.
 run_sanitized_unit() {
     export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
     run_unit_programs "unit, $1" "$WORK/$1"
     unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 }
 
-# Install the library of the sanitized copy into a copy of PostgreSQL, and start a server that has the sanitizer's library loaded
-# first. PostgreSQL itself is as it is: what emogi does to its own memory, to its stack, and past the end of what the server
-# has not allocated is found; palloc's memory is not watched.
+# Install the library of the sanitized copy into a copy of PostgreSQL, and start a server with the
+# sanitizer's runtime preloaded. PostgreSQL itself is not instrumented: errors of emogi in its own
+# memory, on its stack, and outside of the server's allocations are detected; palloc's memory is not
+# monitored.
 #
-# While it starts, ASAN asks for a symbol and for the error if there is none, and glibc's text of that may be what a library that
-# is just starting waits for itself (libgpg-error does): for ever. So there is such a symbol.
+# At startup ASAN looks up an optional symbol with dlsym and then calls dlerror. The message of
+# glibc can wait for a library that is being initialized (libgpg-error), which deadlocks. Defining
+# the symbol avoids that.
 start_sanitized_server() {
     local symbol='char *swift_demangle(const char *a, unsigned long b, char *c, unsigned long *d, unsigned e) { return 0; }'
     copy_postgres "$WORK/sanitized" &&
@@ -52,7 +55,8 @@ start_server_with() {
             "$PG_BINDIR/pg_ctl" -D "$SERVER/data" -l "$SERVER/server.log" -w -t 120 start
 }
 
-# Run pg_regress against a server with the sanitized library; each finding of a process counts as a failure.
+# Run pg_regress against a server with the sanitized library; each report of a process counts as a
+# failure.
 run_sanitized_server() {
     local file found=0
     if ! make_room address_server || ! step 'Start a private server under ASAN and UBSAN' start_sanitized_server; then

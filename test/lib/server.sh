@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# What the kinds of test/run need that ask a server: a room with a copy of the tests, a server, pg_regress. Sourced by it, never run.
+# Common code for kinds of tests that need a server: a folder with a copy of the tests, a server,
+# pg_regress. Sourced, not run.
 
-# Make a folder for one kind of tests, with a copy of the tests that the server's account may read and write, TREE, and have
-# SERVER name the place of a server. A test without an expected file gets an empty one in the copy: it fails by itself, where
-# pg_regress would give up.
+# Create a folder for a kind of tests, with a copy of the tests, TREE, that the server's account can
+# read and write. SERVER is the folder for a server. A test without an expected file gets an empty
+# one in the copy, so that only this test fails; otherwise pg_regress would stop.
 make_room() {
     local test name
     ROOM=$WORK/$1 TREE=$WORK/$1/tree SERVER=$WORK/$1/server
@@ -15,7 +16,7 @@ make_room() {
     chown -R "$(cluster_user)" "$ROOM"
 }
 
-# Start the room's server; arguments are further lines of its configuration.
+# Start the server of the folder; arguments are additional lines of its configuration.
 start_server() {
     cluster_folder "$SERVER" &&
         cluster_create "$SERVER" "$(cluster_user)" \
@@ -23,21 +24,21 @@ start_server() {
         cluster_start "$SERVER"
 }
 
-# `make installcheck` in the room, by the server's account; arguments leave out the other kinds.
+# Run `make installcheck` in the folder, as the server's account; arguments exclude the other kinds.
 installcheck() {
     as_cluster_user "$TREE" env PGHOST="$SERVER" PGUSER="$(cluster_user)" PGDATABASE=postgres TMPDIR="$ROOM/t" \
         timeout --foreground -k 10 "$LIMIT" \
         make --no-print-directory PG_CONFIG="$PG_BINDIR/pg_config" NVCC= installcheck "$@"
 }
 
-# Show what the server's log says of processes that died, if any did.
+# Show what the server's log reports about crashed processes, if any.
 show_crashes() {
     grep -E -A 3 'PANIC|TRAP|was terminated by signal|server process .* exited with' "$SERVER/server.log" >"$ROOM/crashes" || true
     show head "$ROOM/crashes" 40
 }
 
-# Leave what the tests of the room printed where `make installcheck` would have left it in the checkout, and the server's log in
-# log/. A checkout that cannot be written is no failure.
+# Copy the tests' output to the place where `make installcheck` would have written it in the
+# checkout, and the server's log to log/. Ignores a read-only checkout.
 keep() {
     local item
     for item in "$@"; do
@@ -46,10 +47,11 @@ keep() {
 }
 keep_log() { mkdir -p "$TREE/log" && cp "$SERVER/server.log" "$TREE/log/${ROOM##*/}.log" && keep log; }
 
-# Remove what an earlier run has left there.
+# Remove the output of an earlier run.
 forget() { (cd "$ROOT" && rm -rf "$@" 2>/dev/null) || true; }
 
-# Count the lines of pg_regress, as version 15 or as version 16 and later prints them, and show the differences.
+# Count the results of pg_regress, in the format of version 15 or of 16 and later, and show the
+# differences.
 run_pg_regress() {
     local kind=$1 out=$ROOM/out status=0 ok bad diffs
     shift
@@ -57,7 +59,7 @@ run_pg_regress() {
     installcheck "$@" >"$out" 2>&1 </dev/null || status=$?
     ok=$(count '^(test .* \.\.\. ok |ok [0-9]+ )' "$out")
     bad=$(count '^(test .* \.\.\. (FAILED|failed) |not ok [0-9]+ )' "$out")
-    [ $status != 124 ] || echo "  $kind: not done after $LIMIT s"
+    [ $status != 124 ] || echo "  $kind: timed out after $LIMIT s"
     [ $status = 0 ] || [ "$bad" != 0 ] || bad=1
     if [ "$bad" != 0 ] || [ "$ok" = 0 ]; then
         show tail "$out" 30
@@ -75,8 +77,8 @@ run_regress() {
     keep results regression.diffs regression.out
 }
 
-# The tests of pg_regress without shared_preload_libraries, from PostgreSQL 17 on. Those with differences pass if all of these are by
-# design; the others are printed.
+# Run pg_regress without shared_preload_libraries (PostgreSQL 17 and later). Tests with differences
+# pass if all differences are expected; others are printed.
 run_trial() {
     local out ok bad
     if [ "$("$PG_BINDIR/postgres" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/')" -lt 17 ]; then

@@ -1,14 +1,15 @@
 # shellcheck shell=bash
-# Kinds of tests side by side: each is a process group of its own, so that it can be ended with all that it started.
+# Run kinds of tests in parallel. Each is a process group, so that all its processes can be
+# terminated.
 
-declare -A LANES=()     # what runs: names by process group
+declare -A LANES=()     # running groups: names by process group
 
-# Run a function with each argument by itself, side by side. What one printed is shown when it has ended; one that ends before it
-# has counted has failed.
+# Run a function with each argument in parallel. Shows the output of each when it ends. A process
+# that ends before it has counted its results has failed.
 side_by_side() {
     local function=$1 name done status
     shift
-    [ $# -lt 2 ] || echo "  Side by side: $*"
+    [ $# -lt 2 ] || echo "  In parallel: $*"
     for name in "$@"; do
         set -m
         (set +m; began=$SECONDS LOG=$WORK/$name.log; "$function" "$name") >"$WORK/$name.shown" 2>&1 </dev/null &
@@ -25,7 +26,8 @@ side_by_side() {
     done
 }
 
-# End what still runs: with a signal that lets TAP tests stop their servers, and without mercy 10 seconds later.
+# Terminate running groups: with a signal that lets TAP tests stop their servers, and with SIGKILL
+# 10 seconds later.
 end_side_by_side() {
     local lane signal
     for signal in TERM KILL; do

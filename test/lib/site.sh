@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# The kind `site` of test/run: the manual as a web site, and what packaging/site/check notices. Sourced by it.
+# Tests of kind `site` of test/run: the web site of the manual, and the errors detected by
+# packaging/site/check. Sourced, not run.
 
 install_for_site() { install_missing python3-venv && timeout 300 "$ROOT/packaging/site/build" --install; }
 
-# Check a site of two pages, the first with the given text. Succeed if the complaint is this one, or if there is none and
-# it is empty.
+# Check a site of two pages, the first with the given text. Succeed if the message is the expected
+# one, or if none is expected and there is none.
 site_check_says() {
     local complaint=$1 text=$2 folder=$WORK/small-site said status=0
     mkdir -p "$folder/docs" && echo "<p id='here'>$text</p>" >"$folder/index.html" &&
@@ -27,7 +28,7 @@ run_site() {
     site_case site_check_says 'loads https://example.org/a.js' '<script src="https://example.org/a.js"></script>'
     site_case site_check_says 'loads //example.org/a.css' '<link href="//example.org/a.css" rel="stylesheet">'
     if install_or_skip 'the web site itself' install_for_site; then
-        site_case step 'Make the web site of the manual' timeout 600 "$ROOT/packaging/site/build" "$WORK/site"
+        site_case step 'Build the web site of the manual' timeout 600 "$ROOT/packaging/site/build" "$WORK/site"
     fi
     add site $ok $bad
 }

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The kind `tap` of test/run: the files of test/t, several at once, and then those that want the machine for themselves.
-# Sourced by it, never run.
+# Tests of kind `tap` of test/run: the files of test/t, several in parallel, and then those that
+# must run alone. Sourced, not run.
 
-TAP_JOBS=4              # on two processors: they wait more than they reckon
+TAP_JOBS=4              # for two CPUs: tests wait more than they compute
 
-# Print the TAP files that run with nothing beside them, one a line, each with its reason.
+# Print the TAP files that must run alone, one per line, each with its reason.
 tap_alone() {
     cat <<'END'
 011_cache_stress    asks for so many checks a second, and finds more the more there are
@@ -14,15 +14,17 @@ tap_alone() {
 END
 }
 
-# Have a variable name a program of a package that is unpacked and not installed, if it is not there; further arguments are packages that it needs.
+# Set a variable to a program of a package that is unpacked but not installed, unless the program
+# exists; further arguments are packages that it depends on.
 find_program() {
     local variable=$1 package=$2 program=$3
     shift 3
     [ ! -x "$program" ] && am_root && apt-cache show "$package" >/dev/null 2>&1 || return 0
-    ! step "Get $package, to try with" unpack_peer "$WORK/$package" "$package" "$@" || export "$variable=$WORK/$package$program"
+    ! step "Get $package, for tests" unpack_peer "$WORK/$package" "$package" "$@" || export "$variable=$WORK/$package$program"
 }
 
-# Get what some TAP files try emogi with, where it can be had without asking: they skip what is not there.
+# Get other programs that TAP files test against, if available without questions. Tests skip missing
+# programs.
 install_for_tap() {
     install_peer "postgresql-$PG_MAJOR-pgrouting"
     install_peer "postgresql-$PG_MAJOR-cron"
@@ -31,7 +33,7 @@ install_for_tap() {
     find_program EMOGI_PROMTOOL prometheus /usr/bin/promtool
 }
 
-# Print the TAP files that run alone, or those that run together.
+# Print the TAP files that run alone, or those that run in parallel.
 tap_files() {
     local file where
     for file in "$ROOT"/test/t/*.pl; do
@@ -41,7 +43,7 @@ tap_files() {
     done
 }
 
-# Show what a failed TAP file said and the end of its log.
+# Show the output of a failed TAP file and the end of its log.
 show_tap_failures() {
     local out=$1 file
     awk '/^\[.*test\/t\// { file = $2 "\n" } /^(not ok|#)/ && shown++ < 100 { print "    | " file $0; file = "" }' "$out"
@@ -51,12 +53,13 @@ show_tap_failures() {
     show tail "$out" 20
 }
 
-# Build a module of something that is not there, false GPUs or the settings of Citus, and put it where its test looks.
+# Build a module that replaces missing software, fake GPUs or the settings of Citus, and install it
+# where its test expects it.
 build_fake() {
     emogi_make -s "build/fake_$1.so" >&2 && install -m 755 "$ROOT/build/fake_$1.so" "$TREE/test/fake_$1.so"
 }
 
-# Run TAP files, so many at once, and add what they count, as tap or by another name.
+# Run TAP files, a number of them in parallel, and add their counts, as tap or by another name.
 run_prove() {
     local room=$1 jobs=$2 files=$3 name=${4:-tap} out status=0 ok bad
     make_room "$room" || { add "$name" 0 1; return 0; }
@@ -67,7 +70,7 @@ run_prove() {
     grep -viE '# skip' "$out" >"$out.counted" || true
     ok=$(count '^ok [0-9]+' "$out.counted")
     bad=$(count '^not ok [0-9]+' "$out.counted")
-    [ $status != 124 ] || echo "  $name: not done after $LIMIT s"
+    [ $status != 124 ] || echo "  $name: timed out after $LIMIT s"
     [ $status = 0 ] || [ "$bad" != 0 ] || bad=1
     grep -iE '(skipped: |# skip)' "$out" | sed 's/^/    skipped: /' || true
     if [ "$bad" != 0 ] || [ "$ok" = 0 ]; then show_tap_failures "$out"; fi

@@ -1,22 +1,23 @@
 # shellcheck shell=bash
-# The kind `unit` of test/run: the programs of test/unit, which need no server. Sourced by it, never run.
+# Tests of kind `unit` of test/run: the programs of test/unit, which need no server. Sourced, not
+# run.
 
-# Run one program of build/unit of a folder; its output goes to WORK/NAME.out. Print "P F" and what else there is to say; its last
-# line is "NAME: P passed, F failed".
+# Run one program of build/unit of a folder; its output is written to WORK/NAME.out. Prints "P F"
+# and a message if it failed. The program's last line must be "NAME: P passed, F failed".
 run_unit_program() {
     local folder=$1 out=$WORK/$2.out status=0 ok bad
     (cd "$folder" && timeout --foreground "$LIMIT" "build/unit/$2") >"$out" 2>&1 </dev/null || status=$?
     read -r ok bad < <(sed -nE 's/^[^ ]+: ([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$out" | tail -n 1) || true
     if [ -z "${bad:-}" ]; then
-        echo "0 1 ended with status $status and without a count"
+        echo "0 1 exited with status $status without a count"
     elif [ "$status" != 0 ] && [ "$bad" = 0 ]; then
-        echo "$ok 1 ended with status $status"
+        echo "$ok 1 exited with status $status"
     else
         echo "$ok $bad"
     fi
 }
 
-# Run the programs of a folder, as many at once as there are processors, and add their counts.
+# Run the programs of a folder, one per CPU in parallel, and add their counts.
 run_unit_programs() {
     local kind=$1 folder=$2 source name ok bad why sum_ok=0 sum_bad=0
     for source in "$ROOT"/test/unit/test_*.c; do

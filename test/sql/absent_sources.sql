@@ -1,5 +1,6 @@
--- Paths from keys that no row has: a call that has read the new rows of its transaction answers without adding them to its
--- overlay, and a later call adds them all. Every answer is compared with a recursive CTE.
+-- Paths from keys that no row has: after a call has read the new rows of its transaction, such a
+-- call is answered without adding them to its overlay, and a later call adds them all. Every answer
+-- is compared with a recursive CTE.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 SET emogi.engine = auto;
@@ -10,7 +11,7 @@ CREATE TABLE tree (boss text, person text);
 INSERT INTO tree SELECT 'p' || i / 3, 'p' || i FROM generate_series(1, 2000) i;
 CREATE INDEX ON tree (boss);
 
--- The length of a shortest path, NULL if there is none.
+-- The length of a shortest path, or NULL if there is none.
 CREATE FUNCTION ours(v text, w text) RETURNS int LANGUAGE sql VOLATILE AS
 $$ SELECT max(seq) - 1 FROM emogi_shortest_path('tree(boss, person)', v, w) $$;
 CREATE FUNCTION theirs(v text, w text) RETURNS int LANGUAGE sql VOLATILE AS $$
@@ -28,7 +29,8 @@ END $$;
 SELECT count(*) FROM emogi_prewarm('tree(boss, person)', 'out', false, true);
 CALL compare('before', 'p1', 'p500');
 
--- A trigger that searches before each row: the new person is in no row, but the boss may be below it in the end.
+-- A trigger that searches before each row: no row has the new person, but the boss may finally be
+-- below it.
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF ours(new.person, new.boss) IS DISTINCT FROM theirs(new.person, new.boss) THEN
@@ -41,7 +43,7 @@ BEGIN
 END $$;
 CREATE TRIGGER refuse BEFORE INSERT ON tree FOR EACH ROW EXECUTE FUNCTION refuse();
 
--- Many rows of new keys, the search for one of which needs all of them; then a cycle.
+-- Many rows with new keys; the search for one of them needs all. Then a cycle.
 BEGIN;
 INSERT INTO tree SELECT 'n' || i - 1, 'n' || i FROM generate_series(1, 25) i;
 CALL compare('chain', 'n0', 'n25');
@@ -56,7 +58,7 @@ CALL compare('two bosses', 'm7', 'n25');
 ROLLBACK;
 CALL compare('after', 'n0', 'n25');
 
--- Sources from which no edge leads on: their target is not looked up, unless it is the source itself.
+-- Sources without outgoing edges: their target is not looked up, unless it is the source itself.
 CREATE FUNCTION hops(v text, w text, direction text) RETURNS int LANGUAGE sql VOLATILE AS
 $$ SELECT max(seq) - 1 FROM emogi_shortest_path('tree(boss, person)', v, w, direction) $$;
 BEGIN;
@@ -80,7 +82,7 @@ ROLLBACK TO s;
 SELECT hops('{p1,p2}', 'below', 'out');
 ROLLBACK;
 
--- Rows, searches from keys with and without rows, savepoints and rollbacks in any order.
+-- Rows, searches from keys with and without rows, savepoints and rollbacks in random order.
 SELECT setseed(0.25);
 DO $$
 DECLARE
@@ -115,7 +117,7 @@ BEGIN
 END $$;
 CALL compare('at the end', 'p1', 'x7');
 
--- All calls of the transaction but the first few have used the overlay of its own rows.
+-- All but the first few calls of the transaction have used the overlay of its own rows.
 BEGIN;
 INSERT INTO tree SELECT 'p9', 'z' || i FROM generate_series(1, 100) i;
 COMMIT;

@@ -1,4 +1,5 @@
--- What is asked of the whole graph without a source: strong components, triangles, clustering, cores, label propagation and degrees, against plain SQL.
+-- Functions of the whole graph without a source: strong components, triangles, clustering, cores,
+-- label propagation and degrees, compared with plain SQL.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -16,13 +17,13 @@ SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS type
 
 CREATE TABLE edges (src bigint, dst bigint, weight float8);
 
--- Strong components by closure.
+-- Strong components by transitive closure.
 CREATE FUNCTION closure_scc() RETURNS TABLE (vertex bigint, component bigint) LANGUAGE sql AS $$
   WITH RECURSIVE v AS (SELECT src AS v FROM edges WHERE src + dst IS NOT NULL UNION SELECT dst FROM edges WHERE src + dst IS NOT NULL),
     r(a, b) AS (SELECT v, v FROM v UNION SELECT a, dst FROM r JOIN edges ON src = b WHERE dst IS NOT NULL)
   SELECT x.a, min(x.b) FROM r x JOIN r y ON y.a = x.b AND y.b = x.a GROUP BY x.a $$;
 
--- Neighbours of the simple graph: undirected, or as edges lead.
+-- Neighbours in the simple graph: undirected, or along edges.
 CREATE VIEW both_ways AS SELECT DISTINCT a, b FROM (SELECT src AS a, dst AS b FROM edges UNION ALL SELECT dst, src FROM edges) e WHERE a <> b;
 CREATE VIEW one_way AS SELECT DISTINCT src AS a, dst AS b FROM edges WHERE src <> dst;
 CREATE VIEW vertices AS SELECT src AS v FROM edges WHERE src + dst IS NOT NULL UNION SELECT dst FROM edges WHERE src + dst IS NOT NULL;
@@ -35,7 +36,7 @@ CREATE FUNCTION plain_lcc(directed boolean) RETURNS TABLE (vertex bigint, coeffi
     d AS (SELECT v, (SELECT count(*) FROM n WHERE a = v) AS d FROM vertices)
   SELECT v, CASE WHEN d < 2 THEN 0 ELSE (SELECT count(*) FROM n x JOIN l ON l.a = x.b JOIN n y ON y.a = v AND y.b = l.b WHERE x.a = v)::float8 / (d * (d - 1)) END FROM d $$;
 
--- Cores by taking away what has too few neighbours, for each k.
+-- Cores by repeatedly removing vertices with too few neighbours, for each k.
 CREATE FUNCTION plain_core() RETURNS TABLE (vertex bigint, core int) LANGUAGE plpgsql AS $$
 DECLARE
   k int := 0;
@@ -71,7 +72,7 @@ CREATE FUNCTION plain_degree(way text) RETURNS TABLE (vertex bigint, degree bigi
   SELECT v, count(w), coalesce(sum(w), 0) FROM vertices LEFT JOIN (SELECT src AS a, weight AS w FROM edges WHERE way <> 'in' AND src + dst IS NOT NULL
     UNION ALL SELECT dst, weight FROM edges WHERE way <> 'out' AND src + dst IS NOT NULL AND NOT (way = 'both' AND src = dst)) e ON a = v GROUP BY v $$;
 
--- Compare both answers, row by row; coefficients to the last bit.
+-- Compare both answers, row by row; coefficients bitwise.
 CREATE FUNCTION differences(ours text, plain text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   n bigint;
@@ -81,7 +82,8 @@ BEGIN
   RETURN n;
 END $$;
 
--- Random graphs of up to 14 vertices and 67 edges, with loops, repeats, NULL ends and weights of quarters, and the empty one.
+-- Random graphs of up to 14 vertices and 67 edges, with loops, duplicates, NULL endpoints and
+-- multiples of 1/4 as weights, and the empty one.
 CREATE PROCEDURE compare(seeds int) LANGUAGE plpgsql AS $$
 DECLARE
   pairs text[] := ARRAY['emogi_scc(''edges'')', 'closure_scc()', 'emogi_triangles(''edges'')', 'plain_triangles()', 'emogi_lcc(''edges'')', 'plain_lcc(false)',
@@ -119,7 +121,7 @@ SELECT vertex || ':' || component FROM emogi_scc_text('named');
 SELECT vertex, coefficient FROM emogi_lcc_text('named', 'out') WHERE coefficient > 0;
 SELECT count(*) FROM emogi_core_uuid('SELECT md5(src::text)::uuid AS src, md5(dst::text)::uuid AS dst FROM test_analytics.edges WHERE src IS NOT NULL');
 SELECT * FROM emogi_degree('edges'::regclass, 'in') WHERE degree > 1 ORDER BY strength DESC, vertex LIMIT 2;
--- Degrees of given vertices are found by the session itself, of a graph that has changed, too.
+-- Degrees of given vertices are computed in the backend, also for a graph that has changed.
 SET emogi.engine = auto;
 SET emogi.incremental_min_size = '1GB';
 SELECT * FROM emogi_degree('edges(src, dst)') WHERE vertex IN (5, 9, 77, NULL);
@@ -130,7 +132,7 @@ SELECT * FROM emogi_degree('edges') WHERE vertex IN (5, 9, 77, 100);
 SELECT * FROM emogi_degree_text('named', 'both') WHERE vertex = 'v5';
 SELECT DISTINCT engine FROM (SELECT engine FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 4) r;
 RESET emogi.incremental_min_size;
--- keys of queries that a condition's text is not turned into: the rows are looked at
+-- keys of queries for which a condition is not pushed down as a key: the rows are filtered
 SELECT * FROM emogi_degree_text('SELECT src::numeric, dst::numeric FROM edges', 'both') WHERE vertex = '5';
 SELECT * FROM emogi_degree_text('SELECT ROW(src, 1), ROW(dst, 1) FROM edges', 'both') WHERE vertex IN ('(5,1)', '(9,1)', '(77,1)');
 DELETE FROM edges WHERE weight = 4;
@@ -148,7 +150,7 @@ SELECT function, rows FROM emogi_runs ORDER BY id DESC LIMIT 1 OFFSET 2;
 SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_core('edges') WHERE core >= 2;
 
--- What is refused.
+-- Errors.
 SELECT * FROM emogi_cdlp('edges', 0);
 SELECT * FROM emogi_cdlp('edges', NULL, 'sideways');
 SELECT * FROM emogi_lcc('edges', 'sideways');

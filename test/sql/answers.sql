@@ -1,4 +1,5 @@
--- Who answers a call: what EXPLAIN (VERBOSE) says before it is what emogi_runs says after it, with the same reason.
+-- The execution method of calls: EXPLAIN (VERBOSE) before a call shows the same as emogi_runs after
+-- it, with the same reason.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_answers;
@@ -9,7 +10,7 @@ SET emogi.enable_cache = on;
 \pset tuples_only on
 \pset null '(null)'
 
--- A grid of 100 x 100, on which paths are long, and a table that can be searched by index.
+-- A grid of 100 x 100 with long paths, and a table that can be searched by index.
 CREATE TABLE grid AS
   SELECT g AS src, n AS dst, 1 + (g * 7919 + n * 31) % 997 / 100.0::float8 AS weight
   FROM generate_series(0, 9999) g, LATERAL (VALUES (g + 1, g % 100 < 99), (g - 1, g % 100 > 0), (g + 100, g < 9900), (g - 100, g >= 100)) v(n, is_edge)
@@ -20,7 +21,7 @@ CREATE INDEX ON wide (src);
 ANALYZE grid;
 ANALYZE wide;
 
--- The line of EXPLAIN, and after a run the engine, the reason and the rows.
+-- The line of EXPLAIN, and after execution the engine, the reason and the rows.
 CREATE FUNCTION forecast(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
@@ -76,19 +77,19 @@ CALL compare($$SELECT * FROM emogi_degree('wide') WHERE vertex = 7$$);
 SELECT emogi_evict() > 0 AS evicted;
 CALL compare_graph($$SELECT * FROM emogi_similarity('wide', pairs => 'VALUES (7, 8), (9, 10)')$$);
 RESET emogi.enable_index_search;
--- components, from the second call on from those of the first
+-- components, from the second call on derived from those of the first
 CALL compare($$SELECT * FROM emogi_cc('grid')$$);
 CALL compare($$SELECT * FROM emogi_cc('grid')$$);
 CALL compare($$SELECT * FROM emogi_cc('grid') WHERE vertex = 17$$);
 SET emogi.enable_local_search = off;
 CALL compare($$SELECT * FROM emogi_cc('grid')$$);
 RESET emogi.enable_local_search;
--- rows of a few vertices: of few edges, and of a component that is the whole graph
+-- rows of a few vertices: with few edges, and in a component that is the whole graph
 CALL compare($$SELECT * FROM emogi_triangles('grid') WHERE vertex = 17$$);
 CALL compare($$SELECT * FROM emogi_articulation_points('grid') WHERE vertex IN (17, 18)$$);
 CALL compare($$SELECT * FROM emogi_core('grid') WHERE vertex = 17$$);
 CALL compare($$SELECT * FROM emogi_triangles('grid')$$);
--- a path near, a path far, and one by a hierarchy
+-- a short path, a long path, and a path by a hierarchy
 CALL compare($$SELECT * FROM emogi_shortest_path('grid', 0, 2)$$);
 SET emogi.enable_contraction = off;
 CALL compare($$SELECT * FROM emogi_shortest_path('grid', 0, 9999)$$);

@@ -1,4 +1,4 @@
--- What emogi_bfs answers on graphs small enough to check by eye.
+-- Answers of emogi_bfs on graphs small enough to verify manually.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -12,11 +12,11 @@ SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get
        provolatile, proparallel, prosecdef, proleakproof, proretset
   FROM pg_proc WHERE proname = 'emogi_bfs' ORDER BY proargtypes;
 
--- Rows come in ascending vertex order, so one line shows an answer.
+-- Rows are in ascending vertex order, so one line shows an answer.
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
--- 1 -> 2 -> 3 -> 4 -> 1 is a ring, 5 leads into it, 6 and 7 are apart.
+-- 1 -> 2 -> 3 -> 4 -> 1 is a cycle, 5 leads into it, 6 and 7 are separate.
 CREATE TABLE ring (src bigint, dst bigint);
 INSERT INTO ring VALUES (4, 1), (3, 4), (2, 3), (1, 2), (5, 1), (6, 7);
 SELECT * FROM emogi_bfs('ring', 1);
@@ -48,7 +48,7 @@ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('ring', 1, 1, 'bot
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs(source => 5, graph => 'ring', direction => 'out', max_depth => 2);
 SELECT count(*) FROM emogi_bfs('ring', 99, 0);
 
--- Many sources: the nearest counts.
+-- Several sources: the nearest counts.
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('ring', ARRAY[1, 3]);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('ring', ARRAY[5, 6]);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('ring', ARRAY[3]);
@@ -80,7 +80,7 @@ SELECT count(*) FROM emogi_bfs('loops', 0);
 INSERT INTO loops VALUES (7, 7), (8, 8);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('loops', ARRAY[7, 8]);
 
--- An edge with a NULL end is none: 9, 10 and 11 are no vertices.
+-- A row with a NULL endpoint is not an edge: 9, 10 and 11 are not vertices.
 CREATE TABLE holes (src int, dst int);
 INSERT INTO holes VALUES (1, 2), (1, NULL), (NULL, 1), (NULL, NULL), (9, NULL), (NULL, 10), (2, 3), (11, NULL);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('holes', 1);
@@ -89,14 +89,14 @@ SELECT count(*) FROM emogi_bfs('holes', ARRAY[0, 9, 10, 11]::bigint[], direction
 DELETE FROM holes WHERE src IS NOT NULL AND dst IS NOT NULL;
 SELECT count(*) FROM emogi_bfs('holes', 1);
 
--- Duplicate edges and self-loops change no level; both directions of an edge may be stored.
+-- Duplicate edges and self-loops do not change levels; both directions of an edge may be stored.
 CREATE TABLE multi (src int, dst int);
 INSERT INTO multi VALUES (1, 2), (1, 2), (1, 2), (2, 2), (2, 1), (2, 3), (2, 3), (1, 1), (3, 4), (1, 3);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('multi', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('multi', 4, direction => 'in');
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('multi', 4, direction => 'both');
 
--- The shorter of two ways counts, whichever edge is stored first.
+-- The shorter of two paths counts, whichever edge is stored first.
 CREATE TABLE ways (src int, dst int);
 INSERT INTO ways VALUES (1, 2), (2, 3), (3, 4), (4, 5), (1, 5), (5, 6), (1, 6), (6, 7), (4, 7);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('ways', 1);
@@ -116,7 +116,8 @@ SELECT count(*), min(vertex), max(vertex), max(level), bool_and(level = 2001 - v
 SELECT count(*), min(vertex), max(vertex), max(level), bool_and(level = abs(vertex - 700)) FROM emogi_bfs('chain', 700, direction => 'both');
 SELECT count(*), min(vertex), max(vertex), max(level) FROM emogi_bfs('chain', 700, 1000);
 
--- Lists of 0, 1, 31, 32, 33 and more edges, so that lists start off every boundary: vertex d has d edges to d * 1000 + 1 .. d.
+-- Lists of 0, 1, 31, 32, 33 and more edges, so that lists start at all alignments: vertex d has d
+-- edges to d * 1000 + 1 .. d.
 CREATE TABLE degrees AS
   SELECT d AS src, d * 1000 + i AS dst FROM unnest(ARRAY[1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]) d, generate_series(1, d) i
   UNION ALL SELECT 0, unnest(ARRAY[1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]);
@@ -125,7 +126,7 @@ SELECT vertex / 1000 AS list, count(*), min(vertex), max(vertex) FROM emogi_bfs(
 SELECT s AS list, count(*), min(vertex) FILTER (WHERE level = 1), max(vertex) FILTER (WHERE level = 1)
   FROM unnest(ARRAY[1, 31, 32, 33, 64, 65, 129, 257, 257257]) s, emogi_bfs('degrees', s) GROUP BY s ORDER BY s;
 
--- Keys of every size and sign, next to each other and far apart.
+-- Keys of every size and sign, adjacent and far apart.
 CREATE TABLE wide (src bigint, dst bigint);
 INSERT INTO wide VALUES
   (-9223372036854775808, 9223372036854775807), (9223372036854775807, 0), (0, -1), (-1, 4294967296), (4294967296, -4294967297),
@@ -140,12 +141,12 @@ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('extremes', -32768
 CREATE TABLE extremes4 (src int, dst int);
 INSERT INTO extremes4 VALUES (-2147483648, 2147483647), (2147483647, 0), (0, -1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('extremes4', -2147483648);
--- A source outside the key type's range is in no edge.
+-- A source outside the range of the key type is in no edge.
 SELECT count(*) FROM emogi_bfs('extremes', 32768);
 SELECT count(*) FROM emogi_bfs('extremes', ARRAY[-32769, 65535, 65536]);
 SELECT count(*) FROM emogi_bfs('extremes4', ARRAY[2147483648, 4294967295, 4294967296]);
 
--- Ends of different types.
+-- Endpoints of different types.
 CREATE TABLE mixed (src smallint, dst bigint);
 INSERT INTO mixed VALUES (1, 5000000000), (1, 2), (2, 3), (-1, 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('mixed', 1);
@@ -153,7 +154,8 @@ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('mixed', 500000000
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('mixed', -1::smallint);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('mixed', 1::int);
 
--- A known graph: the friendships of Zachary's karate club (J. Anthropological Research 33, 1977), each stored once.
+-- A published graph: the friendships of Zachary's karate club (J. Anthropological Research 33,
+-- 1977), each stored once.
 CREATE TABLE karate (source int, target int);
 COPY karate FROM STDIN DELIMITER ' ';
 1 2

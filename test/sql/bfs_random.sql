@@ -1,4 +1,4 @@
--- emogi_bfs against an oracle in SQL, on seeded random graphs of many shapes.
+-- emogi_bfs compared with an oracle in SQL, on seeded random graphs of many shapes.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -9,7 +9,8 @@ SET search_path = test_bfs_random, public;
 CREATE FUNCTION pick(i bigint, seed bigint, n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
   'SELECT (hashint8extended(i, seed) & 9223372036854775807) % n';
 
--- The oracle: arcs of the table e(src, dst) in a direction, then levels from some sources, one join a level.
+-- The oracle: arcs of the table e(src, dst) in a direction, then levels from some sources, one join
+-- per level.
 CREATE TEMP TABLE arc (a bigint, b bigint);
 CREATE TEMP TABLE reached (vertex bigint PRIMARY KEY, level int);
 CREATE FUNCTION take_arcs(direction text) RETURNS void LANGUAGE plpgsql AS $$
@@ -33,7 +34,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Count the rows in which emogi_bfs and the oracle differ, both ways, over directions, sources and depths.
+-- Count the rows in which emogi_bfs and the oracle differ, in both directions of the difference,
+-- over directions, sources and depths.
 CREATE FUNCTION compare(OUT calls int, OUT rows bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
 DECLARE
   ends bigint[] := ARRAY(SELECT v FROM (SELECT src FROM e UNION SELECT dst FROM e) s(v) WHERE v IS NOT NULL ORDER BY hashint8extended(v, 5), v LIMIT 12);
@@ -60,7 +62,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Shapes: a query for the edges each, over vertices 0 .. some hundreds.
+-- Shapes: a query for the edges of each, over up to some hundreds of vertices.
 CREATE TABLE shapes (shape text, edges text);
 INSERT INTO shapes VALUES
   ('one edge',    'SELECT 3, 4'),
@@ -86,7 +88,7 @@ INSERT INTO shapes VALUES
   ('lists 31 33', 'SELECT i, 100 + pick(j, i, 300) FROM generate_series(0, 99) i, generate_series(1, 31 + i % 3) j'
                   ' UNION ALL SELECT 100 + i, i FROM generate_series(0, 99) i');
 
--- The same shapes under every kind of key: small, shifted below zero, apart beyond 32 bits, and hashed over all 64.
+-- The same shapes with all kinds of keys: small, negative, beyond 32 bits, and hashed to 64 bits.
 CREATE TABLE keys (kind text, type text, key text);
 INSERT INTO keys VALUES
   ('int2',      'smallint', '%s'),
@@ -117,7 +119,7 @@ SELECT kind, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM re
 SELECT shape, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM results GROUP BY shape ORDER BY shape COLLATE "C";
 SELECT * FROM results WHERE wrong > 0;
 
--- The oracle itself against a recursive CTE with a bound on the level.
+-- The oracle itself compared with a recursive CTE with a limit on the level.
 CREATE TEMP TABLE e AS SELECT pick(i, 31, 200) AS src, pick(i, 32, 200) AS dst FROM generate_series(1, 300) i;
 SELECT take_arcs('out'), oracle(ARRAY[0, 1, 2]);
 WITH RECURSIVE walk(vertex, level) AS (
@@ -131,7 +133,7 @@ SELECT (SELECT count(*) FROM truth) AS rows, (SELECT max(level) FROM truth) AS l
          + (SELECT count(*) FROM (SELECT * FROM emogi_bfs('e', ARRAY[0, 1, 2]) EXCEPT TABLE truth) x) AS wrong;
 DROP TABLE e;
 
--- A larger one.
+-- A larger graph.
 CREATE TEMP TABLE e AS
   SELECT hashint8extended(pick(i, 41, 50000), 1) AS src, hashint8extended(pick(i, 42, 50000), 1) AS dst FROM generate_series(1, 200000) i;
 SELECT take_arcs('both'), oracle(ARRAY[hashint8extended(1, 1)]);

@@ -1,5 +1,6 @@
--- The shared cache: what is cached and what is not, what a cached graph may serve, who may see and evict it.
-SET emogi.incremental_min_size = '1GB';	-- what follows its table is tested by live
+-- The shared cache: which graphs are cached, which calls a cached graph can serve, and who can see
+-- and evict it.
+SET emogi.incremental_min_size = '1GB';	-- tracking of tables is tested by live
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE EXTENSION file_fdw;
@@ -18,7 +19,8 @@ SET search_path = test_cache, public;
 \pset null (null)
 \set VERBOSITY sqlstate
 
--- answer(): the vertices and levels, and where the graph came from; last(): where that of the last call came from.
+-- answer(): the vertices and levels, and the source of the graph; last(): the source of the last
+-- call's graph.
 CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT cache FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 CREATE FUNCTION answer(graph text, source bigint DEFAULT 1, direction text DEFAULT 'out') RETURNS text LANGUAGE plpgsql VOLATILE AS $$
@@ -37,7 +39,7 @@ SELECT emogi_reset();
 CREATE VIEW counted AS SELECT graphs, hits, builds, private_builds, waits, evictions FROM emogi_cache;
 SELECT * FROM counted;
 
--- The first call builds, the others have hits; views and counters tell.
+-- The first call builds, the others have hits, as views and counters show.
 CREATE TABLE edges (src int, dst int, weight float8);
 INSERT INTO edges VALUES (1, 2, 1), (2, 3, 2), (1, 4, 0.5), (4, 5, 8), (NULL, 6, 1), (7, NULL, 1);
 SELECT answer('edges');
@@ -68,7 +70,7 @@ SELECT answer('edges');
 COMMIT;
 SELECT hits FROM graphs;
 SELECT * FROM counted;
--- A call that asks for nothing, and one that fails.
+-- A call with empty input, and a failing one.
 SELECT count(*) FROM emogi_bfs('edges', NULL::bigint);
 SELECT count(*) FROM emogi_bfs('edges', 99);
 SELECT count(*) FROM emogi_bfs('edges', 1, -1);
@@ -91,7 +93,7 @@ COMMIT;
 SELECT answer('edges');
 SET emogi.enable_cache = maybe;
 
--- What the own transaction has changed is private, until it ends.
+-- A graph with changes of the own transaction is private until its end.
 BEGIN;
 SELECT answer('edges');
 INSERT INTO edges VALUES (5, 9, 1);
@@ -134,7 +136,8 @@ SELECT answer('edges');
 COMMIT;
 SELECT answer('edges');
 
--- What is never cached: temporary tables, system catalogs, foreign tables. Queries and views are, see queries.sql.
+-- Sources that are never cached: temporary tables, system catalogs, foreign tables. Queries and
+-- views are, see queries.sql.
 CREATE TEMP TABLE light AS SELECT 1 AS src, 2 AS dst;
 SELECT answer('light');
 SELECT answer('light');
@@ -157,7 +160,8 @@ SELECT answer('far');
 SELECT answer('far');
 SELECT source FROM graphs;
 
--- Other kinds of relations that are: materialized views, unlogged tables, children, partitions.
+-- Other kinds of relations that are cached: materialized views, unlogged tables, inheritance
+-- children, partitions.
 CREATE MATERIALIZED VIEW seen AS SELECT src, dst FROM edges;
 SELECT answer('seen');
 SELECT answer('seen');
@@ -196,11 +200,11 @@ SELECT answer('part2', 2);
 INSERT INTO part1 VALUES (1, 3, 1);
 SELECT answer('parts');
 SELECT answer('part2', 2);
--- emogi_evict() of a partition takes the graph of the whole table along.
+-- emogi_evict() of a partition also evicts the graph of the whole table.
 SELECT emogi_evict('part1') > 0 AS evicted;
 SELECT answer('parts');
 SELECT answer('part2', 2);
--- Other columns are another graph.
+-- Other columns make another graph.
 CREATE TABLE columns (src int, dst int, other int);
 INSERT INTO columns VALUES (1, 2, 3);
 SELECT answer('columns');
@@ -216,7 +220,7 @@ SELECT answer('parts');
 DROP FOREIGN TABLE part3;
 SELECT answer('parts');
 SELECT answer('parts');
--- Many leaves. One that is empty changes nothing.
+-- Many leaves. An empty one changes nothing.
 CREATE TABLE many (src int, dst int) PARTITION BY RANGE (src);
 DO $$ BEGIN
   FOR i IN 0 .. 511 LOOP EXECUTE format('CREATE TABLE many%s PARTITION OF many FOR VALUES FROM (%s) TO (%s)', i, i, i + 1); END LOOP;
@@ -234,10 +238,10 @@ INSERT INTO many VALUES (512, 513);
 SELECT answer('many', 509);
 SELECT answer('many', 509);
 DROP TABLE many;
--- Those of queries may have gone: no snapshot is left that sees their rows.
+-- Graphs of queries may have been evicted: no snapshot sees their rows any longer.
 SELECT source, columns, direction FROM graphs WHERE columns IS NOT NULL;
 
--- Columns and weights: a graph with weights serves calls that need none, not the other way round.
+-- Columns and weights: a graph with weights serves calls that need none, but not vice versa.
 SELECT emogi_evict() > 0;
 SELECT * FROM graphs;
 SELECT string_agg(vertex || ':' || distance, ' '), last() FROM emogi_sssp('edges', 1);
@@ -259,7 +263,7 @@ SELECT count(*) FROM emogi_sssp('edges(src, dst, weight)', 1);
 SELECT last();
 SELECT columns, direction FROM graphs;
 
--- Directions: built from the graph that is cached, without reading the table again.
+-- Directions: derived from the cached graph, without reading the table again.
 SELECT emogi_evict() > 0;
 CREATE TABLE wide AS SELECT i AS src, i * 7 % 20001 AS dst, i % 5 AS weight FROM generate_series(1, 20000) i;
 CREATE FUNCTION rows_read(name text) RETURNS bigint LANGUAGE sql VOLATILE AS
@@ -283,7 +287,7 @@ SELECT direction, summary('wide', direction) FROM unnest(ARRAY['in', 'both', 'ou
 INSERT INTO wide VALUES (30000, 1, 1);
 SELECT direction, summary('wide', direction) FROM unnest(ARRAY['both', 'in', 'out']) direction;
 
--- Every function gives the same with a hit and without.
+-- Every function returns the same with a hit and without.
 CREATE TABLE kinds AS SELECT * FROM (VALUES
   ('bfs out', 'SELECT vertex, level::float8 FROM emogi_bfs($1, 1)'),
   ('bfs in', 'SELECT vertex, level FROM emogi_bfs($1, 1, direction => ''in'')'),
@@ -316,7 +320,7 @@ UPDATE answers SET answer = run(query, graph);
 RESET emogi.enable_cache;
 SELECT emogi_evict() > 0;
 SELECT count(*) FILTER (WHERE answer NOT LIKE '0 %') FROM answers;
--- Forwards, and then backwards so that other graphs come first; twice each.
+-- In order, and then in reverse order so that other graphs come first; twice each.
 SELECT graph, name FROM (SELECT * FROM answers ORDER BY graph, name OFFSET 0) a WHERE run(query, graph) <> answer;
 SELECT graph, name FROM (SELECT * FROM answers ORDER BY graph, name OFFSET 0) a WHERE run(query, graph) <> answer;
 SELECT emogi_evict() > 0;
@@ -331,7 +335,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Weights that one function takes and another does not: the same error whether the graph is cached or not.
+-- Weights that one function accepts and another rejects: the same error whether the graph is cached
+-- or not.
 CREATE TABLE negative (src int, dst int, weight float8);
 INSERT INTO negative VALUES (1, 2, 1), (2, 3, -0.5), (1, 3, 2);
 SELECT count(*) FROM emogi_sssp('negative', 1);
@@ -367,13 +372,13 @@ UPDATE negative SET weight = 3 WHERE weight IS NULL;
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('negative', 1);
 SELECT count(*) FROM emogi_neural('negative', 'VALUES (1, 1)');
 SELECT last();
--- Negative zero is no negative weight; weights in tables without a weight column are 1.
+-- Negative zero is not a negative weight; weights in tables without a weight column are 1.
 UPDATE negative SET weight = '-0';
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('negative', 1);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('without', 1, 1);
 SELECT last();
 
--- Rights are checked at every call, cached or not.
+-- Privileges are checked at every call, cached or not.
 SET ROLE regress_emogi_owner;
 CREATE TABLE guarded (src int, dst int, owner name DEFAULT 'regress_emogi_alice', weight int DEFAULT 1);
 INSERT INTO guarded VALUES (1, 2), (2, 3);
@@ -402,12 +407,12 @@ REVOKE SELECT (src, dst) ON guarded FROM regress_emogi_alice;
 SET ROLE regress_emogi_alice;
 SELECT answer('guarded');
 SELECT source, columns FROM graphs;
--- To see all takes pg_monitor, to call does not follow from it.
+-- Seeing all graphs requires pg_monitor, which does not permit calls.
 SET ROLE regress_emogi_monitor;
 SELECT source, columns FROM graphs WHERE source LIKE '%guarded';
 SELECT count(DISTINCT username) > 1 FROM emogi_runs WHERE source = 'guarded';
 SELECT answer('guarded');
--- To evict takes the owner.
+-- Evicting requires ownership.
 SELECT emogi_evict('guarded');
 SET ROLE regress_emogi_alice;
 SELECT emogi_evict('guarded');
@@ -429,7 +434,7 @@ SELECT emogi_evict() > 0;
 RESET ROLE;
 DROP TABLE own;
 
--- Row security: a graph of their own for those to whom it applies; see query_rights.sql.
+-- Row security: roles subject to it have graphs of their own; see query_rights.sql.
 GRANT SELECT ON guarded TO PUBLIC;
 SET ROLE regress_emogi_bob;
 SELECT answer('guarded');
@@ -463,7 +468,7 @@ SET row_security = off;
 SELECT answer('guarded');
 RESET row_security;
 
--- Evicting: what is in use stays right; names of what cannot be cached.
+-- Eviction: graphs in use stay correct; names of objects that cannot be cached.
 SELECT answer('edges');
 BEGIN;
 DECLARE c CURSOR FOR SELECT * FROM emogi_bfs('edges', 1);
@@ -505,7 +510,7 @@ SELECT edges FROM emogi_estimate('counted_edges');
 SELECT edges FROM emogi_estimate('nowhere');
 RESET ROLE;
 
--- Nothing is left in the Region.
+-- The arena is empty.
 SELECT emogi_evict() > 0;
 SELECT emogi_evict();
 SELECT count(*) FROM emogi_graphs;

@@ -1,4 +1,4 @@
--- What emogi_cc answers: weakly connected components, each named by its smallest vertex.
+-- Answers of emogi_cc: weakly connected components, each named by its smallest vertex.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -11,11 +11,12 @@ SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get
        provolatile, proparallel, prosecdef, proleakproof, proretset
   FROM pg_proc WHERE proname = 'emogi_cc' ORDER BY proargtypes;
 
--- Rows come in ascending vertex order, so one line shows an answer.
+-- Rows are in ascending vertex order, so one line shows an answer.
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
--- A ring with a vertex that leads into it, a pair, a loop, and a zigzag that no directed path joins. The weights are of no concern.
+-- A cycle with a vertex that leads into it, a pair, a loop, and a zigzag that no directed path
+-- connects. Weights are ignored.
 CREATE TABLE parts (src int, dst int, weight float8);
 INSERT INTO parts VALUES (4, 1, 1), (3, 4, NULL), (2, 3, 'NaN'), (1, 2, -1), (5, 1, 0), (7, 6, 1), (8, 8, 1), (10, 20, 1), (30, 20, 1), (30, 9, 1);
 SELECT * FROM emogi_cc('parts');
@@ -25,7 +26,8 @@ SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc(graph => 'parts
 SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc('SELECT src, dst FROM parts WHERE src <> 4');
 SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc('parts') WHERE component = 9;
 
--- No edges; one loop; one edge either way; duplicates; edges with a NULL end, which are none.
+-- No edges; one loop; one edge in either direction; duplicates; rows with a NULL endpoint, which
+-- are not edges.
 CREATE TABLE none (src int, dst int);
 SELECT count(*) FROM emogi_cc('none');
 SELECT count(*) FROM emogi_cc('SELECT 1, 2 WHERE false');
@@ -36,7 +38,8 @@ SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc('VALUES (3, 2),
 SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc('VALUES (3, 2), (3, NULL), (NULL, 2), (NULL, NULL), (9, NULL), (NULL, 1), (5, 3)');
 SELECT count(*) FROM emogi_cc('VALUES (1, NULL::int), (NULL, 2)');
 
--- Keys of every size and sign: the smallest is that of the numbers, not of any order of appearance.
+-- Keys of every size and sign: the smallest is the numerically smallest, regardless of the order of
+-- rows.
 CREATE TABLE wide (src bigint, dst bigint);
 INSERT INTO wide VALUES
   (9223372036854775807, -9223372036854775808), (0, -1), (4294967296, 0), (2147483648, -2147483649), (2147483648, 4294967297),
@@ -45,7 +48,8 @@ SELECT * FROM emogi_cc('wide');
 SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc('SELECT (-32768)::smallint, 32767::smallint UNION ALL SELECT 1::smallint, (-1)::smallint');
 SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc('SELECT 1::smallint, 5000000000 UNION ALL SELECT 2::smallint, -5000000000');
 
--- Known shapes: a long chain with the edges this way and that, stars, a giant with islands, residues of a modulus.
+-- Known shapes: a long chain with edges in both directions, stars, a giant component with small
+-- ones, residues of a modulus.
 CREATE TABLE chain AS SELECT CASE i % 2 WHEN 0 THEN i ELSE i + 1 END AS src, CASE i % 2 WHEN 0 THEN i + 1 ELSE i END AS dst FROM generate_series(1, 5000) i;
 SELECT count(*), min(component), max(component) FROM emogi_cc('chain');
 DELETE FROM chain WHERE least(src, dst) % 1000 = 0;
@@ -56,7 +60,7 @@ CREATE TABLE residues AS SELECT i AS src, i + 7 AS dst FROM generate_series(-300
 SELECT component, count(*), count(*) FILTER (WHERE (vertex - component) % 7 <> 0) AS wrong FROM emogi_cc('residues') GROUP BY component ORDER BY component;
 SELECT count(*), count(*) FILTER (WHERE component <> -3000) FROM emogi_cc('SELECT * FROM residues UNION ALL SELECT i, i + 1 FROM generate_series(1, 6) i');
 
--- In joins, a LATERAL join, a prepared statement, a view and a set of islands.
+-- In joins, a LATERAL join, a prepared statement, a view and a query for the components.
 SELECT src, dst, component FROM parts JOIN emogi_cc('parts') ON vertex = src WHERE dst > 5 ORDER BY src, dst;
 SELECT n, vertex, component FROM generate_series(1, 3) n, LATERAL emogi_cc(format('SELECT %s, %s', n * 10, n)) ORDER BY n, vertex;
 PREPARE part(text, bigint) AS SELECT array_agg(vertex) FROM emogi_cc($1) WHERE component = $2;
@@ -72,7 +76,8 @@ SELECT * FROM islands ORDER BY component;
 ROLLBACK;
 SELECT count(*) FROM islands;
 
--- The oracle: each vertex takes the smallest name among itself and its neighbours until nothing changes.
+-- The oracle: each vertex takes the minimum label of itself and its neighbours until nothing
+-- changes.
 \set ECHO none
 \i test/data/shapes.sql
 \set ECHO all
@@ -110,8 +115,9 @@ SELECT key, count(*) AS calls, sum(rows) AS rows, sum(components) AS components,
 SELECT shape, count(*) AS calls, sum(rows) AS rows, sum(components) AS components, sum(wrong) AS wrong FROM results GROUP BY shape ORDER BY shape COLLATE "C";
 SELECT * FROM results WHERE wrong > 0 ORDER BY shape, key;
 
--- Larger ones around the size where a giant component appears, checked by definition: the ends of an edge have one name, a name
--- is its smallest vertex, and all is reached from the names.
+-- Larger ones around the size at which a giant component appears, checked by definition: both
+-- endpoints of an edge have one label, a label is its smallest vertex, and all vertices are reached
+-- from the labels.
 CREATE TABLE e AS SELECT pick(i, 41, 20000) AS src, pick(i, 42, 20000) AS dst FROM generate_series(1, 9000) i;
 CREATE FUNCTION check_components(OUT rows bigint, OUT components bigint, OUT parted bigint, OUT misnamed bigint, OUT unreached bigint) LANGUAGE sql AS $$
   WITH c AS MATERIALIZED (SELECT * FROM emogi_cc('e')),

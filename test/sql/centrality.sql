@@ -1,4 +1,5 @@
--- Closeness and betweenness against plain SQL and against the figures of networkx, with samples, directions and keys of other types.
+-- Closeness and betweenness compared with plain SQL and with values of networkx, with samples,
+-- directions and keys of other types.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -17,11 +18,11 @@ SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS type
 CREATE TABLE edges (src bigint, dst bigint);
 CREATE VIEW vertices AS SELECT src AS v FROM edges WHERE src + dst IS NOT NULL UNION SELECT dst FROM edges WHERE src + dst IS NOT NULL;
 
--- The edges of the simple graph that a direction leads along.
+-- The edges of the simple graph in a direction.
 CREATE FUNCTION steps(way text) RETURNS TABLE (a bigint, b bigint) LANGUAGE sql AS $$
   SELECT src, dst FROM edges WHERE way <> 'in' AND src <> dst UNION SELECT dst, src FROM edges WHERE way <> 'out' AND src <> dst $$;
 
--- Hops from every vertex to those that it leads to, and the number of shortest paths to them.
+-- Hops from every vertex to all vertices it reaches, and the number of shortest paths to them.
 CREATE FUNCTION hops(way text) RETURNS TABLE (s bigint, t bigint, d int, paths numeric) LANGUAGE plpgsql AS $$
 DECLARE
   i int := 0;
@@ -44,7 +45,8 @@ CREATE FUNCTION plain_closeness(way text) RETURNS TABLE (vertex bigint, reached 
 CREATE FUNCTION our_closeness(way text) RETURNS TABLE (vertex bigint, reached bigint, farness float8, closeness numeric, harmonic numeric) LANGUAGE sql AS $$
   SELECT vertex, reached, farness, round(closeness::numeric, 9), round(harmonic::numeric, 9) FROM emogi_closeness('edges', direction => way) $$;
 
--- A vertex is on the share of the shortest paths from s to t that those to it and from it make, where it lies between.
+-- A vertex on shortest paths from s to t gets the product of the path counts to and from it,
+-- divided by that of all.
 CREATE FUNCTION plain_betweenness(way text) RETURNS TABLE (vertex bigint, counted numeric, normalized numeric) LANGUAGE sql AS $$
   WITH n AS (SELECT count(*) AS n FROM vertices), h AS MATERIALIZED (SELECT * FROM hops(way)),
     b AS (SELECT x.t AS v, sum(x.paths * y.paths / z.paths) AS c FROM h x JOIN h y ON y.s = x.t JOIN h z ON z.s = x.s AND z.t = y.t AND z.d = x.d + y.d
@@ -64,7 +66,8 @@ BEGIN
   RETURN n;
 END $$;
 
--- Random graphs of up to 14 vertices and 60 edges, with loops, repeats and NULL ends, and the empty one.
+-- Random graphs of up to 14 vertices and 60 edges, with loops, duplicates and NULL endpoints, and
+-- the empty one.
 CREATE PROCEDURE compare(seeds int) LANGUAGE plpgsql AS $$
 DECLARE
   names text[] := ARRAY['closeness', 'betweenness'];
@@ -92,7 +95,7 @@ SET client_min_messages = warning;
 CALL compare(60);
 RESET client_min_messages;
 
--- Zachary's karate club. networkx 3.6 has these figures.
+-- Zachary's karate club, with the values of networkx 3.6.
 CREATE TABLE karate AS SELECT src, dst FROM unnest(ARRAY[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,2,2,2,2,2,2,2,2,3,3,3,4,4,5,5,5,6,8,8,8,9,13,14,14,15,15,18,18,19,20,20,22,22,23,23,23,23,23,24,24,24,25,26,26,27,28,28,29,29,30,30,31,31,32],
   ARRAY[1,2,3,4,5,6,7,8,10,11,12,13,17,19,21,31,2,3,7,13,17,19,21,30,3,7,8,9,13,27,28,32,7,12,13,6,10,6,10,16,16,30,32,33,33,33,32,33,32,33,32,33,33,32,33,32,33,25,27,29,32,33,25,27,31,31,29,33,33,31,33,32,33,32,33,32,33,33]) AS e (src, dst);
 SELECT vertex, reached, farness, round(closeness::numeric, 12), round(harmonic::numeric, 12) FROM emogi_closeness('karate', direction => 'both') WHERE vertex IN (0, 1, 11, 16, 33) ORDER BY vertex;
@@ -102,7 +105,8 @@ SELECT vertex, round(a.centrality::numeric, 12), round(b.centrality::numeric, 9)
 SELECT round(sum(a.centrality)::numeric, 9) = 1.496212121, round(sum(b.centrality)::numeric, 9) FROM emogi_betweenness('karate', direction => 'both') a
   JOIN emogi_betweenness('karate', normalized => false, direction => 'both') b USING (vertex);
 
--- Samples: the same for the same seed, others for another, exact when all vertices are; estimates are near.
+-- Samples: equal for equal seeds, different for others, exact if all vertices are sampled;
+-- estimates are close.
 SELECT count(*), sum(reached), min(reached) FROM emogi_closeness('karate', 10, 1, 'both');
 SELECT count(*) FROM emogi_closeness('karate', 10, 1, 'both') a JOIN emogi_closeness('karate'::regclass, 10, 1, 'both') b USING (vertex, reached, farness, closeness, harmonic);
 SELECT count(*) < 34 FROM emogi_closeness('karate', 10, 1, 'both') a JOIN emogi_closeness('karate', 10, 2, 'both') b USING (vertex, farness);
@@ -137,7 +141,7 @@ EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_closeness('edges', 10) WHERE reache
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_betweenness('edges', 10, 1, false) ORDER BY centrality DESC LIMIT 3;
 RESET emogi.engine;
 
--- The planner knows that fewer searches cost less.
+-- The planner estimates lower costs for fewer searches.
 CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
   plan json;
@@ -147,13 +151,13 @@ BEGIN
 END $$;
 CREATE TABLE many AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 5000) i;
 ANALYZE many;
--- A GPU costs more to start.
+-- A GPU has a higher startup cost.
 SET emogi.engine = cpu;
 SELECT cost('SELECT * FROM emogi_betweenness(''many'')') > 20 * cost('SELECT * FROM emogi_betweenness(''many'', 10)');
 SELECT cost('SELECT * FROM emogi_closeness(''many'')') > 20 * cost('SELECT * FROM emogi_closeness(''many'', 10)');
 RESET emogi.engine;
 
--- What is refused.
+-- Errors.
 SELECT * FROM emogi_closeness('edges', 0);
 SELECT * FROM emogi_closeness('edges', -7, 3);
 SELECT * FROM emogi_closeness('edges', 5, 0, 'sideways');

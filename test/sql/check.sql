@@ -1,9 +1,9 @@
--- emogi_check: the graph that a call would use is built again from what its source holds, and compared.
+-- emogi_check: the graph that a call would use is rebuilt from its source and compared.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_alice;
 RESET client_min_messages;
-SET emogi.incremental_min_size = '1GB';	-- graphs that follow their tables are checked by live
+SET emogi.incremental_min_size = '1GB';	-- tracked graphs are checked by live
 CREATE ROLE regress_emogi_alice;
 CREATE SCHEMA test_check;
 SET search_path = test_check, public;
@@ -18,7 +18,7 @@ CREATE TABLE edges (src int, dst int, weight float8);
 INSERT INTO edges SELECT g % 300, (g * 7919) % 500, g % 50 FROM generate_series(1, 2000) g;
 INSERT INTO edges VALUES (NULL, 1, 1), (1, NULL, 1), (7, 7, 0), (7, 7, 0), (-9000000, 7, 3);
 
--- It finds the graph as a call would, and builds one where a call would.
+-- It finds the graph as a call does, and builds one if a call does.
 SELECT * FROM emogi_check('edges');
 \pset tuples_only on
 SELECT * FROM emogi_check('edges');
@@ -27,7 +27,8 @@ SELECT function, cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id 
 SELECT emogi_check('edges');
 SELECT function, source, status, cache, engine, vertices, edges, reached, rows FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 
--- All that is cached: whatever is asked for, a graph is compared with all that it has, as it is seen from the direction asked for.
+-- All cached graphs: whatever is requested, a graph is compared completely, as seen from the
+-- requested direction.
 SELECT * FROM emogi_check('edges', 'in');
 SELECT * FROM emogi_check('edges', backward => true);
 SELECT * FROM emogi_check('edges', 'in');
@@ -44,7 +45,8 @@ SELECT source, g.columns, g.direction, g.backward, ok, differs, cache
   FROM emogi_graphs g, LATERAL emogi_check(relation::regclass, direction, weights => true, backward => g.backward, columns => g.columns)
   WHERE source = 'edges' ORDER BY 2, 3;
 
--- What one function refuses, another takes: graphs are looked at with whatever weights they have.
+-- Weights that one function rejects another accepts: graphs are checked with whatever weights they
+-- have.
 CREATE TABLE odd (src int, dst int, weight float8);
 INSERT INTO odd VALUES (1, 2, -1.5), (2, 3, 'Infinity'), (3, 1, 2), (1, 2, '-Infinity'), (1, 2, -0.0), (1, 2, 0);
 SELECT * FROM emogi_check('odd', weights => true);
@@ -65,7 +67,7 @@ UPDATE odd SET weight = NULL WHERE src = 5;
 SELECT * FROM emogi_check('odd', weights => true);
 SELECT * FROM emogi_check('odd');
 
--- Nothing, one partition or many, tables that others inherit from.
+-- An empty table, one partition or many, tables with inheritance.
 CREATE TABLE nothing (src int, dst int, weight int);
 SELECT * FROM emogi_check('nothing');
 SELECT * FROM emogi_check('nothing', 'both', true, true);
@@ -87,7 +89,7 @@ ALTER TABLE parts DETACH PARTITION part2;
 SELECT * FROM emogi_check('parts');
 SELECT * FROM emogi_check('part2', weights => true);
 
--- What is not cached is built twice.
+-- Graphs that are not cached are built twice.
 CREATE VIEW seen AS SELECT src, dst, weight FROM edges;
 SELECT * FROM emogi_check('seen', weights => true);
 SELECT * FROM emogi_check('SELECT src, dst FROM edges UNION ALL SELECT NULL, 5', 'in', backward => true);
@@ -110,7 +112,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT * FROM emogi_check('edges');
 COMMIT;
 
--- A query may give other rows each time. That is told, and is no corruption.
+-- A query may return other rows each time. That is reported, and is not corruption.
 CREATE SEQUENCE numbers;
 SELECT * FROM emogi_check($$SELECT nextval('numbers'), 1$$);
 SELECT * FROM emogi_check($$SELECT 7, 8 FROM generate_series(1, nextval('numbers'))$$);
@@ -118,7 +120,7 @@ SELECT * FROM emogi_check($$SELECT 7, 8, nextval('numbers')$$, weights => true);
 SELECT * FROM emogi_check($$SELECT 7, 8, -nextval('numbers') * 1e10$$, 'in', true);
 SELECT * FROM emogi_check($$SELECT NULL, 1 FROM generate_series(1, nextval('numbers')) UNION ALL SELECT 1, 2$$);
 
--- Rights as for any call. Weights that a graph has, of a column that the caller may not read, are left out.
+-- Privileges as for any call. Weights of a column that the caller cannot read are not compared.
 GRANT USAGE ON SCHEMA test_check TO regress_emogi_alice;
 GRANT SELECT (src, dst) ON edges TO regress_emogi_alice;
 SELECT emogi_evict('edges') > 0;
@@ -153,7 +155,7 @@ SELECT emogi_check('nowhere');
 SELECT emogi_check('edges', weights => true, columns => 'src, dst, lost');
 SELECT emogi_check('SELECT 1');
 
--- Nothing is left.
+-- No memory is left.
 SELECT pins FROM emogi_graphs WHERE pins > 0;
 SET client_min_messages = warning;
 DROP SCHEMA test_check CASCADE;

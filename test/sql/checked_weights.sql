@@ -1,5 +1,6 @@
--- Weights without constraints: an index search replaces a build once the pages prove that a build would accept all weights. Two costs: a row is an edge each way whose cost is not negative.
--- Answers and errors are those of a graph of all edges, and of recursive queries.
+-- Weights without constraints: an index search replaces a build after the pages have shown that a
+-- build would accept all weights. Two costs: a row is an edge in each direction whose cost is not
+-- negative. Answers and errors are those of a graph of all edges, and of recursive queries.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -23,7 +24,8 @@ BEGIN
 EXCEPTION WHEN invalid_parameter_value OR null_value_not_allowed THEN
   RETURN sqlerrm;
 END $$;
--- A query over a function of a graph, %L, with a condition that no call has had before: 'right by' the origin of the graph, or what is wrong.
+-- A query over a function of a graph, %L, with a condition that no call has had before: 'right by'
+-- the source of the graph, or what is wrong.
 CREATE FUNCTION answer(query text, edges text, condition text DEFAULT 'true') RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   graph text := format('%s WHERE %s AND id <> %s', edges, condition, -nextval('asked'));
@@ -41,7 +43,8 @@ END $$;
 CREATE FUNCTION near(edges text, condition text DEFAULT 'true') RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT answer('SELECT * FROM emogi_sssp(%L, 1, max_distance => 1)', edges, condition) $$;
 
--- A check costs less than a build of many rows; of few rows, calls build until they have cost as much.
+-- A check costs less than a build of many rows; with few rows, calls build until builds have cost
+-- as much.
 CREATE TABLE e (src int, dst bigint, km float8, fee numeric, hops int, id int);
 SELECT setseed(0.25);
 INSERT INTO e SELECT random() * 400, random() * 400, 0.4 + random(), 0.4 + random()::numeric(10, 4), 1 + (random() * 3)::int, i FROM generate_series(1, 1200) i;
@@ -49,7 +52,7 @@ CREATE INDEX ON e (src);
 CREATE INDEX ON e (dst);
 ANALYZE e;
 SELECT near('e(src, dst, km)'), near('e(src, dst, fee)'), near('e(src, dst, hops)', 'id < 80'), near('e(src, dst, hops)', 'id < 80'), near('e(src, dst, hops)', 'id < 80'), near('e(src, dst, hops)', 'id < 80');
--- Forecasts.
+-- EXPLAIN.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -64,7 +67,7 @@ SELECT plan('SELECT * FROM emogi_sssp(''e(src, dst, toll) WHERE id <> -1'', 1, m
 SELECT near('e(src, dst, toll)');
 SELECT plan('SELECT * FROM emogi_sssp(''e(src, dst, toll) WHERE id <> -2'', 1, max_distance => 1)');
 
--- Writes between calls, also those of one's own transaction.
+-- Writes between calls, including own changes.
 INSERT INTO e VALUES (1, 1000, 0.1, 0.1, 1, 5000);
 SELECT near('e(src, dst, km)');
 BEGIN;
@@ -77,15 +80,16 @@ SELECT near('e(src, dst, km)');
 INSERT INTO e SELECT random() * 400, random() * 400, 0.4 + random(), 0.5, 1, 10000 + i FROM generate_series(1, 2000) i;
 SELECT near('e(src, dst, km)');
 
--- A weight that a build refuses is an error, however far it is; one that the condition excludes is none.
+-- A weight that a build rejects is an error, however distant its edge; one excluded by the
+-- condition is not.
 BEGIN;
 INSERT INTO e VALUES (900, 901, -1, 1, 1, 6000);
 SELECT near('e(src, dst, km)'), near('e(src, dst, km)', 'id < 6000');
 ROLLBACK;
--- What was rolled back is still on its page.
+-- Rolled-back rows are still on their page.
 SELECT near('e(src, dst, km)'), near('e(src, dst, km)'), near('e(src, dst, km)');
 VACUUM e;
--- A check in vain is repeated when builds have cost twice as much.
+-- A failed check is repeated when builds have cost twice as much.
 SELECT string_agg(substr(near('e(src, dst, km)'), 10), ' ') FROM generate_series(1, 9);
 INSERT INTO e VALUES (902, 903, 'NaN', 1, 1, 6001);
 SELECT near('e(src, dst, km)'), near('e(src, dst, km)', 'id <> 6001');
@@ -114,7 +118,7 @@ ROLLBACK;
 SELECT near('f(src, dst, km)');
 ALTER TABLE f ALTER km TYPE int USING -1;
 SELECT near('f(src, dst, km)'), near('f(src, dst, km)', 'id < 0');
--- Pages of the other file that are visible to all without a VACUUM.
+-- All-visible pages of the other file, without a VACUUM.
 CREATE TABLE frozen AS SELECT * FROM e WHERE id < 1000;
 CREATE INDEX ON frozen (src);
 CREATE INDEX ON frozen (dst);
@@ -128,12 +132,12 @@ COPY frozen (src, dst, km, fee, hops, id) FROM STDIN (FREEZE);
 \.
 COMMIT;
 SELECT near('frozen(src, dst, km)'), near('frozen(src, dst, km)', 'id = 2');
--- Without WAL, pages do not tell.
+-- Without WAL, pages cannot be used as proof.
 CREATE UNLOGGED TABLE u AS SELECT * FROM e WHERE id < 1000;
 CREATE INDEX ON u (src);
 SELECT near('u(src, dst, km)'), near('u(src, dst, km)'), near('u(src, dst, km)', 'km >= 0 AND km <= 10');
 
--- Partitions, each with its own place of the columns.
+-- Partitions with different column positions.
 CREATE TABLE p (src int, dst bigint, km float8, id int) PARTITION BY RANGE (id);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (500);
 CREATE TABLE p2 (gone int, id int, km float8, dst bigint, src int);
@@ -147,7 +151,7 @@ SELECT near('p(src, dst, km)');
 INSERT INTO p VALUES (5000, 5001, -1, 700);
 SELECT near('p(src, dst, km)'), near('p(src, dst, km)', 'id < 500');
 
--- Degrees with strengths: factors are finite, which pages or constraints prove.
+-- Degrees with strengths: factors are finite, as pages or constraints prove.
 CREATE FUNCTION degree(edges text, condition text DEFAULT 'true') RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT answer('SELECT * FROM emogi_degree(%L) WHERE vertex = 1', edges, condition) $$;
 SELECT degree('e(src, dst, km)'), degree('e(src, dst, km)'), degree('e(src, dst)');
@@ -201,7 +205,7 @@ SELECT count(*) FROM (SELECT v, min(d) FROM walk GROUP BY v) w(v, d) FULL JOIN e
 -- NULL is an error also for calls that use no weights.
 INSERT INTO r VALUES (80, 81, 1, NULL, 2, 2000);
 SELECT answer('SELECT * FROM emogi_bfs(%L, 5, max_depth => 1)', 'r(a, b, cost, reverse_cost)'), answer('SELECT * FROM emogi_bfs(%L, 5, max_depth => 1)', 'r(a, b, cost, reverse_cost)', 'id <> 2000');
--- Constraints tell it, too.
+-- Constraints prove it, too.
 CREATE UNLOGGED TABLE s AS SELECT * FROM r WHERE id <> 2000;
 CREATE INDEX ON s (a);
 ALTER TABLE s ALTER cost SET NOT NULL, ADD CHECK (cost <> 'NaN'), ALTER reverse_cost SET NOT NULL;
@@ -209,13 +213,15 @@ SELECT near('s(a, b, cost, reverse_cost)'), near('s(a, b, cost, reverse_cost)', 
 CREATE INDEX ON s (b);
 SELECT near('s(a, b, cost, reverse_cost)'), near('s(a, b, cost, reverse_cost)', 'reverse_cost < 10');
 
--- Uses of new values in one statement count by what they cost: none of them builds.
+-- Repeated searches with new values in one statement are counted by their cost: none of them
+-- builds.
 SELECT count(*) FROM emogi_cc('e(src, dst) WHERE id = 0') WHERE vertex = 1;
 SELECT count(*) >= 0 FROM emogi_bfs('e(src, dst) WHERE id < 77', 1, max_depth => 3)
   WHERE vertex IN (SELECT vertex FROM emogi_cc('e(src, dst) WHERE id < 77') WHERE component = (SELECT component FROM emogi_cc('e(src, dst) WHERE id < 77') WHERE vertex = 1));
 SELECT function, cache FROM (SELECT * FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 4) r WHERE function ~ 'emogi_(cc|bfs)' ORDER BY id;
 
--- They add up: when searches with a value have cost as much as a build, the next call builds, for all later ones.
+-- Costs add up: when searches with a value have cost as much as a build, the next call builds, for
+-- all later ones.
 CREATE FUNCTION until_built(graph text, OUT searches int, OUT wrong int) LANGUAGE plpgsql AS $$
 DECLARE
   n bigint;

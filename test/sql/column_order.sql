@@ -1,4 +1,5 @@
--- Lists of columns that begin with the name of the edge, or end with a reverse weight, are refused; those of trees and junction tables are not.
+-- Lists of columns that begin with the edge id, or end with a reverse weight, are rejected; those
+-- of trees and junction tables are accepted.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -16,7 +17,7 @@ EXCEPTION WHEN ambiguous_column OR undefined_column THEN
   RETURN SQLSTATE || ' ' || SQLERRM || ' | ' || hint;
 END $$;
 
--- The names of the second and the third column are those of ends.
+-- The names of the second and third column are those of endpoints.
 CREATE TABLE lane (lane_id int, from_site int, to_site int, cap int, id int);
 INSERT INTO lane VALUES (7, 1, 2, 5, 7), (8, 2, 3, 7, 8);
 SELECT count_of('lane(lane_id, from_site, to_site, cap)');
@@ -39,12 +40,12 @@ SELECT count_of('pairs(word, startnode, endnode, w)');
 CREATE TABLE span (from_start int, to_start int, to_end int);
 SELECT count_of('span(from_start, to_start, to_end)'), count_of('span(from_start, to_end)');
 
--- osm2pgrouting's name of the edge, with other names of ends: a weight follows them.
+-- osm2pgrouting's name of the edge id, with other names of endpoints, followed by a weight.
 CREATE TABLE ways (gid int, x int, y int, cost int, reverse_cost int);
 SELECT count_of('ways(gid, x, y, cost, reverse_cost)');
 SELECT count_of('ways(gid, x, cost)'), count_of('ways(x, y, cost, reverse_cost, gid)');
 
--- Both reference one table.
+-- Both columns reference one table.
 CREATE TABLE site (id int PRIMARY KEY);
 CREATE TABLE hop (h int, x int REFERENCES site, y int REFERENCES site, w int);
 SELECT count_of('hop(h, x, y)');
@@ -55,7 +56,7 @@ CREATE TABLE hop_named (id int, hop_named_id int, x int REFERENCES site, y int R
 SELECT count_of('hop_named(id, x, y, w)');
 SELECT left(count_of('hop_named(hop_named_id, x, y)'), 5), count_of('hop_named(id, parent, x, w)'), count_of('hop_named(id, x, w)');
 
--- Keys and unique indexes are no signs, so that a new one breaks no view.
+-- Keys and unique indexes are not used as evidence, so that a new one does not break a view.
 CREATE TABLE keyed (k int PRIMARY KEY, x int, y int, w int, u int UNIQUE, p int);
 CREATE UNIQUE INDEX ON keyed (p) WHERE p > 0;
 SELECT count_of('keyed(k, x, y, w)'), count_of('keyed(u, x, y, w)'), count_of('keyed(k, x, y, w, u)'), count_of('keyed(p, x, y, w)');
@@ -67,7 +68,7 @@ SELECT * FROM bom_path;
 CREATE UNIQUE INDEX ON bom (part_no);
 SELECT * FROM bom_path;
 
--- Trees, whose key comes first, and junction tables, whose key has both ends.
+-- Trees, whose key is the first column, and junction tables, whose key has both endpoints.
 CREATE TABLE part (id int PRIMARY KEY, part_id int UNIQUE, parent_id int, kg int, weight int, label text, made date, price numeric);
 SELECT count_of('part(part_id, parent_id)'), count_of('part(id, parent_id)'), count_of('part(part_id, parent_id, kg)'),
   count_of('part(part_id, parent_id, weight, label)'), count_of('part(part_id, parent_id, kg, label)'), count_of('part(id, parent_id, price)');
@@ -84,11 +85,11 @@ SELECT count_of('emp(emp_no, boss, hops, contract)');
 CREATE TABLE chain (id int PRIMARY KEY, von int, nach int, laenge int);
 SELECT count_of('chain(von, nach, laenge, id)'), count_of('chain(id, nach, laenge)');
 
--- Queries: only a pair of ends behind the first column is refused.
+-- Queries: only a pair of endpoints after the first column is rejected.
 SELECT count_of('SELECT id, von AS node_a, nach AS node_b FROM chain');
 SELECT count_of('SELECT id AS weight, von, nach FROM chain');
 
--- The HINT keeps the schema and quotes names.
+-- The HINT preserves the schema and quotes names.
 CREATE SCHEMA "Other";
 CREATE TABLE "Other"."Lane" (id int, "A" int, a int, b int, w int);
 SELECT count_of('"Other"."Lane"(id, a, b, w)');
@@ -99,7 +100,7 @@ DROP SCHEMA "Other";
 CREATE TABLE friendship (person_id int, friend_id int, since int, weight int, PRIMARY KEY (person_id, friend_id));
 SELECT count_of('friendship(person_id, friend_id)'), count_of('friendship(person_id, friend_id, since)'), count_of('friendship(person_id, friend_id, since, weight)');
 
--- A fourth of four columns with the name of a reverse weight.
+-- A fourth column of four with the name of a reverse weight.
 CREATE TABLE road (a int, b int, km int, km_back int, reverse_km numeric, rev_km int, km_reverse float8, way_back text, reverse_cost int, reverse_capacity int, c int, c_back text);
 INSERT INTO road VALUES (2, 1, 5, 6, 7, 8, 9, 'x', 10, 11, 12, 'y');
 SELECT count_of('road(a, b, km, km_back)');

@@ -1,4 +1,5 @@
--- Which columns of a query make an edge: by name, as of a relation, and by position only where nothing can be mistaken.
+-- Which columns of a query form an edge: by name, as for a relation, and by position only if this
+-- is unambiguous.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -7,7 +8,7 @@ SET search_path = test_columns, public;
 \pset format unaligned
 \pset tuples_only on
 
--- Ids are no vertices here, and no length is 1: whatever is mistaken for something else shows.
+-- Ids are not vertices here, and no length is 1, so that every wrong column is detected.
 CREATE TABLE roads (id int, source int, target int, cost float8, km float8, label text);
 INSERT INTO roads VALUES (101, 1, 2, 0.5, 7, 'a'), (102, 2, 3, 0.25, 9, 'b'), (103, 3, 1, 4, 8, 'c');
 CREATE FUNCTION ways(graph text, source bigint DEFAULT 1) RETURNS text LANGUAGE sql AS
@@ -15,7 +16,7 @@ CREATE FUNCTION ways(graph text, source bigint DEFAULT 1) RETURNS text LANGUAGE 
 CREATE FUNCTION hops(graph text, source bigint DEFAULT 1) RETURNS text LANGUAGE sql AS
   $$ SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM emogi_bfs(graph, source) $$;
 
--- A known pair wherever it stands, and a known weight.
+-- A known pair in any position, and a known weight.
 SELECT ways('roads') AS relation;
 SELECT ways('SELECT * FROM roads'), hops('SELECT * FROM roads');
 SELECT ways('SELECT id, source, target, cost FROM roads'), hops('SELECT id, source, target, cost FROM roads');
@@ -24,17 +25,17 @@ SELECT ways('SELECT label, cost, km, target, id, source FROM roads'), hops('SELE
 SELECT ways('SELECT id, source AS src, target AS dst, km AS weight, cost FROM roads') AS "weight or cost";
 SELECT ways('SELECT cost AS weight, source AS src, target AS dst FROM roads');
 SELECT ways('SELECT source, target FROM roads'), ways('SELECT id, source, target FROM roads'), ways('SELECT id, source, target, km, label FROM roads');
--- Two pairs could be the ends; one of each is no pair.
+-- Two possible pairs of endpoints; one column of each is not a pair.
 SELECT hops('SELECT source, target, source AS dst, target AS src FROM roads');
 SELECT hops('SELECT source, target AS dst FROM roads'), hops('SELECT source AS src, target FROM roads');
--- Names win when they stand the other way round.
+-- Names take precedence over positions.
 SELECT ways('SELECT target AS dst, source AS src, cost FROM roads'), hops('SELECT target, source FROM roads');
 SELECT hops('SELECT target AS src, source AS dst FROM roads') AS turned, hops('SELECT target AS a, source AS b FROM roads') AS by_position;
--- Names are those of SQL: folded unless quoted.
+-- Names follow SQL rules: folded unless quoted.
 SELECT hops('SELECT id, source AS SRC, target AS Dst FROM roads');
 SELECT hops('SELECT source AS "SRC", target AS "DST" FROM roads');
 
--- Three columns with the pair in front: the third is the weight, whatever its name, but id.
+-- Three columns with the pair first: the third is the weight, whatever its name, except id.
 SELECT ways('SELECT source, target, km FROM roads'), ways('SELECT target, source, km FROM roads'), ways('SELECT source AS src, target AS dst, km * 2 FROM roads');
 SELECT ways('SELECT source, km, target FROM roads') AS unweighted;
 SELECT hops('SELECT source, target, id FROM roads'), hops('SELECT source, target, label FROM roads');
@@ -43,7 +44,7 @@ SELECT ways('SELECT source, target, label FROM roads');
 SELECT * FROM emogi_sssp('SELECT source, target, id FROM roads', 1);
 SELECT ways('SELECT source, target, id AS weight FROM roads');
 
--- No known pair: by position, two columns or three.
+-- No known pair: by position, two or three columns.
 SELECT ways('SELECT source AS a, target AS b, km FROM roads'), ways('SELECT source AS a, target AS b FROM roads'), ways('VALUES (1, 2, 0.5)');
 SELECT hops('SELECT source AS id, target AS friend FROM roads'), ways('SELECT source AS a, target AS id, km FROM roads');
 SELECT ways('SELECT source AS x, target AS x FROM roads'), ways('SELECT source AS x, target AS x, km AS x FROM roads');
@@ -55,13 +56,13 @@ SELECT * FROM emogi_bfs('SELECT id, source AS "Von", target AS "Nach", cost, lab
 SELECT * FROM emogi_bfs('SELECT label, cost, label || label AS twice, km FROM roads', 1);
 SELECT hops('SELECT "Von" AS src, "Nach" AS dst FROM (SELECT id, source AS "Von", target AS "Nach", cost, label FROM roads) AS q') AS "as the hint says";
 
--- A name that stands twice.
+-- A duplicate name.
 SELECT * FROM emogi_bfs('SELECT source, target, source FROM roads', 1);
 SELECT * FROM emogi_bfs('SELECT *, 5 AS target FROM roads', 1);
 SELECT * FROM emogi_sssp('SELECT source, target, cost, km AS cost FROM roads', 1);
 SELECT hops('SELECT source, target, cost, km AS cost, label, label FROM roads') AS "not read";
 
--- reverse_cost beside a cost is that of the way back.
+-- reverse_cost together with a cost is that of the reverse edge.
 CREATE TABLE streets AS SELECT id, source, target, cost, km AS reverse_cost FROM roads;
 CREATE TABLE weighed AS SELECT source, target, cost AS weight, cost, km AS reverse_cost FROM roads;
 SELECT * FROM emogi_sssp('streets', 1);
@@ -85,7 +86,7 @@ SELECT hops('SELECT source AS caller, target AS callee, id FROM streets');
 SELECT ways('streets(source, target, cost)') AS "as the hint says",
        ways('SELECT source, target, cost FROM streets WHERE cost >= 0 UNION ALL SELECT target, source, reverse_cost FROM streets WHERE reverse_cost >= 0') AS "both ways";
 SELECT ways('streets(target, source, reverse_cost)');
--- It is said although no source is given, and by emogi_estimate.
+-- The error is raised even without a source, and by emogi_estimate.
 SELECT * FROM emogi_sssp('streets', NULL);
 SELECT * FROM emogi_sssp('SELECT * FROM streets', NULL);
 SELECT edges FROM emogi_estimate('streets', weights => true);
@@ -94,13 +95,14 @@ SELECT edges FROM emogi_estimate('SELECT id, source AS a, target AS b, cost FROM
 SELECT edges > 0, graph_bytes < (SELECT graph_bytes FROM emogi_estimate('SELECT i AS src, i AS dst, i, i::float8 AS weight FROM generate_series(1, 400000) i', true))
   FROM emogi_estimate('SELECT i AS src, i AS dst, i, i::float8 AS w FROM generate_series(1, 400000) i', true);
 
--- What a relation's columns are called is of no concern once they are named, also where the executor reads them.
+-- The column names of a relation do not matter if columns are listed, also if the executor reads
+-- them.
 CREATE VIEW seen AS SELECT * FROM roads;
 SELECT ways('seen'), ways('seen(target, source, km)', 1), ways('roads(target, source, km)', 1);
 CREATE VIEW odd AS SELECT source AS dst, target AS src, cost FROM roads;
 SELECT hops('odd'), hops('odd(dst, src)'), ways('odd(dst, src, cost)');
 
--- The text stays between its parentheses, and many columns are no matter.
+-- The text of a column list cannot leave its parentheses, and many columns are supported.
 SELECT ways('SELECT 1 AS c2, 2 AS c1, 0.5 AS c9'), ways('SELECT id AS c3, source, target AS target, cost, 1 AS c1, 2 AS c2 FROM roads -- all');
 SELECT ways(format('SELECT %s, source, target, cost FROM roads', (SELECT string_agg('id AS n' || i, ', ') FROM generate_series(1, 1000) i)));
 

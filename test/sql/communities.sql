@@ -1,4 +1,5 @@
--- Communities with a hierarchy: emogi_louvain and emogi_leiden, and emogi_modularity against plain SQL.
+-- Communities with a hierarchy: emogi_louvain and emogi_leiden, and emogi_modularity compared with
+-- plain SQL.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -16,7 +17,7 @@ SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS type
 
 CREATE TABLE edges (src bigint, dst bigint, weight float8);
 
--- Modularity by its definition; a loop counts once inside and twice for the degree, as networkx has it.
+-- Modularity by definition; a loop counts once inside and twice for the degree, as in networkx.
 CREATE FUNCTION plain_modularity(communities text, resolution float8) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
   q float8;
@@ -27,11 +28,12 @@ BEGIN
   RETURN q;
 END $$;
 
--- How far emogi_modularity is from that; 1 where one alone is NULL.
+-- The difference of emogi_modularity from that; 1 if exactly one is NULL.
 CREATE FUNCTION distance(communities text, resolution float8) RETURNS float8 LANGUAGE sql AS $$
   SELECT coalesce(abs(p - q), (p IS DISTINCT FROM q)::int) FROM plain_modularity(communities, resolution) AS p, emogi_modularity('edges', communities, resolution) AS q $$;
 
--- What a hierarchy must be: nested, named by the smallest vertex, complete; of Leiden connected, too.
+-- Properties of a hierarchy: nested, named by the smallest vertex, complete; with Leiden also
+-- connected.
 CREATE FUNCTION faults(call text, connected boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   f bigint[];
@@ -53,7 +55,8 @@ BEGIN
   RETURN array_to_string(f, ' ');
 END $$;
 
--- Random graphs of up to 20 vertices and 67 edges, with loops, repeats, NULL ends and weights of quarters.
+-- Random graphs of up to 20 vertices and 67 edges, with loops, duplicates, NULL endpoints and
+-- multiples of 1/4 as weights.
 CREATE PROCEDURE compare(seeds int) LANGUAGE plpgsql AS $$
 DECLARE
   calls text[] := ARRAY['emogi_louvain(''edges'')', 'emogi_louvain(''edges'', 0.5, 1, seed => %s)', 'emogi_louvain(''edges'', 2, tolerance => 0.001)', 'emogi_leiden(''edges'', seed => %s)',
@@ -92,7 +95,7 @@ SET client_min_messages = warning;
 CALL compare(90);
 RESET client_min_messages;
 
--- Zachary's karate club. 0.4198 is the largest modularity that there is.
+-- Zachary's karate club. 0.4198 is the maximum modularity.
 TRUNCATE edges;
 INSERT INTO edges SELECT split_part(e, '-', 1)::int, split_part(e, '-', 2)::int, 1 FROM regexp_split_to_table('1-2 1-3 1-4 1-5 1-6 1-7 1-8 1-9 1-11 1-12 1-13 1-14 1-18 1-20 1-22 1-32 '
   '2-3 2-4 2-8 2-14 2-18 2-20 2-22 2-31 3-4 3-8 3-9 3-10 3-14 3-28 3-29 3-33 4-8 4-13 4-14 5-7 5-11 6-7 6-11 6-17 7-17 9-31 9-33 9-34 10-34 14-34 15-33 15-34 16-33 16-34 19-33 19-34 '
@@ -103,7 +106,8 @@ SELECT emogi_modularity('edges', 'SELECT vertex, community FROM emogi_louvain(''
 SELECT round(emogi_modularity('edges', 'SELECT vertex, vertex FROM emogi_cc(''edges'')')::numeric, 6), round(emogi_modularity('edges', 'SELECT vertex, 0 FROM emogi_cc(''edges'')')::numeric, 6);
 SELECT count(*) > 0 FROM (SELECT * FROM emogi_leiden('edges') EXCEPT SELECT * FROM emogi_leiden('edges')) AS x;
 
--- One row for each vertex and level, in this order. NULL is the default. Another seed is another order, and a resolution of 0 makes one community of what is connected.
+-- One row for each vertex and level, in this order. NULL is the default. Another seed gives another
+-- order, and a resolution of 0 makes each connected component one community.
 SELECT count(*) FROM (SELECT row_number() OVER () AS i, row_number() OVER (ORDER BY vertex, level) AS j FROM emogi_leiden('edges', max_cluster_size => 5)) AS n WHERE i <> j;
 SELECT count(*) FROM (SELECT * FROM emogi_leiden('edges', NULL, NULL, NULL, NULL, NULL) EXCEPT SELECT * FROM emogi_leiden('edges', 1, 0.01, seed => 0)) AS x;
 SELECT count(*) FROM (SELECT * FROM emogi_louvain('edges', NULL, NULL, NULL, NULL) EXCEPT SELECT * FROM emogi_louvain('edges', 1, tolerance => 1e-7, seed => 0)) AS x;
@@ -114,13 +118,14 @@ SELECT vertex, level, community FROM emogi_leiden('edges', 2, max_levels => 1) W
 SELECT count(*) FROM emogi_leiden('edges') WHERE vertex IN (35, -1);
 SELECT DISTINCT function FROM emogi_runs WHERE function ~ 'louvain|leiden|modularity' AND status = 'ok' AND database = current_database() ORDER BY function;
 
--- No more than 10 in a community at the finest level, and the flat answer at the coarsest.
+-- At most 10 members of a community at the finest level, and the flat answer at the coarsest.
 SELECT level, max(count) <= 10 AS small FROM (SELECT level, community, count(*) FROM emogi_leiden('edges', max_cluster_size => 10) GROUP BY 1, 2) AS c WHERE level = 0 GROUP BY level;
 SELECT count(*) FROM (SELECT vertex, community FROM emogi_leiden('edges', max_cluster_size => 10) WHERE parent IS NULL
   EXCEPT SELECT vertex, community FROM emogi_leiden('edges') WHERE parent IS NULL) AS x;
 SELECT max(level) FROM emogi_leiden('edges', max_cluster_size => 10, max_levels => 1);
 
--- Two triangles and a bridge, by keys of other types, with weights that say otherwise, and in what is around a call.
+-- Two triangles and a bridge, with keys of other types, with weights that change the result, and in
+-- the context of other queries.
 TRUNCATE edges;
 INSERT INTO edges VALUES (1, 2, 1), (2, 3, 1), (3, 1, 1), (3, 4, 1), (4, 5, 1), (5, 6, 1), (6, 4, 1), (NULL, 1, 1), (8, 8, 1), (8, 8, 1);
 CREATE TABLE named AS SELECT 'v' || src AS src, 'v' || dst AS dst, weight FROM edges;
@@ -155,7 +160,7 @@ RESET emogi.engine;
 SELECT vertex, level, community <= vertex, parent <= community FROM emogi_leiden('line', 0.5) WHERE vertex = 7 AND level = 0;
 SELECT emogi_modularity('line', 'SELECT vertex, community FROM emogi_leiden(''line'') WHERE parent IS NULL') > 0.93;
 
--- Without edges, without weight, and with none but loops.
+-- Without edges, without weight, and with only loops.
 SELECT * FROM emogi_leiden('SELECT 1 AS src, 2 AS dst WHERE false');
 SELECT emogi_modularity('SELECT 1 AS src, 2 AS dst WHERE false', 'SELECT 1, 1');
 SELECT * FROM emogi_leiden('SELECT 1 AS src, 2 AS dst, 0 AS weight') ORDER BY vertex;
@@ -163,7 +168,7 @@ SELECT emogi_modularity('SELECT 1 AS src, 2 AS dst, 0 AS weight', 'VALUES (1, 1)
 SELECT * FROM emogi_louvain('SELECT 1 AS src, 1 AS dst');
 SELECT function, rows FROM emogi_runs ORDER BY id DESC LIMIT 1;
 
--- What is refused.
+-- Errors.
 SELECT * FROM emogi_leiden('edges', -1);
 SELECT * FROM emogi_louvain('edges', '-0.001');
 SELECT * FROM emogi_leiden('edges', 'NaN');

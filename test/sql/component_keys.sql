@@ -1,5 +1,6 @@
--- Components of keys that are no integers: conditions, groups, joins and first rows are answered by vertex numbers, as PostgreSQL answers them over
--- the rows, for every type of keys; and rows of one component are looked up, also when edges have come.
+-- Components of keys that are not integers: conditions, groups, joins and first rows are computed
+-- with vertex numbers, with the same answers as PostgreSQL over the rows, for every key type; and
+-- rows of one component are looked up, also after edges were inserted.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -12,7 +13,8 @@ SET max_parallel_workers_per_gather = 0;
 \pset tuples_only on
 \pset null (null)
 
--- Run a query with the scan and without: is the answer the same, and what was the node, with what is left to check?
+-- Run a query with and without the scan: returns whether the answers are equal, the node, and its
+-- remaining filter.
 CREATE FUNCTION ways(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -36,7 +38,8 @@ BEGIN
   RETURN found;
 END $$;
 
--- Forty components of two to nine vertices, with keys of each type; some numerics and char(n) are written in two ways.
+-- Forty components of two to nine vertices, with keys of each type; some numerics and char(n) have
+-- two representations.
 CREATE TABLE b AS SELECT g * 10::bigint AS src, g * 10::bigint + i AS dst FROM generate_series(1, 40) g, generate_series(1, 1 + g % 8) i;
 CREATE TABLE t AS SELECT 'k' || src AS src, 'k' || dst AS dst FROM b;
 CREATE TABLE c AS SELECT ('k' || src)::varchar(20) COLLATE "C" AS src, ('k' || dst)::varchar(20) COLLATE "C" AS dst FROM b;
@@ -48,7 +51,8 @@ CREATE TABLE r AS SELECT src AS s, 'a' AS s2, dst AS d, 'b' AS d2 FROM b;
 CREATE TABLE few AS SELECT g * 2 - 1 AS src, g * 2 AS dst FROM generate_series(1, 5) g;
 CREATE TABLE o AS SELECT g AS id, g * 5::bigint AS b, 'k' || g * 5 AS t, lpad((g * 5)::text, 32, '0')::uuid AS u, (g * 5 / 8.0)::text AS n FROM generate_series(1, 90) g;
 
--- Each condition, group and order, with keys of each type. Of a query the type is known when its graph is there.
+-- Each condition, group and order, with keys of each type. The type of a query is known when its
+-- graph is cached.
 SELECT count(*) FROM emogi_cc_text('SELECT src, dst FROM t');
 SELECT count(*) FROM emogi_cc_text('r((s, s2), (d, d2))');
 SELECT q, ways(q) FROM (VALUES ('emogi_cc(''b'')', '50', '60', '51'), ('emogi_cc_text(''t'')', '''k50''', '''k60''', '''k51'''), ('emogi_cc_text(''c'')', '''k50''', '''k60''', '''k51'''),
@@ -59,7 +63,7 @@ SELECT q, ways(q) FROM (VALUES ('emogi_cc(''b'')', '50', '60', '51'), ('emogi_cc
     'SELECT count(*), count(DISTINCT component) FROM ' || call || ' WHERE component <> ' || x, 'SELECT component, count(*) FROM ' || call || ' GROUP BY component HAVING count(*) > 4',
     'SELECT count(DISTINCT component) FROM ' || call, 'SELECT DISTINCT component FROM ' || call]) q;
 
--- Columns that name vertices of other functions, other operands, what is no condition of this kind.
+-- Columns that name vertices in other functions, other operands, and conditions of other kinds.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT component, count(*) FROM emogi_cc(''few'') WHERE component <> 3 GROUP BY component', 'SELECT component, count(*) FROM emogi_cc(''few'') WHERE component IN (1, 5, 7) GROUP BY component',
   'SELECT component, count(*) FROM emogi_scc_text(''t'') WHERE component = ''k50'' GROUP BY component',
@@ -74,7 +78,8 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT component, min(vertex) AS least, max(vertex) AS most FROM emogi_cc_text(''t'') GROUP BY component', 'SELECT component, max(vertex) FROM emogi_cc_text(''n'') GROUP BY component',
   'SELECT vertex, component FROM emogi_cc_text(''t'') ORDER BY component DESC, vertex LIMIT 7', 'SELECT vertex FROM emogi_cc_text(''n'') ORDER BY component DESC, vertex LIMIT 7']) q;
 
--- Keys that are equal though they are other text, and conditions under such a collation, where the server has them.
+-- Keys that are equal but have different text, and conditions with such a collation, if the server
+-- has them.
 DO $$
 DECLARE
   query text;
@@ -93,7 +98,7 @@ BEGIN
 EXCEPTION WHEN feature_not_supported THEN NULL;
 END $$;
 
--- Joins and correlated sub-selects look up the members of components in the result of one run.
+-- Joins and correlated subqueries look up the members of components in the result of one run.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT o.id, c.* FROM o JOIN emogi_cc_text(''t'') c ON c.component = o.t WHERE o.id < 20', 'SELECT o.id, c.* FROM o LEFT JOIN emogi_cc(''b'') c ON c.component = o.b WHERE o.id < 20',
   'SELECT o.id, c.* FROM o JOIN emogi_cc_uuid(''u'') c ON c.component = o.u WHERE o.id < 20', 'SELECT o.id, (SELECT count(*) FROM emogi_cc_text(''t'') WHERE component = o.t) FROM o',
@@ -102,14 +107,15 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT i.id FROM o i LEFT JOIN emogi_cc_text(''t'') c ON c.vertex = i.t AND c.component IN (''k50'', ''k60'') WHERE c.vertex IS NULL', 'SELECT i.id, c.component FROM o i JOIN emogi_cc_text(''t'') c ON c.vertex = i.t AND c.component <> ''k50''',
   'SELECT m.vertex FROM emogi_cc_text(''t'') s JOIN emogi_cc_text(''t'') m USING (component) WHERE s.vertex = ''k53''', 'SELECT m.vertex FROM emogi_cc_text(''f'') s JOIN emogi_cc_text(''f'') m USING (component) WHERE s.vertex = ''6.25''']) q;
 
--- A component compared with the vertex of its row, by number.
+-- The component compared with the vertex of its row, by number.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT * FROM emogi_cc(''b'') WHERE vertex <> component', 'SELECT vertex FROM emogi_cc(''b'') WHERE component = vertex', 'SELECT count(*) FROM emogi_cc_text(''t'') WHERE component <> vertex', 'SELECT * FROM emogi_cc_text(''t'') WHERE vertex = component AND component <> ''k50''',
   'SELECT component, count(*) FROM emogi_cc_text(''t'') WHERE vertex <> component GROUP BY component', 'SELECT * FROM emogi_cc_uuid(''u'') WHERE vertex <> component AND component IN (lpad(''50'', 32, ''0'')::uuid, lpad(''60'', 32, ''0'')::uuid)',
   'SELECT * FROM emogi_cc_text(''n'') WHERE vertex <> component', 'SELECT vertex FROM emogi_cc_text(''f'') WHERE vertex = component', 'SELECT * FROM emogi_cc_text(''t'') WHERE vertex < component', 'SELECT * FROM emogi_scc_text(''t'') WHERE component = vertex ORDER BY vertex DESC LIMIT 3',
   'SELECT * FROM emogi_cdlp_text(''t'', max_iterations => 3) WHERE label <> vertex', 'SELECT * FROM emogi_cc_text(''t'') WHERE vertex = component AND vertex IN (''k50'', ''k51'')', 'SELECT o.id, c.vertex FROM o JOIN emogi_cc_text(''t'') c ON c.vertex = o.t WHERE c.vertex <> c.component']) q;
 
--- Members are read beside the kept components, and in nested loops over every kind of outer row: names, vertices that name no component, NULL.
+-- Members are read from the cached components, and in nested loops over all kinds of outer rows:
+-- names, vertices that name no component, NULL.
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SELECT q, ways(q) FROM unnest(ARRAY[
@@ -125,7 +131,7 @@ EXECUTE of_name(NULL);
 EXECUTE of_name('k51');
 RESET plan_cache_mode;
 DEALLOCATE of_name;
--- The planner knows how many vertices the component of a vertex has, once the graph has kept its components.
+-- The planner knows the size of a vertex's component once the graph has cached its components.
 CREATE FUNCTION planned(query text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -140,7 +146,7 @@ SELECT count(*), min(vertex) FROM emogi_cc_text('pairs') WHERE component = verte
 SELECT planned(q) BETWEEN least AND most AS known FROM (VALUES
   ('SELECT component FROM emogi_cc_text(''pairs'') WHERE component = (SELECT ''p00004'')', 100, 800), ('SELECT vertex FROM emogi_cc_text(''pairs'') WHERE component IN (''p00004'', ''p00006'')', 2, 10),
   ('SELECT component, count(*) FROM emogi_cc_text(''pairs'') GROUP BY component', 4000, 6000), ('SELECT m.vertex FROM emogi_cc_text(''pairs'') s JOIN emogi_cc_text(''pairs'') m USING (component) WHERE s.vertex = ''p00005''', 1, 10)) q (q, least, most);
--- A cursor keeps the components that it reads while the graph is evicted and made anew.
+-- A cursor keeps the components that it reads while the graph is evicted and rebuilt.
 BEGIN;
 DECLARE kept CURSOR FOR SELECT vertex, component FROM emogi_cc_text('pairs') WHERE vertex < 'p00012';
 FETCH 2 FROM kept;
@@ -150,7 +156,8 @@ SELECT vertex, component FROM emogi_cc_text('pairs') WHERE component = 'p00002' 
 FETCH 100 FROM kept;
 ROLLBACK;
 
--- Who answers, and what has come: edges between components, new vertices before, between and behind, and edges that have gone.
+-- The execution method after changes: edges inserted between components, new vertices before,
+-- between and after others, and deleted edges.
 CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT format('%s by %s', cache, CASE engine WHEN 'backend' THEN engine ELSE 'the engine' END) FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 CREATE FUNCTION members(name text) RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT string_agg(vertex, ' ') FROM emogi_cc_text('t') WHERE component = name $$;
@@ -188,7 +195,8 @@ SELECT count(*), min(vertex), max(vertex) FROM emogi_cc_text('chain') WHERE comp
 SELECT component, count(*) FROM emogi_cc_text('chain') WHERE component IN ('c01501', 'c00001') GROUP BY component;
 SELECT last();
 
--- Parallel workers are given the keys of the few rows that a search of new vertices reaches, and of one without a graph.
+-- Parallel workers receive the keys of the few rows reached by a search for new vertices, and of
+-- one without a graph.
 CREATE TABLE wide AS SELECT 'w' || i AS src, 'w' || i % 3000 AS dst FROM generate_series(1, 9000) i;
 CREATE INDEX ON wide (src);
 ANALYZE wide;

@@ -1,4 +1,5 @@
--- Components of vertices after changes, in a graph that has no component labels: from the edges around the vertices in the older graph with its overlay, also where edges were deleted.
+-- Components of vertices after changes, in a graph without component labels: from the edges around
+-- the vertices in the older graph with its overlay, also after deletions.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_component_overlays;
@@ -36,13 +37,13 @@ SELECT last();
 INSERT INTO e VALUES (13, 17);
 SELECT component FROM emogi_cc('e') WHERE vertex = 18;
 SELECT last();
--- labels do not tell after a deletion
+-- labels cannot be used after a deletion
 DELETE FROM e WHERE src = 13 AND dst = 17;
 SELECT component FROM emogi_cc('e') WHERE vertex = 18;
 DELETE FROM e WHERE src = 9 AND dst = 13;
 SELECT component FROM emogi_cc('e') WHERE vertex = 14;
 SELECT last();
--- a component that is too large to be searched
+-- a component too large to be searched
 INSERT INTO e SELECT v * 4, v * 4 + 1 FROM generate_series(1, 9000) v;
 SELECT component FROM emogi_cc('e') WHERE vertex = 30000;
 SELECT component = (SELECT min(vertex) FROM emogi_bfs('e', 30000, direction => 'both')) FROM emogi_cc('e') WHERE vertex = 30000;

@@ -1,5 +1,5 @@
--- Components that are kept with their graph: emogi_cc answers from them, with the edges that have come since; where edges have gone the
--- engine runs anew. Rows are the same.
+-- Components cached with their graph: emogi_cc combines them with edges inserted since. After
+-- deletions the engine runs again. The rows are the same.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -12,13 +12,13 @@ SET emogi.incremental_min_size = 0;
 
 CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT format('%s by %s', cache, CASE engine WHEN 'backend' THEN engine ELSE 'the engine' END) FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
--- All rows, and what is found without the cache; under one snapshot.
+-- All rows, and the rows found without the cache, under one snapshot.
 CREATE FUNCTION components(graph text) RETURNS text LANGUAGE sql STABLE AS $$ SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc(graph) $$;
 CREATE FUNCTION anew(graph text) RETURNS text LANGUAGE sql STABLE SET emogi.enable_local_search = off SET emogi.enable_cache = off AS
   $$ SELECT string_agg(vertex || ':' || component, ' ') FROM emogi_cc(graph) $$;
 CREATE FUNCTION is_right(graph text) RETURNS bool LANGUAGE sql STABLE AS $$ SELECT components(graph) IS NOT DISTINCT FROM anew(graph) $$;
 
--- Who answers. Keys are even; one out of ten lists is cut.
+-- The execution method. Keys are even; one out of ten lists is cut.
 CREATE TABLE edges (src bigint, dst bigint, weight float8);
 INSERT INTO edges SELECT i * 2, i * 2 + 2, 1 FROM generate_series(1, 60) i WHERE i % 10 <> 0;
 INSERT INTO edges VALUES (-1000, -1002, 1), (9000, 9002, 1);
@@ -42,7 +42,8 @@ SELECT count(*) FROM emogi_cc('edges') WHERE vertex < 30;
 SELECT last();
 SET emogi.enable_scan = on;
 
--- Edges come: within a component, between two, with new vertices in front, between and behind; a loop; parallel ones; one with a NULL end.
+-- Inserted edges: within a component, between two, with new vertices before, between and after
+-- others; a loop; parallel ones; one with a NULL endpoint.
 INSERT INTO edges VALUES (6, 10, 1);
 SELECT components('edges') = anew('edges'), components('edges');
 INSERT INTO edges VALUES (20, 24, 1), (60, 44, 1), (NULL, 3, 1);
@@ -70,7 +71,7 @@ SELECT plan('SELECT * FROM emogi_cc(''edges'')');
 -- A lookup for each row of a join.
 SELECT v, component FROM (VALUES (-999), (5), (61), (100)) n(v) LEFT JOIN emogi_cc('edges') ON vertex = v ORDER BY v;
 
--- What has come and gone since the run: nothing happened. What has gone: the engine.
+-- Edges inserted and deleted since the run have no effect. Other deletions: the engine.
 DELETE FROM edges WHERE src = 63 AND dst = 8000;
 SELECT components('edges') = anew('edges');
 SELECT components('edges') IS NOT NULL;
@@ -86,7 +87,7 @@ SELECT components('edges') = anew('edges');
 SELECT components('edges') IS NOT NULL;
 SELECT last();
 
--- One's own changes, and taking them back.
+-- Own changes, and their rollback.
 BEGIN;
 INSERT INTO edges VALUES (2, -5000), (22, 9000);
 SELECT is_right('edges');
@@ -105,7 +106,7 @@ SELECT is_right('edges');
 SELECT components('edges') IS NOT NULL;
 SELECT last();
 
--- They are counted, and go with their graph.
+-- They are counted, and evicted with their graph.
 CREATE FUNCTION bytes() RETURNS bigint LANGUAGE sql AS $$ SELECT coalesce(sum(bytes), 0)::bigint FROM emogi_graphs WHERE source = 'edges' AND state = 'ready' $$;
 SELECT emogi_evict('edges') > 0, bytes();
 SELECT count(*) FROM emogi_bfs('edges', 2);
@@ -117,7 +118,7 @@ SELECT sum(bytes) = (SELECT bytes FROM emogi_cache) FROM emogi_graphs;
 SELECT emogi_evict('edges') > :before, bytes();
 SELECT count(*) FROM emogi_cc('edges');
 SELECT last();
--- Not for settings that have the engine run, nor for graphs of one call.
+-- Not with settings that require the engine, nor for private graphs.
 SELECT emogi_evict('edges') > 0;
 SET emogi.enable_local_search = off;
 SELECT count(*) FROM emogi_cc('edges');
@@ -132,7 +133,7 @@ SELECT last();
 SELECT count(*) FROM emogi_cc('SELECT * FROM edges');
 SELECT last();
 
--- A graph that leads the other way, or both ways, or has weights.
+-- A graph of the other direction, or of both, or with weights.
 CREATE TABLE ways (src int, dst int, weight float8);
 CREATE PROCEDURE go(way text) LANGUAGE plpgsql AS $$
 BEGIN
@@ -160,7 +161,7 @@ INSERT INTO ways VALUES (100, 1, 0.1), (21, 22, 9);
 SELECT components('ways') = anew('ways');
 DROP TABLE ways;
 
--- Histories at random: edges come, now and then some go; keys that are there and new ones everywhere.
+-- Random histories: edges are inserted, some deleted, with existing and new keys everywhere.
 CREATE TABLE net (src int, dst int, weight int);
 CREATE FUNCTION key() RETURNS int LANGUAGE sql VOLATILE AS
   $$ SELECT CASE WHEN random() < 0.2 THEN (random() * 4400)::int - 200 ELSE (random() * 400)::int * 10 END $$;
@@ -202,7 +203,7 @@ END $$;
 CALL histories(true);
 CALL histories(false);
 
--- More changes than are worth it, and all of them.
+-- Too many changes, and all of them.
 INSERT INTO net SELECT 5000 + i, 5001 + i FROM generate_series(1, 1100) i;
 SELECT is_right('net');
 SELECT components('net') IS NOT NULL;
@@ -213,7 +214,7 @@ SELECT count(*) FROM emogi_cc('net');
 INSERT INTO net VALUES (3, 4);
 SELECT components('net');
 ROLLBACK;
--- Calls that go on finding the same changes have the graph made in the end.
+-- Calls that repeatedly find the same changes eventually merge the graph.
 SELECT is_right('net');
 INSERT INTO net VALUES (1, 20000);
 DO $$
@@ -229,7 +230,8 @@ BEGIN
   ASSERT array_position(seen, 'merged by backend') BETWEEN 10 AND 25, seen;
 END $$;
 
--- A graph that is merged for others has them, too, unless an edge has gone, but not for ever if nobody asks.
+-- A merged graph for others has them, too, unless an edge was deleted, but not forever if they are
+-- unused.
 INSERT INTO net VALUES (2, 20002), (1, 100);
 SELECT ok, cache FROM emogi_check('net');
 SELECT is_right('net');
@@ -257,7 +259,7 @@ SELECT count(*) > 0 FROM emogi_cc('net');
 SELECT last();
 SELECT is_right('net');
 
--- Graphs of other directions, which are newer and have no components, do not replace the graph that has them.
+-- Newer graphs of other directions, without components, do not replace the graph that has them.
 CREATE TABLE rings (src int, dst int);
 INSERT INTO rings SELECT i / 8 * 10 + i % 8, i / 8 * 10 + (i * 3 + 1) % 8 FROM generate_series(0, 799) i;
 INSERT INTO rings VALUES (-1000, -1000);
@@ -303,7 +305,7 @@ BEGIN
 END $$;
 CALL grow('both');
 SELECT is_right('rings');
--- Without an edge, a graph of any direction is merged and run; then that one has them.
+-- Without edges, a graph of any direction is merged and run; afterwards that one has them.
 DELETE FROM rings WHERE src = 7 AND dst = 17;
 SELECT is_right('rings');
 SELECT count(*) > 0 FROM emogi_bfs('rings', 1, direction => 'both');
@@ -335,7 +337,7 @@ BEGIN
 END $$;
 CALL turns();
 
--- Rows that are many, and read by parallel workers.
+-- Many rows, read by parallel workers.
 CREATE TABLE large (src int, dst int);
 INSERT INTO large SELECT i, i + 1 FROM generate_series(0, 900000, 3) i UNION ALL SELECT -100, -100;
 SELECT count(*) FROM emogi_cc('large');

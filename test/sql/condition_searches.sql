@@ -1,4 +1,5 @@
--- Searches of a table with conditions on its rows walk over its indexes where its graph is not in the cache. Answers are those of a recursive query.
+-- Searches of a table with conditions on its rows use its indexes if the graph is not cached.
+-- Answers are those of a recursive query.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_walking_tenant;
@@ -9,7 +10,7 @@ GRANT USAGE ON SCHEMA test_condition_searches TO PUBLIC;
 SET search_path = test_condition_searches, public;
 SET emogi.engine = 'auto';
 SET emogi.index_search_min_size = 0;
-SET emogi.incremental_min_size = '1GB';	-- no graph of an older state is there to be brought up to date
+SET emogi.incremental_min_size = '1GB';	-- no older graph exists that could be refreshed
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -18,7 +19,7 @@ SELECT emogi_evict() IS NOT NULL;
 CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT concat_ws(' ', status, cache, engine) FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 
--- Rows of a search, and where its graph came from.
+-- Rows of a search, and the source of its graph.
 CREATE FUNCTION searched(graph text, source bigint, depth int, direction text, OUT rows text, OUT cache text) LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   rows := (SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM public.emogi_bfs(graph, source, depth, direction));
@@ -38,7 +39,7 @@ BEGIN
   RETURN rows;
 END $$;
 
--- The answer of a search, and how it was found, or how it is wrong.
+-- The answer of a search and the source of its graph, or how it is wrong.
 CREATE FUNCTION answer(graph text, source bigint, depth int, direction text DEFAULT 'out', edges text DEFAULT NULL) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   right_rows text := expected(coalesce(edges, graph), source, depth, direction);
@@ -70,7 +71,7 @@ CREATE INDEX e_src ON e (src);
 CREATE INDEX e_dst ON e (dst);
 ANALYZE e;
 
--- The forms: a relation with a condition, queries, views, parameters, windows of time.
+-- The forms: a relation with a condition, queries, views, parameters, time ranges.
 CREATE VIEW v AS SELECT dst AS src, src AS dst, upper(kind) AS upper_kind FROM e WHERE n < 3;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x''', 202, 2), answer('SELECT src, dst FROM e WHERE kind = ''y''', 202, 2);
 SELECT answer('e WHERE kind = ''x''', 202, 2, 'both', 'SELECT src, dst FROM e WHERE kind = ''x''');
@@ -78,17 +79,18 @@ SELECT answer('v', 203, 1, 'out', 'SELECT * FROM v'), answer('v WHERE upper_kind
 SELECT answer(emogi_query('SELECT src, dst FROM e WHERE kind = $1 AND n > $2', 'x', '0'), 202, 1, 'out', 'SELECT src, dst FROM e WHERE kind = ''x'' AND n > 0');
 SELECT rows = expected('SELECT src, dst FROM e WHERE at > now() - interval ''7 days''', 5, 3, 'both'), cache
   FROM searched('SELECT src, dst FROM e WHERE at > now() - interval ''7 days''', 5, 3, 'both');
--- What is told of it.
+-- Reporting.
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT src, dst FROM e WHERE at > now() - interval ''8 days''', 5, 2, 'both');
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('e WHERE kind = ''x''', 5, 2);
 SELECT count(*) > 0 FROM emogi_bfs('e WHERE kind = ''x''', 5, 2);
 SELECT status, cache, why_private, engine, vertices, edges FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
--- A source of which the condition leaves no edge is not in the graph; a loop keeps it there.
+-- A source whose edges are all excluded by the condition is not in the graph; with a loop it is.
 SET emogi.notice_missing_source = on;
 SELECT * FROM emogi_bfs('e WHERE kind = ''y''', ARRAY[202, 200], 0);
 SELECT * FROM emogi_bfs('e WHERE kind = ''x''', 202, 1);
 RESET emogi.notice_missing_source;
--- Without an index the graph is built. A search need not be bounded. The key of a query is known when it has been analysed.
+-- Without an index the graph is built. A search need not be bounded. The key of a query is known
+-- when it has been analyzed.
 SET emogi.enable_index_search = off;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 0', 200, 2);
 RESET emogi.enable_index_search;
@@ -105,7 +107,7 @@ SELECT * FROM emogi_bfs('SELECT kind AS src, kind AS dst FROM e WHERE n = 1', 5,
 SELECT count(*) FROM emogi_bfs('SELECT kind AS src, kind AS dst FROM e WHERE n = 0', 'x'::text, 1);
 SELECT last();
 
--- Random conditions, sources, depths and directions; and the same without conditions are noticed.
+-- Random conditions, sources, depths and directions; negative control without conditions.
 CREATE FUNCTION compare(from_what text, conditions text[], times int, OUT wrong int, OUT walked int) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   graph text;
@@ -127,7 +129,8 @@ SELECT wrong, walked > 200 FROM compare('e', :conditions, 250);
 SET emogi.fault = 'query_index_searches=0';
 SELECT wrong > 100, walked > 200 FROM compare('e', :conditions, 250);
 RESET emogi.fault;
--- With indexes whose columns before the end are set by conditions; of several kinds of equality.
+-- With indexes whose columns before the endpoint are fixed by conditions, with several kinds of
+-- equality.
 CREATE INDEX e_kind_src ON e (kind, src);
 CREATE INDEX e_kind_n_dst ON e (kind, n DESC, dst);
 CREATE INDEX e_tenant_src ON e (tenant, src, dst);
@@ -145,7 +148,7 @@ SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND n = 1', 202, 2), an
   answer('SELECT src, dst FROM e WHERE n = 1 AND tenant = 0', 202, 2, 'in') NOT LIKE '%by index';
 CREATE INDEX e_src ON e (src);
 CREATE INDEX e_dst ON e (dst);
--- A partial index serves if the conditions imply its predicate.
+-- A partial index can be used if the conditions imply its predicate.
 DROP INDEX e_kind_src, e_kind_n_dst, e_tenant_src;
 CREATE INDEX e_part_src ON e (src, at, n) WHERE n > 0 AND kind IS NOT NULL;
 CREATE INDEX e_part_dst ON e (dst) WHERE tenant = 1;
@@ -153,7 +156,7 @@ SELECT graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE n > 1 AND kind = ''''x
   graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE n >= 0 AND kind = ''''x'''''', 5, 2)'), graph_of('emogi_bfs(''SELECT src, dst FROM e WHERE tenant = 1'', 5, 2, ''in'')');
 SELECT wrong, walked > 200 FROM compare('e', :conditions, 250);
 
--- Partitions, with columns at other places.
+-- Partitions with different column positions.
 CREATE TABLE p (src int, dst int, gone int, kind text, part int, n int DEFAULT 1, at timestamptz, tenant int) PARTITION BY LIST (part);
 ALTER TABLE p DROP COLUMN gone;
 CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
@@ -190,7 +193,7 @@ SET emogi.enable_index_search = off;
 SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM emogi_bfs('SELECT src, dst FROM t WHERE right(note, 1) = ''7'' AND length(note) > 100', 'k7'::text, 2);
 RESET emogi.enable_index_search;
 
--- Rows that the own transaction has written, deleted and taken back.
+-- Rows inserted, deleted and rolled back by the own transaction.
 BEGIN;
 INSERT INTO e VALUES (300, 'x', 301), (301, 'y', 302), (301, 'x', 303);
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND src >= 300', 300, 3);
@@ -203,7 +206,8 @@ SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND src >= 300', 300, 3
 ROLLBACK;
 SELECT answer('SELECT src, dst FROM e WHERE kind = ''x'' AND src >= 300', 300, 3);
 
--- An error in a condition is raised where a row is met of which it is one, and the next call is as before. Later conditions see no row that earlier ones exclude.
+-- An error in a condition is raised if a row is read for which it occurs, and does not affect the
+-- next call. Later conditions do not see rows excluded by earlier ones.
 \set VERBOSITY terse
 SELECT searched('SELECT src, dst FROM e WHERE src >= 200 AND 10 / n > 2', 200, 1, 'out');
 SELECT searched('SELECT src, dst FROM e WHERE src >= 200 AND 10 / n > 2', 202, 1, 'both');
@@ -215,7 +219,8 @@ ROLLBACK TO s;
 SELECT searched('SELECT src, dst FROM e WHERE src >= 200 AND 10 / n > 2', 202, 1, 'both');
 COMMIT;
 
--- Row security: each tenant walks over its own edges, by the index that begins with the tenant. No condition sees a row that a policy hides.
+-- Row security: each tenant searches its own edges, by the index that begins with the tenant. No
+-- condition sees a row hidden by a policy.
 CREATE TABLE r (src int, dst int, tenant int, note text, amount numeric DEFAULT 1);
 INSERT INTO r SELECT g % 40, (g * 7 + g / 40) % 40, g % 3, g::text FROM generate_series(1, 240) g;
 INSERT INTO r VALUES (1, 2, 2, 'secret');
@@ -241,14 +246,15 @@ SELECT answer('r', 1, 2, 'both', 'SELECT * FROM r'), answer('r', 1, 1, 'in', 'SE
 SET app.tenant = 2;
 SELECT answer('SELECT src, dst FROM r WHERE note::int > 0', 1, 1);
 RESET ROLE;
--- The equality of text is leakproof, that of numeric is not; without row security it may come first.
+-- Equality of text is leakproof, that of numeric is not; without row security it may be evaluated
+-- first.
 DROP INDEX r_tenant_src, r_tenant_dst;
 SET app.tenant = 1;
 SET ROLE regress_emogi_walking_tenant;
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM r WHERE note = ''''1'''''', 1, 1)'), graph_of('emogi_bfs(''SELECT src, dst FROM r WHERE amount = 1'', 1, 1)');
 RESET ROLE;
 SELECT graph_of('emogi_bfs(''SELECT src, dst FROM r WHERE note = ''''1'''''', 1, 1)'), graph_of('emogi_bfs(''SELECT src, dst FROM r WHERE amount = 1'', 1, 1)');
--- Rights are those of the query: of a view its owner's.
+-- Privileges are those of the query: for a view those of its owner.
 REVOKE SELECT ON e FROM regress_emogi_walking_tenant;
 GRANT SELECT ON v TO regress_emogi_walking_tenant;
 SET ROLE regress_emogi_walking_tenant;
@@ -257,7 +263,8 @@ SELECT rows IS NOT NULL, cache FROM searched('v', 203, 1, 'both');
 SELECT searched('e WHERE n > 0', 203, 1, 'both');
 RESET ROLE;
 
--- Walks are paid for until they have cost as much as a build; not those with a value that no call has again, whose graph would be for the call alone.
+-- Searches are counted until they have cost as much as a build, except those with a value that no
+-- other call has, whose graph would be private.
 CREATE TABLE worn AS SELECT 1 AS src, i AS dst, 'x' AS kind FROM generate_series(2, 900) i;
 CREATE INDEX ON worn (src);
 ANALYZE worn;
@@ -273,7 +280,7 @@ BEGIN
   ASSERT array_position(seen, 'ok built backend') BETWEEN 10 AND 120, seen;
   ASSERT seen[150] = 'ok hit backend', seen[150];
 END $$;
--- Who may read the table by way of a view alone has the graph built as well.
+-- A role that can read the table only through a view builds the graph as well.
 CREATE VIEW worn_view AS SELECT src, dst FROM worn WHERE kind > 'a';
 GRANT SELECT ON worn_view TO regress_emogi_walking_tenant;
 SET ROLE regress_emogi_walking_tenant;
@@ -298,12 +305,12 @@ BEGIN
   END LOOP;
 END $$;
 CALL windows(40);
--- Tables of a 64th of the size are walked over for it, as for any graph that would be for one call alone.
+-- Tables of a 64th of the size are searched for it, as for any private graph.
 SET emogi.index_search_min_size = '1MB';
 CALL windows(3);
 SELECT answer('SELECT src, dst FROM worn WHERE dst < 5', 1, 1);
 SET emogi.index_search_min_size = 0;
--- A value that is asked for again has its graph built in the end.
+-- The graph of a repeated value is eventually built.
 DO $$
 DECLARE
   seen text[];
@@ -315,8 +322,9 @@ BEGIN
   ASSERT array_position(seen, 'ok built backend') BETWEEN 10 AND 31, seen;
 END $$;
 
--- A condition with a new value: statistics, which ignore it, predict that the search exceeds its limit, yet it may cost as much as the build. A chain costs
--- three units a vertex, which is more than a quarter of the build. Values are new if an earlier call had others.
+-- A condition with a new value: statistics, which ignore it, predict that the search exceeds its
+-- limit, although it may cost as much as the build. A chain costs three units per vertex, which is
+-- more than a quarter of the build. Values are new if earlier calls had others.
 CREATE TABLE deep (src int, dst int, at int);
 INSERT INTO deep SELECT 1000000 + i, 1000001 + i, 1 FROM generate_series(0, 1599) i;
 INSERT INTO deep SELECT abs(hashint4(i)) % 20000, abs(hashint4(i + 1000000)) % 20000, i % 100 FROM generate_series(1, 98400) i;
@@ -329,7 +337,8 @@ SELECT last();
 WITH RECURSIVE reached (vertex, level) AS (
   SELECT 1000000, 0 UNION SELECT dst, level + 1 FROM reached JOIN deep ON src = vertex WHERE at < 2 AND level < 1500)
 SELECT array_agg(level ORDER BY level) = ARRAY(SELECT generate_series(0, 1500)) FROM reached;
--- The planner expects a path from such a graph to cost no more than the search, and the same for other neighborhoods.
+-- The planner estimates that a path from such a graph costs no more than the search; the same
+-- applies to other neighborhoods.
 CREATE FUNCTION planned(call text) RETURNS float8 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   plan json;

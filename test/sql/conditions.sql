@@ -1,4 +1,5 @@
--- Graphs of a table with conditions on its rows: they follow it once they are built a second time, and each is what the query gives.
+-- Graphs of a table with conditions on its rows are tracked from their second build on, and each
+-- equals the result of the query.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_tenant;
@@ -7,13 +8,14 @@ CREATE ROLE regress_emogi_tenant;
 CREATE SCHEMA test_conditions;
 SET search_path = test_conditions, public;
 SET emogi.incremental_min_size = 0;
-SET emogi.enable_local_search = off;	-- else searches that reach little would go without a new graph
+SET emogi.enable_local_search = off;	-- otherwise small searches would not use a new graph
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
 \set VERBOSITY sqlstate
 SELECT emogi_evict() IS NOT NULL;
--- look(): is the graph of a call what the query gives under the same snapshot, byte for byte, and where did it come from?
+-- look(): does the graph of a call equal, byte for byte, the result of the query under the same
+-- snapshot, and what is its source?
 CREATE FUNCTION look(graph text, direction text DEFAULT 'out', weights bool DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   c record;
@@ -26,7 +28,8 @@ CREATE SEQUENCE fresh START 2001;
 CREATE TABLE e (src int, dst int, kind text, w float8 DEFAULT 1, n int DEFAULT 1, at timestamptz DEFAULT '2024-05-01 23:30+00') WITH (autovacuum_enabled = off);
 INSERT INTO e SELECT g, g + 1, CASE g % 3 WHEN 0 THEN 'x' WHEN 1 THEN 'y' END FROM generate_series(1, 300) g;
 \set x '''SELECT src, dst FROM e WHERE kind = ''''x'''''''
--- It is built twice, and followed from then on: rows come into the condition and leave it, or stay without.
+-- It is built twice, and then tracked: rows start or stop satisfying the condition, or never
+-- satisfy it.
 SELECT look(:x);
 SELECT look(:x);
 INSERT INTO e VALUES (1000, 1001, 'x');
@@ -46,11 +49,11 @@ SELECT look(:x);
 UPDATE e SET n = 2 WHERE src = 15;
 SELECT look(:x);
 SELECT tracker_bytes > 0 FROM emogi_graphs WHERE source = 'SELECT src, dst FROM e WHERE kind = ''x''' AND pins = 0 ORDER BY built_at DESC LIMIT 1;
--- Rows with a NULL end count if the condition is true of them.
+-- Rows with a NULL endpoint are counted if they satisfy the condition.
 INSERT INTO e VALUES (NULL, 1, 'x'), (1, NULL, 'y');
 SELECT look(:x);
 SELECT max(skipped_rows) FROM emogi_graphs WHERE source LIKE '%kind = ''x''%';
--- Other conditions on the same columns are states of their own.
+-- Other conditions on the same columns have their own change trackers.
 SELECT look('SELECT src, dst FROM e WHERE kind = ''y''');
 UPDATE e SET kind = 'x' WHERE src = 7;
 SELECT look('SELECT src, dst FROM e WHERE kind = ''y''');
@@ -78,7 +81,7 @@ SELECT look(:x);
 ROLLBACK;
 SELECT look(:x);
 
--- A value that is given once gets no state, nor does what is asked for a first time.
+-- A value used once gets no change tracker, nor does a graph requested for the first time.
 SELECT sum(tracker_bytes) > 0 FROM emogi_graphs WHERE source LIKE '%n = 77%';
 SELECT look('SELECT src, dst FROM e WHERE n = 77');
 SELECT sum(tracker_bytes) > 0 FROM emogi_graphs WHERE source LIKE '%n = 77%';
@@ -93,7 +96,7 @@ SELECT look('SELECT src, dst FROM e WHERE at < date_trunc(''century'', now()) + 
 INSERT INTO e VALUES (1000, 1011, 'x');
 SELECT look('SELECT src, dst FROM e WHERE at < date_trunc(''century'', now()) + interval ''1 century''');
 
--- Where an index finds few rows of many pages, a build costs less than to keep what is known of the pages.
+-- If an index finds few rows in many pages, a build costs less than maintaining a change tracker.
 CREATE TABLE many (src int, dst int, tenant int, pad text) WITH (autovacuum_enabled = off);
 INSERT INTO many SELECT g, g + 1, g / 20, repeat('p', 900) FROM generate_series(1, 16000) g;
 CREATE INDEX ON many (tenant);
@@ -105,14 +108,14 @@ INSERT INTO many VALUES (1, 2, 7), (1, 2, 8);
 SELECT look('many WHERE tenant = 7'), look('many WHERE tenant > 7');
 DROP TABLE many;
 
--- EXPLAIN tells.
+-- EXPLAIN.
 SELECT look(:x);
 INSERT INTO e VALUES (1000, 1012, 'x');
 SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT src, dst FROM e WHERE kind = ''x''', 1000);
 RESET emogi.engine;
 
--- A helper: build it twice, change rows, and look.
+-- A helper: build the graph twice, change rows, and look.
 CREATE PROCEDURE follow(graph text, change text, weights bool DEFAULT false, direction text DEFAULT 'out') LANGUAGE plpgsql AS $$
 DECLARE
   said text := '';
@@ -126,7 +129,8 @@ BEGIN
   RAISE INFO '%', said;
 END $$;
 \set VERBOSITY terse
--- What is followed: joins of conditions, columns in another order, views, casts, functions in SQL, lists, NULL, ORDER BY.
+-- Tracked queries: combined conditions, columns in another order, views, casts, SQL functions,
+-- lists, NULL, ORDER BY.
 CALL follow('SELECT dst, src FROM e WHERE kind = ''x'' AND n < 5 OR at IS NULL', 'INSERT INTO e VALUES (2000, nextval(''fresh''), ''x'')');
 CALL follow('SELECT dst AS src, src AS dst, kind FROM e WHERE kind IN (''x'', ''y'', NULL) ORDER BY n', 'INSERT INTO e VALUES (2000, nextval(''fresh''), ''x'')');
 CALL follow('SELECT src, dst FROM e WHERE kind = ANY (''{x,a,b,c,d,e,f,g,h,i,j}'')', 'INSERT INTO e VALUES (2000, nextval(''fresh''), ''x'')');
@@ -139,7 +143,8 @@ CALL follow('v', 'INSERT INTO e VALUES (2000, nextval(''fresh''), ''x'')');
 CALL follow('SELECT src, dst FROM v WHERE is_x(upper_kind)', 'INSERT INTO e VALUES (2000, nextval(''fresh''), ''x'')');
 CALL follow('e WHERE kind = ''x''', 'INSERT INTO e VALUES (2000, nextval(''fresh''), ''x'')');
 CALL follow('v WHERE upper_kind = ''X''', 'INSERT INTO e VALUES (2000, nextval(''fresh''), ''x'')');
--- What is not: the rows of others decide, or the order of rows does, or the ends are no columns.
+-- Untracked queries: the result depends on other rows or on their order, or the endpoints are not
+-- columns.
 CREATE FUNCTION known(int) RETURNS bool LANGUAGE sql STABLE AS $$ SELECT count(*) > 0 FROM e WHERE src = $1 $$;
 CALL follow('SELECT src, dst FROM e WHERE EXISTS (SELECT FROM e f WHERE f.src = e.dst)', 'INSERT INTO e VALUES (2000, nextval(''fresh''), ''x'')');
 CALL follow('SELECT src, dst FROM e WHERE src < 20 AND known(dst)', 'INSERT INTO e VALUES (19, nextval(''fresh''), ''x'')');
@@ -157,7 +162,8 @@ INSERT INTO wide VALUES (1, 2), (2, 3);
 CALL follow(:'of16', 'INSERT INTO wide VALUES (3, 4)');
 CALL follow(:'of16' || ' + c17', 'INSERT INTO wide VALUES (3, 4)');
 
--- Weights, also of the way back: one that is NULL or negative matters only where the condition is true.
+-- Weights, also of the reverse edge: NULL or a negative weight matters only if the condition is
+-- true.
 CREATE TABLE roads (id int, a int, b int, cost float8, reverse_cost float8, open bool DEFAULT true) WITH (autovacuum_enabled = off);
 INSERT INTO roads SELECT g, g, g + 1, g, CASE WHEN g % 4 = 0 THEN -1 ELSE g END, g % 5 > 0 FROM generate_series(1, 100) g;
 INSERT INTO roads VALUES (101, 1, 1, NULL, NULL, false), (102, 1, 1, -1, 'NaN', false);
@@ -172,7 +178,7 @@ UPDATE roads SET open = false WHERE id = 201;
 SELECT count(*) FROM emogi_sssp('roads(a, b, cost) WHERE open', 1);
 SELECT look('roads(a, b, cost) WHERE open', 'out', true), look('roads(a, b, cost, reverse_cost, id) WHERE open', 'out', true);
 
--- Keys that are no integers; text of a condition that is stored out of line.
+-- Keys that are not integers; a condition on text that is stored out of line.
 CREATE TABLE t (src text, dst text, note text) WITH (autovacuum_enabled = off);
 ALTER TABLE t ALTER note SET STORAGE EXTERNAL;
 INSERT INTO t SELECT 'k' || g, 'k' || g + 1, repeat('-', 3000) || g FROM generate_series(1, 100) g;
@@ -180,7 +186,8 @@ INSERT INTO t SELECT 'k' || g, 'k' || g + 1, repeat('-', 3000) || g FROM generat
 CALL follow('SELECT src, dst FROM t WHERE right(note, 1) = ''7'' AND length(note) > 100', 'INSERT INTO t SELECT ''k1'', ''new'' || random(), repeat(''+'', 9000) || ''7''');
 CALL follow('SELECT src, dst FROM t WHERE right(note, 1) = ''7'' AND length(note) > 100', 'UPDATE t SET note = note || ''7'' WHERE src = (SELECT min(src) FROM t WHERE right(note, 1) <> ''7'')');
 
--- Partitions, with columns at other places; one that was away and came back with a column that is another.
+-- Partitions with different column positions; one that was detached and attached again with a
+-- different column.
 CREATE TABLE p (src int, dst int, gone int, kind text, part int) PARTITION BY LIST (part);
 ALTER TABLE p DROP COLUMN gone;
 CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1);
@@ -221,7 +228,8 @@ CREATE TABLE heir (more text) INHERITS (e);
 INSERT INTO heir SELECT g, g + 3, 'x', 1, 1, now(), 'm' FROM generate_series(1, 50) g;
 CALL follow('SELECT src, dst FROM e WHERE kind = ''x''', 'INSERT INTO heir VALUES (3000, nextval(''fresh''), ''x'')');
 
--- Row security: tenants have graphs of their own, and a condition of the user's does not see a row that a policy hides.
+-- Row security: tenants have their own graphs, and the user's condition does not see a row hidden
+-- by a policy.
 CREATE TABLE r (src int, dst int, tenant int, note text) WITH (autovacuum_enabled = off);
 INSERT INTO r SELECT g, g + 1, g % 3, g::text FROM generate_series(1, 90) g;
 INSERT INTO r VALUES (1, 2, 2, 'secret');
@@ -242,13 +250,14 @@ RESET ROLE;
 CALL follow('SELECT src, dst FROM safe WHERE note::int > 0', 'SELECT add_rows(1)');
 \set VERBOSITY sqlstate
 SELECT look('SELECT src, dst FROM r WHERE note::int > 0');
--- A policy that is altered is another graph at once.
+-- An altered policy makes another graph immediately.
 ALTER POLICY tenants ON r USING (tenant = current_setting('app.tenant')::int AND src > 10);
 SET ROLE regress_emogi_tenant;
 SELECT look('r');
 RESET ROLE;
 
--- A condition that raises an error on a row: so does each call that reads it, and all is as before when it has gone.
+-- A condition that raises an error on a row: each call that reads the row raises it, and everything
+-- works again after its deletion.
 SELECT emogi_evict('e') > 0;
 \set d '''SELECT src, dst FROM ONLY e WHERE 10 / n > 2'''
 SELECT look(:d), look(:d);
@@ -264,7 +273,8 @@ SELECT look(:d);
 SELECT count(*) FROM emogi_bfs(:d, 4000);
 SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM e WHERE 1 / 0 > src', 4000);
 
--- A function that is replaced: another graph; and back: the state of before is right, whatever came meanwhile.
+-- A replaced function makes another graph; and after restoring it, the previous tracker is correct,
+-- whatever happened meanwhile.
 CREATE FUNCTION fits(text) RETURNS bool LANGUAGE sql IMMUTABLE AS $$ SELECT coalesce($1, '') IN ('x', (SELECT 'y')) $$;
 \set f '''SELECT src, dst FROM ONLY e WHERE fits(kind)'''
 SELECT look(:f);
@@ -278,7 +288,7 @@ INSERT INTO e VALUES (4000, 4006, 'x'), (4000, 4007, 'z');
 SELECT look(:f);
 CREATE OR REPLACE FUNCTION fits(text) RETURNS bool LANGUAGE sql IMMUTABLE AS $$ SELECT coalesce($1, '') IN ('x', (SELECT 'y')) $$;
 SELECT look(:f);
--- A setting that a function reads.
+-- A setting read by a function.
 \set z '''SELECT src, dst FROM ONLY e WHERE date_trunc(''''day'''', at) = timestamptz ''''2024-05-02 00:00'''''''
 SET TimeZone = 'UTC';
 SELECT look(:z);
@@ -292,7 +302,8 @@ SET TimeZone = 'UTC';
 SELECT look(:z);
 RESET TimeZone;
 
--- Parallel workers evaluate conditions of built-in functions, in scans and in looks at many pages.
+-- Parallel workers evaluate conditions with built-in functions, in scans and in rescans of many
+-- pages.
 CREATE TABLE large (src int, dst int, kind int, pad text, touched int DEFAULT 0) WITH (fillfactor = 45, autovacuum_enabled = off);
 INSERT INTO large SELECT g, g * 7 % 60000, g % 4, repeat('p', 300) FROM generate_series(1, 90000) g;
 SELECT pg_relation_size('large') / 8192 > 2 * 4096;
@@ -305,7 +316,7 @@ SELECT look('SELECT src, dst FROM large WHERE kind = 1 AND pad LIKE ''p%''');
 SELECT pages_rescanned > 8192 FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 RESET emogi.build_workers;
 
--- A condition is one expression, which cannot close the parentheses around it.
+-- A condition is one expression, which cannot close the enclosing parentheses.
 SELECT * FROM emogi_bfs('e WHERE false) OR (true', 1);
 SELECT * FROM emogi_bfs('e WHERE true) UNION ALL SELECT 1, 2 FROM e WHERE (true', 1);
 SELECT * FROM emogi_bfs('e WHERE kind = ''x'' ORDER BY n', 1);

@@ -1,4 +1,5 @@
--- Degrees of given vertices are counted over indexes where the graph is not in the cache. Answers are those of the build, and those of plain SQL.
+-- Degrees of given vertices are counted over indexes if the graph is not cached. Answers are those
+-- of the build, and those of plain SQL.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_counter;
@@ -16,7 +17,7 @@ SET emogi.incremental_min_size = '1GB';
 
 CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT concat_ws(' ', status, cache, engine) FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
--- All rows of a query in order, or its error; and where the last call got its graph.
+-- All rows of a query in order, or its error; and the source of the last call's graph.
 CREATE FUNCTION rows_of(query text, OUT rows text, OUT cache text) LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   EXECUTE format('SELECT coalesce(string_agg(q::text, '' ''), ''none'') FROM (%s) q', query) INTO rows;
@@ -42,7 +43,8 @@ BEGIN
     || ' by ' || coalesce(replace(counted.cache, 'private', 'built'), 'none');
 END $$;
 
--- A star, loops, parallel edges, NULL ends, keys that are negative and beyond 2^32, a dropped column.
+-- A star, loops, parallel edges, NULL endpoints, keys that are negative and beyond 2^32, a dropped
+-- column.
 CREATE TABLE e (gone text, src bigint, dst bigint, kind int DEFAULT 0);
 ALTER TABLE e DROP COLUMN gone;
 INSERT INTO e SELECT 100, 100 + i FROM generate_series(1, 40) i;
@@ -53,7 +55,7 @@ ANALYZE e;
 \set given '{100, 3, 4, 4, 5, 61, 60, 999, NULL, -5, 5000000000, -9223372036854775808, 9223372036854775807}'
 \set query 'SELECT * FROM emogi_degree(%L, %L) WHERE vertex = ANY (%L::bigint[])'
 
--- Rows of pages that are not all-visible, and of all-visible ones.
+-- Rows on pages that are not all-visible, and on all-visible ones.
 SELECT direction, answer(format(:'query', 'e(src, dst)', direction, :'given')) FROM unnest('{out,in,both}'::text[]) direction;
 VACUUM e;
 SELECT direction, answer(format(:'query', 'e(src, dst)', direction, :'given')) FROM unnest('{out,in,both}'::text[]) direction;
@@ -64,7 +66,7 @@ SELECT answer('SELECT count(*) FROM emogi_degree(''e(src, dst)'') WHERE vertex =
 SELECT answer('SELECT count(*) FROM emogi_degree(''e(src, dst)'') WHERE vertex = 100 AND vertex = NULL');
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_degree('e(src, dst)', 'both') WHERE vertex = 100;
 
--- Rows with a NULL end are no edges, whether committed, of the transaction, dead or rolled back.
+-- Rows with a NULL endpoint are not edges, whether committed, own, dead or rolled back.
 BEGIN;
 INSERT INTO e VALUES (100, NULL), (NULL, 100), (NULL, NULL);
 SELECT answer(format(:'query', 'e(src, dst)', 'out', '{100, 4}'));
@@ -79,7 +81,7 @@ SELECT direction, answer(format(:'query', 'e(src, dst)', direction, '{100, 4, 70
 VACUUM e;
 SELECT direction, answer(format(:'query', 'e(src, dst)', direction, '{100, 4, 70, 71}')) FROM unnest('{out,in,both}'::text[]) direction;
 
--- The transaction's own changes, also of rows on pages that were all-visible, and savepoints.
+-- The transaction's own changes, also on pages that were all-visible, and savepoints.
 BEGIN;
 DELETE FROM e WHERE dst IN (101, 102);
 UPDATE e SET dst = 3 WHERE dst = 103;
@@ -91,7 +93,7 @@ SELECT answer(format(:'query', 'e(src, dst)', 'out', '{100, 3, 102, 103}'));
 ROLLBACK TO a;
 SELECT answer(format(:'query', 'e(src, dst)', 'in', '{100, 3, 102, 103}'));
 ROLLBACK;
--- Indexes that get their last page anew in the transaction, and lose all others.
+-- Indexes that get a new last page in the transaction, and lose all others.
 BEGIN;
 CREATE TABLE own AS SELECT i % 10 AS src, i AS dst FROM generate_series(1, 5000) i;
 CREATE INDEX ON own (src);
@@ -121,7 +123,8 @@ VACUUM grows;
 SELECT answer(format(:'query', 'grows(src, dst)', 'out', '{3, 4}'));
 DROP TABLE grows, own;
 
--- Indexes that sort NULL first or descend, cover more columns, are partial, or hash; a table with an index on one end.
+-- Indexes that sort NULLs first or in descending order, have included columns, are partial, or
+-- hash; a table with an index on one endpoint.
 CREATE TABLE i (src int, dst int, kind int DEFAULT 0);
 INSERT INTO i SELECT i % 20, (i * 7) % 50 FROM generate_series(1, 500) i;
 CREATE INDEX i_src ON i (src);
@@ -155,7 +158,8 @@ DROP INDEX i_src;
 SELECT all_ways();
 DROP TABLE i;
 
--- Weights are added in the order of an adjacency list, whatever the order of the rows; conditions, two costs, and weights that a build refuses.
+-- Weights are added in the order of an adjacency list, whatever the order of the rows; conditions,
+-- two costs, and weights that a build rejects.
 CREATE TABLE w (src int, dst int, w float8 NOT NULL CHECK (w BETWEEN 0 AND 1e300), reverse_cost float8, kind int DEFAULT 0);
 SELECT setseed(0.25);
 INSERT INTO w SELECT random() * 100, random() * 100, random() * 10 ^ (random() * 30 - 15), random() - 0.4 FROM generate_series(1, 3000);
@@ -183,7 +187,7 @@ CREATE INDEX ON t (dst);
 VACUUM ANALYZE t;
 SELECT direction, answer(format('SELECT * FROM emogi_degree_text(%L, %L) WHERE vertex IN (''k1'', ''k59'', ''k1'', '''', ''none'')', 't(src, dst)', direction))
   FROM unnest('{out,in,both}'::text[]) direction;
--- An error names a vertex whose key is no integer.
+-- An error names a vertex whose key is not an integer.
 CREATE TABLE named (src text NOT NULL, dst text NOT NULL, id uuid NOT NULL, other uuid NOT NULL, weight float8 NOT NULL CHECK (weight BETWEEN 0 AND 1.5e308));
 INSERT INTO named SELECT 'a' || i, 'b' || i, md5('a' || i)::uuid, md5('b' || i)::uuid, 1 FROM generate_series(1, 2000) i;
 INSERT INTO named SELECT 'c', 'd' || i, md5('c')::uuid, md5('d' || i)::uuid, 1.5e308 FROM generate_series(1, 2) i;
@@ -245,7 +249,7 @@ SELECT * FROM emogi_degree('e(src, dst)') WHERE vertex = 100;
 RESET ROLE;
 ALTER TABLE e DISABLE ROW LEVEL SECURITY;
 
--- Random tables: the degrees of all vertices are those of plain SQL, while rows come and go.
+-- Random tables: the degrees of all vertices are those of plain SQL, during inserts and deletes.
 CREATE TABLE r (src int, dst int);
 CREATE INDEX ON r (src);
 CREATE INDEX ON r (dst);

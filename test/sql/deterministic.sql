@@ -1,4 +1,4 @@
--- The same call on the same data gives the same bytes: every row, every digit.
+-- The same call on the same data returns the same bytes: every row, every digit.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -8,7 +8,8 @@ SET extra_float_digits = 3;
 \pset format unaligned
 \pset tuples_only on
 
--- A random graph with parallel edges of other weights, loops, hubs, a few components, and weights whose sums round.
+-- A random graph with parallel edges of different weights, loops, hubs, a few components, and
+-- weights with rounded sums.
 CREATE FUNCTION pick(i bigint, seed bigint, n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
   'SELECT (hashint8extended(i, seed) & 9223372036854775807) % n';
 CREATE TABLE edges AS
@@ -41,7 +42,7 @@ CALL note('1', 'edges');
 CALL note('2', 'edges');
 SELECT name, count(*), count(DISTINCT sum), count(DISTINCT rows), min(rows) > 1 AS rows FROM sums GROUP BY name ORDER BY name COLLATE "C";
 
--- In another session, with other plans, and while the table is read by workers or not: the same bytes still.
+-- In another session, with other plans, and with or without parallel workers: still the same bytes.
 \c -
 SET search_path = test_deterministic, public;
 SET extra_float_digits = 3;
@@ -63,15 +64,15 @@ SET min_parallel_table_scan_size = 0;
 CALL note('7', 'SELECT src, dst, weight FROM edges');
 CALL note('8', 'SELECT src, dst, weight FROM edges');
 SELECT count(*), count(*) FILTER (WHERE sums <> 1) AS changed FROM (SELECT count(DISTINCT sum) AS sums FROM sums WHERE exact GROUP BY name) s;
--- The others do not depend on which worker read what.
+-- The others do not depend on which worker read which rows.
 SELECT count(*), count(*) FILTER (WHERE sums <> 1) AS changed FROM (SELECT count(DISTINCT sum) AS sums FROM sums WHERE round IN ('7', '8') GROUP BY name) s;
--- With the rows in another order they may differ in their last digits, no more.
+-- With another order of rows they may differ in their last digits only.
 SELECT count(*) AS rows, count(*) FILTER (WHERE (abs(a.rank - b.rank) <= 1e-12 * a.rank) IS NOT TRUE) AS wrong
   FROM emogi_pagerank('edges', tolerance => 0) a FULL JOIN emogi_pagerank('turned', tolerance => 0) b USING (vertex);
 SELECT count(*) AS rows, count(*) FILTER (WHERE (abs(a.value - b.value) <= 1e-12) IS NOT TRUE) AS wrong
   FROM emogi_heat('edges', 'TABLE starts', 50, 0) a FULL JOIN emogi_heat('turned', 'TABLE starts', 50, 0) b USING (vertex);
 
--- A change of one row changes what depends on it, and its return brings the bytes back.
+-- A change of one row changes dependent results, and its reversal restores the bytes.
 BEGIN;
 UPDATE edges SET weight = weight + 0.5 WHERE ctid = (SELECT e.ctid FROM edges e WHERE src = 1 AND dst <> 1 ORDER BY dst, weight LIMIT 1);
 SELECT (SELECT md5(string_agg(x::text, ' ')) FROM emogi_heat('edges', 'TABLE starts', 50, 1e-9) x) <> sum AS changed FROM sums WHERE round = '1' AND name = 'heat';

@@ -1,4 +1,4 @@
--- What emogi_devices and the settings show, whatever devices there are.
+-- emogi_devices and the settings, for any devices.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_nobody;
@@ -8,12 +8,12 @@ SET search_path = test_devices, public;
 
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'emogi_devices'::regclass AND attnum BETWEEN 1 AND 10 ORDER BY attnum;
 
--- One row for the CPU: its memory is the Region, empty while nothing runs.
+-- One row for the CPU: its memory is the arena, empty while nothing runs.
 DO $$ BEGIN PERFORM emogi_evict(); END $$;
 SELECT device, engine, state, units > 0 AS units, memory_bytes = pg_size_bytes(current_setting('emogi.max_memory')) AS budget, used_bytes
   FROM emogi_devices WHERE engine = 'cpu';
 
--- One row for each GPU, or one that says why there is none.
+-- One row for each GPU, or one with the reason why there is none.
 SELECT count(*) FILTER (WHERE state = 'absent') + least(1, count(*) FILTER (WHERE device >= 0)) AS kinds,
        count(*) FILTER (WHERE state = 'absent' AND (device IS NOT NULL OR coalesce(reason, '') = '')) AS unexplained,
        count(*) FILTER (WHERE device >= 0 AND (name IS NULL OR units IS NULL OR memory_bytes IS NULL)) AS unnamed,
@@ -21,14 +21,15 @@ SELECT count(*) FILTER (WHERE state = 'absent') + least(1, count(*) FILTER (WHER
        count(*) FILTER (WHERE engine <> 'cuda') AS others
   FROM emogi_devices WHERE device IS DISTINCT FROM -1;
 
--- Everyone may look.
+-- All roles can read the view.
 CREATE ROLE regress_emogi_nobody;
 SET ROLE regress_emogi_nobody;
 SELECT count(*) FROM emogi_devices WHERE device = -1;
 RESET ROLE;
 DROP ROLE regress_emogi_nobody;
 
--- The Region is in use while a call runs: here its query leads to 3 if it is so at the last row; afterwards it is empty.
+-- The arena is in use while a call runs: here its query leads to 3 if that is the case at the last
+-- row; afterwards it is empty.
 SELECT * FROM emogi_bfs('SELECT 1, CASE WHEN i < 200000 THEN 2 ELSE (SELECT 2 + sign(used_bytes)::int FROM emogi_devices WHERE device = -1 AND i > 0) END
   FROM generate_series(1, 200000) i', 1);
 DO $$ BEGIN
@@ -48,7 +49,7 @@ SELECT name, vartype, enumvals, CASE WHEN name = 'emogi.cpu_threads' THEN contex
  ORDER BY name COLLATE "C";
 SELECT boot_val FROM pg_settings WHERE name IN ('emogi.engine', 'emogi.placement', 'emogi.build_workers') ORDER BY name COLLATE "C";
 
--- Every setting that a user may choose gives the same answer.
+-- Every setting that a user can choose gives the same answer.
 CREATE TABLE edges AS SELECT i AS src, (i * 7) % 1000 AS dst FROM generate_series(0, 999) i;
 SET emogi.engine = 'cpu';
 SELECT count(*), sum(level), sum(vertex * level) FROM emogi_bfs('edges', 1);

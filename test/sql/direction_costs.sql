@@ -1,5 +1,6 @@
--- A cost for each direction: which edges exist, and which costs are errors, is the same for all readers of rows. A numeric that no
--- float8 holds is an error even if it is negative, and so is NULL; other negative costs, -Infinity too, mean that there is no edge.
+-- A cost for each direction: which edges exist, and which costs are errors, is the same for all
+-- readers of rows. A numeric beyond the range of float8 is an error even if it is negative, and so
+-- is NULL; other negative costs, including -Infinity, mean that there is no edge.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -8,7 +9,7 @@ SET search_path = test_direction_costs, public;
 \pset format unaligned
 \pset tuples_only on
 
--- What a query gives: a text, or the error with DETAIL and HINT.
+-- The result of a query: text, or the error with DETAIL and HINT.
 CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text;
@@ -25,7 +26,8 @@ END $$;
 CREATE FUNCTION distances(graph text, source text DEFAULT '1') RETURNS text LANGUAGE sql AS $$
   SELECT outcome(format($q$SELECT string_agg(vertex::text || ':' || distance, ' ' ORDER BY vertex::text) FROM emogi_sssp(%L, %s)$q$, graph, source)) $$;
 
--- A row of the types of these costs, among good ones, as each reader finds it. Prints what they find, and if not all find the same, which ones.
+-- A row with costs of these types among valid ones, as each reader finds it. Prints their results,
+-- and if they differ, which ones.
 CREATE PROCEDURE compare(cost_type text, reverse_type text, bad text) LANGUAGE plpgsql AS $$
 DECLARE
   reader text;
@@ -91,7 +93,7 @@ CALL compare('numeric', 'bigint', '0.1, 9007199254740993');
 CALL compare('bigint', 'numeric', '-1, 0.1');
 CALL compare('numeric', 'int', '1, NULL');
 CALL compare('real', 'bigint', 'NULL, 1');
--- Rows that are committed after the graph was cached.
+-- Rows committed after the graph was cached.
 CREATE TABLE later AS SELECT i AS source, i + 1 AS target, 1::numeric AS cost, 1::numeric AS reverse_cost FROM generate_series(1, 4) i;
 SELECT distances('later'), distances('later WHERE source > 0'), distances('later WHERE source > 0');
 INSERT INTO later VALUES (2, 7, 1, -1e400);
@@ -102,7 +104,8 @@ SELECT distances('later');
 SELECT distances('later WHERE source > 0');
 UPDATE later SET reverse_cost = -1 WHERE target = 7;
 SELECT distances('later'), distances('later WHERE source > 0');
--- Tables of other names, read from their pages for a query: errors have the names of the query.
+-- Tables with other column names, read from their pages for a query: errors have the names of the
+-- query.
 CREATE TABLE renamed AS SELECT source AS a, target AS b, cost AS c, reverse_cost AS d, 1 AS e FROM later;
 CREATE VIEW renamed_roads AS SELECT a AS source, b AS target, c AS cost, d AS reverse_cost FROM renamed;
 SELECT distances('renamed_roads'), distances('renamed_roads');
@@ -110,20 +113,20 @@ INSERT INTO renamed VALUES (3, 8, 1, NULL, 1);
 SELECT distances('renamed_roads');
 SELECT distances('renamed(a, b, c, d, e)');
 DROP VIEW renamed_roads;
--- A row with an end that is NULL is no edge, whatever it costs.
+-- A row with a NULL endpoint is not an edge, whatever its cost.
 CREATE TABLE ends (source bigint, target bigint, cost numeric, reverse_cost numeric);
 INSERT INTO ends VALUES (1, 2, 1, 1), (NULL, 2, 1e400, NULL), (2, NULL, NULL, -1e400);
 SELECT distances('ends'), distances('SELECT source, target, cost, reverse_cost FROM ends WHERE random() < 2'),
        distances('SELECT source, target, cost AS weight FROM ends WHERE random() < 2');
 
--- The functions by which queries are read check what they are given.
+-- The functions that read queries check their arguments.
 SELECT _emogi_no_cost(1, 'x'::text, true, 'cost', 'reverse');
 SELECT _emogi_no_cost(ROW(1, 2), ROW(3, 4), false, 'cost', 'reverse');
 SELECT _emogi_no_cost(ROW(1, NULL), ROW(3, 4), false, 'cost', 'reverse') IS NULL, _emogi_no_cost(NULL::int, 1, true, 'cost', 'reverse') IS NULL;
 SELECT _emogi_no_cost(1, 2, true, NULL, 'reverse');
 SELECT _emogi_weight(1.5, 1, 2), _emogi_weight(1e400, NULL::int, 2) IS NULL;
 
--- A search by index takes the place of a build that would read such a cost only if no row can have one.
+-- An index search replaces a build that would read such a cost only if no row can have one.
 SET emogi.index_search_min_size = 0;
 SET emogi.enable_incremental = off;
 CREATE TABLE roads AS SELECT i AS source, i + 1 AS target, 1::numeric AS cost, 1::numeric AS reverse_cost FROM generate_series(1, 5000) i;

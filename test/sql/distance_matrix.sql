@@ -1,4 +1,5 @@
--- What emogi_distance_matrix answers: the distances of emogi_sssp, from each source by itself to each target.
+-- Answers of emogi_distance_matrix: the distances of emogi_sssp, from each source separately to
+-- each target.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -18,7 +19,7 @@ SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get
 CREATE TABLE roads (src int, dst int, weight float8);
 INSERT INTO roads VALUES (3, 4, 0.25), (1, 4, 10), (1, 2, 1), (2, 3, 1.5), (5, 1, 2), (6, 7, 3), (4, 1, 0.5);
 
--- Rows ascend, each pair once; where no way leads there is none; NULLs, and what is no vertex, have none.
+-- Rows ascend, each pair once; unreachable pairs, NULLs, and non-vertices have no rows.
 SELECT * FROM emogi_distance_matrix('roads', ARRAY[5, 1, 6, 1, NULL, 99], ARRAY[4, 7, 1, 4, NULL, 98]);
 SELECT * FROM emogi_distance_matrix('roads', '{1,5}'::bigint[], '{4,1}'::bigint[], 'in');
 SELECT * FROM emogi_distance_matrix('roads', ARRAY[1], ARRAY[1, 5, 7], direction => 'both');
@@ -38,7 +39,7 @@ SELECT * FROM emogi_distance_matrix('places(a, b, w)', ARRAY['p5', 'p1'], ARRAY[
 CREATE TABLE ids AS SELECT lpad(src::text, 32, '0')::uuid AS a, lpad(dst::text, 32, '0')::uuid AS b FROM roads;
 SELECT * FROM emogi_distance_matrix('ids(a, b)', ARRAY[lpad('5', 32, '0')::uuid], ARRAY[lpad('3', 32, '0')::uuid]);
 
--- What is wrong.
+-- Errors.
 \set VERBOSITY terse
 SELECT * FROM emogi_distance_matrix('roads', ARRAY[1], ARRAY[2], 'across');
 SELECT * FROM emogi_distance_matrix(NULL::text, ARRAY[1], ARRAY[2]);
@@ -50,7 +51,7 @@ SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 77], ARRAY[2]);
 SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1], ARRAY[2, 78]);
 RESET emogi.notice_missing_source;
 
--- Rows are streamed, conditions leave some unmade, and aggregates and joins see the same.
+-- Rows are streamed, conditions avoid computing some, and aggregates and joins see the same.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -72,8 +73,8 @@ FETCH 3 FROM c;
 FETCH BACKWARD 2 FROM c;
 COMMIT;
 
--- Random nets of roads: some lead one way alone, some weigh nothing, some are there twice. With weights, without and of integers; all
--- directions; so many sources that one batch does not hold them.
+-- Random road networks: with one-way edges, edges of weight 0, and duplicates. With weights,
+-- without, and with integers; all directions; with more sources than one batch holds.
 CREATE TABLE net (src int, dst int, length float8, metres int);
 SELECT setseed(0.25) IS NULL;
 INSERT INTO net SELECT v, v + CASE WHEN random() < 0.5 THEN 1 ELSE 40 END, CASE WHEN random() < 0.1 THEN 0 ELSE random() END, (random() * 90)::int FROM generate_series(0, 1199) v;
@@ -89,7 +90,8 @@ SELECT graph, direction, many, differences
   FROM unnest(ARRAY['net(src, dst, length)', 'net(src, dst, metres)', 'net(src, dst)']) AS graph, unnest(ARRAY['out', 'in', 'both']) AS direction,
   LATERAL differ(graph, direction);
 
--- Pairs are searched from both ends as long as that pays, the other rows by a batch: the same wherever that begins, bit for bit.
+-- Pairs are searched bidirectionally as long as that is cheaper, other rows by a batch: bitwise
+-- equal wherever the batch begins.
 CREATE FUNCTION after(edges text, graph text, sources bigint[], targets bigint[], direction text, OUT answer text, OUT engine text) LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('emogi.fault', CASE WHEN edges <> '' THEN 'pair_edges=' || edges ELSE '' END, false);

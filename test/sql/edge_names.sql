@@ -1,4 +1,4 @@
--- Names of edges, and the weight of the way back: what a path's steps are called, and which edges a row has.
+-- Edge ids, and the weight of the reverse edge: the ids of a path's steps, and the edges of a row.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -8,7 +8,7 @@ SET search_path = test_edge_names, public;
 \pset tuples_only on
 SET emogi.incremental_min_size = '1GB';
 
--- A row has an edge there where cost is not negative, and one back where reverse_cost is not.
+-- A row has an edge if cost is not negative, and a reverse edge if reverse_cost is not.
 CREATE TABLE roads (id bigint, source int, target int, cost float8, reverse_cost float8);
 INSERT INTO roads VALUES (10, 1, 2, 1, -1), (11, 2, 3, 2, 2), (12, 4, 3, -1, 5), (13, 3, 4, 7, 1), (14, 1, 5, -1, -1), (15, 4, 1, 3, 3),
   (16, 5, NULL, 1, 1), (17, 3, 3, 1, 1), (18, 2, 3, 2, -1), (9, 2, 3, 2.5, -1);
@@ -24,7 +24,7 @@ SELECT graph, ARRAY(SELECT s FROM emogi_sssp(graph, 4) s) = ARRAY(SELECT s FROM 
     ARRAY(SELECT round(rank::numeric, 12) FROM emogi_pagerank(graph) s) = ARRAY(SELECT round(rank::numeric, 12) FROM emogi_pagerank('ways') s)
   FROM unnest(ARRAY['roads', 'roads(source, target, cost, reverse_cost)', 'roads(source, target, cost, reverse_cost, id)', 'SELECT * FROM roads',
     'SELECT reverse_cost, cost, target, source FROM roads;', 'WITH r AS (SELECT * FROM roads) TABLE r', 'roads(target, source, reverse_cost, cost, id)']) graph;
--- Other names; the fourth of four is the name of the edge unless it is called reverse_cost.
+-- Other names; the fourth of four is the edge id unless it is called reverse_cost.
 CREATE TABLE streets AS SELECT id AS name, source AS a, target AS b, cost AS meters, reverse_cost AS back FROM roads;
 SELECT ARRAY(SELECT s FROM emogi_sssp('streets(a, b, meters, back, name)', 4) s) = ARRAY(SELECT s FROM emogi_sssp('ways', 4) s);
 SELECT ARRAY(SELECT s FROM emogi_sssp('streets'::regclass, 4, columns => 'a, b, meters, back, name') s) = ARRAY(SELECT s FROM emogi_sssp('ways', 4) s);
@@ -42,7 +42,7 @@ SELECT * FROM emogi_sssp('SELECT ROW(a, b) AS src, ROW(c, d) AS dst, cost, rever
 SELECT * FROM emogi_shortest_path('rails((a, b), (c, d), cost, reverse_cost, id)', '(3,c)', '(1,a)');
 SELECT * FROM emogi_shortest_path('rails((a, b), (c, d), cost, id)', '(1,a)', '(3,c)');
 
--- What is wrong.
+-- Errors.
 CREATE TABLE bad (id int, source int, target int, cost float8, reverse_cost float8);
 INSERT INTO bad VALUES (1, 1, 2, 1, NULL);
 SELECT * FROM emogi_sssp('bad', 1);
@@ -61,7 +61,7 @@ SELECT * FROM emogi_bfs('worse', 1);
 SELECT * FROM emogi_bfs('TABLE worse', 1);
 SELECT * FROM emogi_sssp('roads(source, target, cost)', 1);
 
--- The cache, rows of one's own, the graph's check, rights on the column of the way back.
+-- The cache, own rows, the graph's check, privileges on the column of the reverse cost.
 CREATE FUNCTION same() RETURNS boolean LANGUAGE sql AS $$
   SELECT ARRAY(SELECT s FROM emogi_sssp('roads', 1) s) = ARRAY(SELECT s FROM emogi_sssp('ways', 1) s) AND
     ARRAY(SELECT s FROM emogi_bfs('roads', 1, direction => 'both') s) = ARRAY(SELECT s FROM emogi_bfs('ways', 1, direction => 'both') s) $$;
@@ -95,7 +95,7 @@ RESET ROLE;
 DROP OWNED BY regress_emogi_edge_names;
 DROP ROLE regress_emogi_edge_names;
 
--- The names of a path's edges: of parallel ones the cheapest, then the first name.
+-- The ids of a path's edges: of parallel ones the cheapest, then the smallest id.
 TRUNCATE roads;
 INSERT INTO roads VALUES (31, 1, 2, 2, 2), (30, 1, 2, 2, 3), (29, 1, 2, 3, 1), (28, 2, 3, 1, -1), (27, 3, 4, -1, 1), (26, 4, 3, 1, 9), (25, 4, 4, 0, 0);
 SELECT * FROM emogi_shortest_path('roads', 1, 3);
@@ -113,7 +113,8 @@ SELECT r.id, s.cost, r.reverse_cost FROM emogi_shortest_path('roads', 1, 3) s JO
 SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT r.id FROM emogi_shortest_path('roads', 1, 3) s JOIN roads r ON r.id = s.edge;
 RESET emogi.engine;
--- Other types: what the function returns must be able to hold the names, if they were asked for.
+-- Other types: the function's return type must be able to represent the ids, if they were
+-- requested.
 CREATE TABLE links (src text, dst text, weight int, name uuid);
 INSERT INTO links VALUES ('a', 'b', 3, '00000000-0000-0000-0000-000000000001'), ('b', 'c', 3, '00000000-0000-0000-0000-000000000002'),
   ('a', 'b', 3, '00000000-0000-0000-0000-000000000000'), ('a', 'b', 4, NULL), ('c', 'd', 1, NULL);
@@ -130,7 +131,7 @@ SELECT vertex, cost FROM emogi_shortest_path('flights(source, target, source, id
 CREATE TABLE prices (src numeric, dst numeric, cost numeric, id smallint);
 INSERT INTO prices VALUES (1.0, 2.50, 0.1, 7), (2.5, 3, 0.2, 8);
 SELECT * FROM emogi_shortest_path('prices', '1', '3.00');
--- A graph that says something else each time.
+-- A graph that changes with each evaluation.
 SELECT vertex FROM emogi_shortest_path('SELECT source, target, random() AS cost, id FROM roads WHERE cost >= 0', 1, 3);
 -- Integers given as text; other types in their text form.
 CREATE TABLE numbered (id text, source smallint, target bigint, cost float8);
@@ -141,7 +142,8 @@ CREATE TABLE days (id int, source date, target date, cost float8, reverse_cost f
 INSERT INTO days VALUES (5, '2020-01-01', '2020-01-02', 1, 1);
 SELECT * FROM emogi_shortest_path('days', '2020-01-02', '2020-01-01');
 SELECT * FROM emogi_shortest_path('hops', '00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002');
--- A live graph of rows for both ways, asked in each direction by who reads weights and who does not, first one and then the other.
+-- A live graph of rows with both directions, used in each direction with weights and without, in
+-- both orders.
 SET emogi.incremental_min_size = 0;
 CREATE TABLE lively (source int, target int, cost float8, reverse_cost float8);
 INSERT INTO lively SELECT g * 7919 % 401, g * 104729 % 401, g % 10 - 1, g / 3 % 10 - 1 FROM generate_series(1, 3000) g;
@@ -157,12 +159,12 @@ UPDATE lively SET cost = -cost WHERE source % 7 = 0;
 SELECT lively('emogi_ssnsp', 'both'), lively('emogi_bfs', 'in'), lively('emogi_sssp', 'in'), lively('emogi_bfs', 'both');
 SELECT emogi_evict() >= 0, lively('emogi_sssp', 'out'), lively('emogi_bfs', 'in'), lively('emogi_bfs', 'both'), lively('emogi_sssp', 'in');
 SELECT (emogi_check('lively')).ok, (emogi_check('lively', direction => 'in', weights => true)).ok;
--- Graphs of both kinds stand side by side, and go when they are evicted.
+-- Graphs of both kinds exist together, and are evicted.
 SELECT (SELECT count(*) FROM emogi_bfs('lively(source, target)', 249)) > 0, (SELECT count(*) FROM emogi_bfs('lively', 249)) > 0;
 SELECT columns FROM emogi_graphs WHERE relation = 'lively'::regclass AND direction = 'out' ORDER BY columns;
 SELECT emogi_evict('lively') > 0, (SELECT count(*) FROM emogi_graphs WHERE relation = 'lively'::regclass);
 SET emogi.incremental_min_size = '1GB';
--- Partitions whose columns are in other places; an index, and none.
+-- Partitions with different column positions; with an index, and without.
 CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8) PARTITION BY RANGE (id);
 CREATE TABLE net_1 PARTITION OF net FOR VALUES FROM (0) TO (1000);
 CREATE TABLE net_2 (reverse_cost float8, cost float8, gone int, target int, source int, id int);
@@ -171,7 +173,8 @@ ALTER TABLE net ATTACH PARTITION net_2 FOR VALUES FROM (1000) TO (100000);
 SELECT setseed(0.4);
 INSERT INTO net SELECT i, random() * 99, random() * 99, trunc(random() * 9) - 1, trunc(random() * 9) - 1 FROM generate_series(1, 2000) i;
 CREATE FUNCTION wrong() RETURNS bigint LANGUAGE sql AS $$
-  -- Each step must be of the cheapest edge there is between its ends, of the least name, and the distances its sums.
+  -- Each step must use the cheapest edge between its endpoints, with the smallest id, and the
+  -- distances are its sums.
   WITH ways AS (SELECT source AS u, target AS v, cost AS w, id FROM net WHERE cost >= 0 UNION ALL SELECT target, source, reverse_cost, id FROM net WHERE reverse_cost >= 0),
   steps AS (SELECT t, seq, vertex, edge, cost, distance, lead(vertex) OVER w AS next, lead(distance) OVER w AS after
     FROM generate_series(0, 99) t, LATERAL emogi_shortest_path('net', 7, t) WINDOW w AS (PARTITION BY t ORDER BY seq))
@@ -188,7 +191,7 @@ SELECT wrong();
 SELECT count(*) FROM emogi_sssp('net', 7) FULL JOIN emogi_sssp('SELECT source, target, cost FROM net WHERE cost >= 0 UNION ALL SELECT target, source, reverse_cost FROM net WHERE reverse_cost >= 0', 7) o
   USING (vertex, distance) WHERE emogi_sssp IS NULL OR o IS NULL;
 
--- Operators of the caller's are not used, whatever the search path says that = and >= are.
+-- Operators of the caller are not used, whatever = and >= mean in the search path.
 CREATE SCHEMA test_edge_names_traps;
 CREATE FUNCTION test_edge_names_traps.trap(float8, int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped'; END $$;
 CREATE FUNCTION test_edge_names_traps.trap(varchar, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'trapped'; END $$;
@@ -205,7 +208,7 @@ SET search_path = test_edge_names, public;
 SET client_min_messages = warning;
 DROP SCHEMA test_edge_names_traps CASCADE;
 RESET client_min_messages;
--- Keys that are arrays; many steps without an index, with one, and by a cast that has no use for it.
+-- Keys that are arrays; many steps without an index, with one, and with a cast that cannot use it.
 CREATE TABLE lists (id int, source int[], target int[], cost float8);
 INSERT INTO lists VALUES (1, '{1,2}', '{3}', 1), (2, '{3}', '[0:0]={1}', 1);
 SELECT seq, vertex, edge FROM emogi_shortest_path('lists', '{1,2}', '[0:0]={1}');
@@ -217,7 +220,7 @@ SELECT count(*), sum(edge), max(edge) FROM emogi_shortest_path_tree('line', 1);
 SELECT count(*), sum(edge), max(edge) FROM emogi_shortest_path_tree('line', 1, 100);
 SELECT count(*), sum(edge::int), max(edge::int) FROM emogi_shortest_path_tree('SELECT id, source::text AS source, target::text AS target, cost FROM line', '1'::text, 100);
 
--- Keys are compared, not their text: whatever that leaves out, or however it writes them.
+-- Keys are compared, not their text, which may be ambiguous or have several representations.
 CREATE TABLE floats (id text, source float8, target float8, cost float8);
 INSERT INTO floats VALUES ('wrong', 0.3, 0.7, 9), ('right', 0.1::float8 + 0.2, 0.7, 1), ('on', 0.7, 1.0 / 3, 1);
 SET extra_float_digits = -12;
@@ -236,7 +239,8 @@ INSERT INTO spans VALUES (1, '1 month -1 day', '26:00:00'), (2, '1 day 2 hours',
 SELECT seq, vertex, edge FROM emogi_shortest_path('spans', '29 days', '1 day 2:00:00');
 RESET datestyle;
 RESET intervalstyle;
--- The first of equal names is that of their type, and costs are equal that are so in float8, however vertices are given.
+-- The first of equal ids is determined by their type, and costs are equal if they are equal as
+-- float8, however vertices are given.
 CREATE TABLE twins (id int, source int, target int, cost numeric);
 INSERT INTO twins VALUES (13, 1, 2, 1), (5, 1, 2, 1.0), (21, 2, 3, 0.1000000000000000000001), (122, 2, 3, 0.1), (NULL, 2, 3, 0.1);
 SELECT a.edge, b.edge FROM emogi_shortest_path('twins', 1, 3) a JOIN emogi_shortest_path('twins', '1', '3') b USING (seq) ORDER BY seq;
@@ -246,7 +250,8 @@ SELECT seq, edge FROM emogi_shortest_path('SELECT source, target, cost, ROW(id) 
 CREATE TABLE cased (source int, target int, cost int, id text COLLATE "C");
 INSERT INTO cased VALUES (1, 2, 1, 'a'), (1, 2, 1, 'B');
 SELECT seq, edge FROM emogi_shortest_path('cased', '1', '2');
--- Keys of several columns, and of types that make them otherwise, against integers: of each form of the graph, with an index and without, in each direction.
+-- Keys of several columns, and of types with other representations, compared with integers: for
+-- each form of the graph, with an index and without, in each direction.
 CREATE TYPE place AS (gone int, x int, "Y" smallint);
 ALTER TYPE place DROP ATTRIBUTE gone;
 CREATE TABLE plain AS SELECT i AS id, (random() * 99)::int AS source, (random() * 99)::int AS target, trunc(random() * 9) - 1 AS cost, trunc(random() * 9) - 1 AS reverse_cost
@@ -280,7 +285,8 @@ SELECT count(edge) > 0 FROM emogi_shortest_path('keyed((sx, sy), (tx, ty), cost,
 SELECT scans('keyed_sx_sy_idx') > :before OR current_setting('server_version_num')::int < 150000;
 ROLLBACK;
 
--- Names that are not used are not looked up, in whatever function in FROM: no right is needed, and no type that fits.
+-- Unused ids are not looked up, in any function in FROM: no privilege is needed, and no matching
+-- type.
 CREATE ROLE regress_emogi_edge_names;
 GRANT USAGE ON SCHEMA test_edge_names TO regress_emogi_edge_names;
 CREATE TABLE secret (id int, source int, target int, cost float8, reverse_cost float8, label text);
@@ -298,7 +304,7 @@ SET emogi.enable_scan = off;
 SELECT vertex FROM emogi_shortest_path('secret', 1, 3);
 SELECT vertex, predecessor FROM emogi_shortest_path_tree('secret', 1) ORDER BY vertex;
 RESET emogi.enable_scan;
--- Used in any way they are; and so where whole rows are made.
+-- Ids used in any way are; and also if whole rows are used.
 SELECT vertex FROM emogi_shortest_paths('secret', ARRAY[1], ARRAY[3]) WHERE edge > 0;
 SELECT edge FROM emogi_cycles('secret', 1);
 SELECT vertex, (SELECT edge) FROM emogi_cycles('secret', 1);
@@ -309,7 +315,7 @@ RESET ROLE;
 SELECT vertex FROM emogi_shortest_paths('secret(source, target, cost, reverse_cost, label)', ARRAY[1], ARRAY[3]);
 SELECT edge FROM emogi_shortest_paths('secret(source, target, cost, reverse_cost, label)', ARRAY[1], ARRAY[3]);
 SELECT edge FROM emogi_shortest_paths('secret(source, target, cost, reverse_cost, label)', ARRAY['1'], ARRAY['3']);
--- A plan that was kept knows what it was made for.
+-- A cached plan keeps its assumptions.
 PREPARE vertices AS SELECT vertex FROM emogi_cycles('secret', 1);
 PREPARE edges AS SELECT edge FROM emogi_cycles('secret', 1);
 EXECUTE vertices;
@@ -318,7 +324,7 @@ EXECUTE vertices;
 DROP OWNED BY regress_emogi_edge_names;
 DROP ROLE regress_emogi_edge_names;
 
--- Costs of two types lose nothing: of bigint and real SQL makes real.
+-- Costs of two types lose no precision: SQL converts bigint and real to real.
 CREATE TABLE unlike (id int, source int, target int, cost bigint, reverse_cost real);
 INSERT INTO unlike VALUES (1, 1, 2, 16777217, 0.3), (2, 2, 3, 123456789012345, -1);
 CREATE VIEW unlike_view AS SELECT id, source, target, cost::numeric, reverse_cost FROM unlike;

@@ -1,4 +1,4 @@
--- Every mistake a caller can make, by SQLSTATE.
+-- Every error that a caller can cause, by SQLSTATE.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -12,7 +12,7 @@ SET search_path = test_errors, public;
 CREATE TABLE edges (src int, dst int, label text, km numeric, "at" timestamp, flag bool);
 INSERT INTO edges VALUES (1, 2, 'x', 1.5, now(), true), (2, 3, 'y', 2, now(), false);
 
--- What does not exist.
+-- Missing objects.
 SELECT * FROM emogi_bfs('nowhere', 1);
 SELECT * FROM emogi_bfs('nowhere(src, dst)', 1);
 SELECT * FROM emogi_bfs('test_errors.nowhere', 1);
@@ -43,7 +43,7 @@ EXCEPTION WHEN undefined_column THEN
   END;
 END $$;
 
--- No columns that fit: the message tells which there are and what to write.
+-- No matching columns: the message lists the existing ones and an example.
 CREATE TABLE flights (origin int, destination int, weight_kg int);
 CREATE TABLE only_src (src int, target int);
 CREATE TABLE empty ();
@@ -61,7 +61,7 @@ SELECT state, message LIKE '%flights%' AS relation, detail || hint LIKE '%origin
 SELECT state, message LIKE '%nowhere%' AS "column", detail || hint LIKE '%origin%destination%weight_kg%' AS columns
   FROM message($$ SELECT * FROM emogi_bfs('flights(origin, nowhere)', 1) $$);
 
--- Keys that are no integers; weights that are no numbers.
+-- Keys that are not integers; weights that are not numbers.
 CREATE TABLE texts (src text, dst int);
 CREATE TABLE numerics (src numeric, dst int);
 CREATE TABLE floats (src int, dst float8);
@@ -88,7 +88,7 @@ SELECT * FROM emogi_bfs('SELECT e, e FROM edges e', 1);
 SELECT message LIKE '%label%' AS "column", message || detail || hint LIKE '%text%' AS type
   FROM message($$ SELECT * FROM emogi_bfs('edges(label, dst)', 1) $$);
 
--- What is no relation of rows.
+-- Relations without rows.
 CREATE INDEX edges_src ON edges (src, dst);
 CREATE SEQUENCE numbers;
 CREATE TYPE pair AS (src int, dst int);
@@ -117,7 +117,7 @@ SELECT state, message LIKE '%sideways%' AS value, message || detail || hint LIKE
   FROM message($$ SELECT * FROM emogi_bfs('edges', 1, direction => 'sideways') $$);
 SELECT state, message LIKE '%-7%' AS value FROM message($$ SELECT * FROM emogi_bfs('edges', 1, -7) $$);
 
--- No source, no rows; but the graph is looked at all the same.
+-- Without a source there are no rows, but the graph is checked nevertheless.
 SELECT * FROM emogi_bfs('nowhere', NULL::bigint);
 SELECT * FROM emogi_bfs('nowhere', NULL::bigint[]);
 SELECT * FROM emogi_bfs('nowhere', '{}'::bigint[]);
@@ -146,15 +146,15 @@ SELECT * FROM states(ARRAY['', ' ', E'\t\n', '.', '()', '(', ')', ';', '1', '-1'
   'edges(src, dst) x', 'edges(src, dst))', 'edges((src), dst)', 'edges(src, dst, km, km, km, km)', 'edges(src, dst,)', 'edges(src, "")', 'edges(src, "dst)', 'edges(1, 2)',
   'edges(src + 1, dst)', 'edges(edges.src, edges.dst)', 'edges(src, dst); DROP TABLE edges', 'edges WHERE true', 'edges -> x', '--', '-- only a comment', '/* unended']);
 
--- A schema that does not exist, as PostgreSQL says: 42P01 or 3F000.
+-- A missing schema, as in PostgreSQL: 42P01 or 3F000.
 SELECT graph, state IN ('42P01', '3F000') FROM states(ARRAY['nowhere.edges', 'nowhere.edges(src, dst)', 'pg_temp_4711.edges']);
 
--- A query that is none, or has too few columns.
+-- Text that is not a query, or a query with too few columns.
 SELECT * FROM states(ARRAY['SELECT', 'SELECT;', 'SELECT FROM edges', 'SELECT 1', 'SELECT src FROM edges', 'VALUES (1)', 'WITH', 'VALUES', 'TABLE', '(', '(SELECT 1, 2',
   'SELECT 1, 2)', 'SELECT 1, 2 FROM', 'SELECT 1, 2 FRO edges x', 'SELECT 1,, 2', 'SELECT 1, ''2', 'SELECT 1, 2 /* unended', 'WITH x AS (SELECT 1, 2)', 'SELECT 1 2']);
 SELECT * FROM emogi_bfs('SELECT 1, $1', 1);
 
--- Errors that the query raises while it runs come through.
+-- Errors raised by the query at run time are passed through.
 SELECT * FROM emogi_bfs('SELECT src, dst / (src - 2) FROM edges', 1);
 SELECT * FROM emogi_bfs('SELECT src, 2147483647 + dst FROM edges', 1);
 SELECT * FROM emogi_bfs('SELECT src, label::int FROM edges', 1);
@@ -165,7 +165,7 @@ CREATE VIEW refusing AS SELECT src, refuse(dst) AS dst FROM edges;
 SELECT * FROM emogi_bfs('refusing', 1);
 SELECT * FROM emogi_bfs('SELECT vertex, level FROM emogi_bfs(''edges'', 1, -1)', 1);
 
--- Anything but one SELECT is refused and changes nothing.
+-- Anything except one SELECT is rejected and changes nothing.
 CREATE FUNCTION refused(texts text[]) RETURNS TABLE (graph text, answer text) LANGUAGE sql AS
   $$ SELECT graph, CASE WHEN state IN ('42601', '0A000', '25006') THEN 'refused' ELSE state END FROM states(texts) $$;
 SELECT * FROM refused(ARRAY[
@@ -218,10 +218,10 @@ SET emogi.cpu_threads = 1;
 SET emogi.engine = 'CPU';
 RESET emogi.engine;
 
--- Wrong arguments to the call itself, as PostgreSQL says.
+-- Wrong arguments of the call itself, as in PostgreSQL.
 SELECT * FROM emogi_bfs('edges');
 SELECT * FROM emogi_bfs('edges', 'one'::text);
 SELECT * FROM emogi_bfs('edges', 1, way => 'out');
 
--- After all that, an answer.
+-- Calls still work after these errors.
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1);

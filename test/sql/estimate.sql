@@ -1,4 +1,4 @@
--- emogi_estimate: how large a graph will be.
+-- emogi_estimate: the expected size of a graph.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_owner, regress_emogi_alice;
@@ -12,8 +12,9 @@ SET search_path = test_estimate, public;
 SELECT proargnames, proallargtypes::regtype[] AS types, pg_get_expr(proargdefaults, 'pg_proc'::regclass) AS defaults, provolatile, proparallel, proisstrict
   FROM pg_proc WHERE proname = 'emogi_estimate' ORDER BY proargtypes;
 
--- near(): is the estimate of edges and vertices within a tenth of the truth, and are its bytes those that a graph of this size takes?
--- fresh lists take 4 bytes an edge and 16 a vertex; the build 16 bytes an edge more at least, 24 with weights. A granule has 2 MiB.
+-- near(): is the estimate of edges and vertices within 10 % of the actual numbers, and are its
+-- bytes those of a graph of this size? New lists need 4 bytes per edge and 16 per vertex; the build
+-- needs at least 16 bytes per edge more, 24 with weights. An extent has 2 MiB.
 CREATE FUNCTION near(graph text, edges bigint, vertices bigint, weights bool DEFAULT false, direction text DEFAULT 'out') RETURNS text LANGUAGE sql AS $$
   SELECT concat_ws(', ', CASE WHEN abs(e.edges - $2) > $2 * 0.1 THEN 'edges ' || e.edges END,
                          CASE WHEN e.vertices NOT BETWEEN $3 * 0.9 AND $3 * 1.1 THEN 'vertices ' || e.vertices END,
@@ -51,10 +52,10 @@ SELECT graph, near(graph, edges, vertices) FROM (VALUES
 SELECT direction, near('grid', 80000, 40200, true, direction), near('star', 50000, 50001, true, direction), near('chain', 100000, 100001, false, direction)
   FROM unnest(ARRAY['out', 'in', 'both']) WITH ORDINALITY d(direction, n) ORDER BY n;
 
--- Nothing takes nothing.
+-- An empty table needs nothing.
 SELECT edges, vertices, graph_bytes, peak_bytes, fits FROM emogi_estimate('empty(src, dst)');
 
--- Weights and 'both' take more; a table without weights takes what it takes.
+-- Weights and 'both' need more; a table without weights does not.
 SELECT a.graph_bytes < b.graph_bytes AS weights, a.peak_bytes < b.peak_bytes AS weights_peak, a.graph_bytes < c.graph_bytes AS both,
        a.edges = b.edges AND a.edges = c.edges AS same_rows
   FROM (VALUES ('SELECT i, i, 0.5 FROM generate_series(1, 1000000) i')) q(query), LATERAL emogi_estimate(query) a, LATERAL emogi_estimate(query, true) b,
@@ -63,19 +64,19 @@ SELECT a = b AS same FROM emogi_estimate('chain') a, emogi_estimate('chain', tru
 SELECT a = b AS same FROM emogi_estimate('grid(src, dst)', true) a, emogi_estimate('grid', NULL, NULL) b;
 SELECT a = b AS same FROM emogi_estimate('grid', direction => 'both') a, emogi_estimate('grid', false, 'BOTH') b;
 
--- Queries and views: as many rows as the planner thinks; no statistics of their keys.
+-- Queries and views: the planner's estimate of rows; no statistics of their keys.
 SELECT graph, edges BETWEEN 45000 AND 55000 AS edges, vertices = edges AS vertices, fits FROM
   (VALUES ('half_chain'), ('SELECT src, dst FROM chain WHERE src <= 50000'), ('(SELECT * FROM star)'), ('WITH c AS (SELECT * FROM half) SELECT dst, dst FROM c;'),
           ('TABLE small_keys')) g(graph), LATERAL emogi_estimate(graph) ORDER BY graph;
 SELECT edges, vertices, fits FROM emogi_estimate('VALUES (1, 2), (2, 3)');
 SELECT a.graph_bytes <= b.graph_bytes AS larger, a.peak_bytes < b.peak_bytes AS peak FROM emogi_estimate('TABLE grid') a, emogi_estimate('TABLE grid', true) b;
 
--- What no memory holds does not fit, however large it is; nothing is built and nothing runs.
+-- A graph larger than any memory does not fit; nothing is built and nothing runs.
 SELECT edges > 1000000000000 AS many, graph_bytes > allowed_bytes AS large, peak_bytes > graph_bytes AS peak, fits
   FROM emogi_estimate('SELECT a.src, b.dst FROM chain a, chain b, chain c, chain d, chain e');
 SELECT fits FROM emogi_estimate('SELECT 1, 1 / (SELECT 0 FROM empty)');
 
--- The rights of a call, for queries too, and row security.
+-- The privileges of a call, also for queries, and row security.
 SET ROLE regress_emogi_owner;
 CREATE TABLE secret (src int, dst int, weight int);
 INSERT INTO secret SELECT i, i, i FROM generate_series(1, 1000) i;
@@ -108,7 +109,7 @@ SET ROLE regress_emogi_alice;
 SELECT fits FROM emogi_estimate('test_estimate.opened');
 RESET ROLE;
 
--- Arguments that make no sense.
+-- Invalid arguments.
 SELECT emogi_estimate(NULL);
 SELECT emogi_estimate('chain', false, 'up');
 SELECT emogi_estimate('missing');

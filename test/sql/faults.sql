@@ -1,11 +1,12 @@
--- Trouble on demand: whatever fails in the engines, a call ends with the right answer or a clear error, and the next is right.
+-- Fault injection: after any failure in the engines, a call returns the correct answer or a clear
+-- error, and the next call is correct.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_faults;
 SET search_path = test_faults, public;
 SET emogi.engine = 'auto';
-SET emogi.enable_local_search = off;	-- the engines are to be asked
+SET emogi.enable_local_search = off;	-- use the engines
 \set VERBOSITY terse
 
 -- The setting is a list of name=value, for superusers.
@@ -21,13 +22,14 @@ SET emogi.fault = 'allocation=1';
 RESET ROLE;
 DROP ROLE regress_emogi_faults;
 
--- Large enough for a GPU, where there is one: a binary tree of 2^20 leaves.
+-- Large enough for a GPU, if there is one: a binary tree of 2^20 leaves.
 CREATE TABLE tree AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 2097151) i;
 CREATE FUNCTION ask() RETURNS text LANGUAGE sql AS $$
   SELECT format('%s vertices, %s levels, sum %s', count(*), max(level), sum(vertex)) FROM emogi_bfs('tree', 1) $$;
 SELECT ask();
 
--- A GPU that fails, in the driver or for lack of memory: auto answers with the CPU. On a machine without one these do nothing.
+-- A failing GPU, in the driver or for lack of memory: auto uses the CPU. On a machine without a GPU
+-- these faults have no effect.
 SET emogi.fault = 'device_call=1';
 SELECT ask();
 SET emogi.fault = 'device_call=9';
@@ -50,12 +52,12 @@ SELECT ask();
 SET emogi.fault = '';
 SELECT ask();
 
--- The worker ends in the middle of a call, at every kind of request; the graph in the cache stays.
+-- The worker exits during a call, at every kind of request; the graph in the cache stays.
 SET emogi.fault = 'worker_exit=run';
 SELECT ask();
 SET emogi.fault = 'worker_exit=done';
 SELECT ask();
-SET emogi.enable_incremental = off;	-- it would make this graph of the edges that it has
+SET emogi.enable_incremental = off;	-- otherwise this graph would be built from cached edges
 SET emogi.fault = 'worker_exit=expand';
 SELECT count(*) FROM emogi_bfs('tree', 2097151, direction => 'in');
 SET emogi.fault = 'worker_exit=keys';

@@ -1,5 +1,6 @@
--- The first load of a table that was empty when its graph was built, and many deletions before it: calls of the loading transaction put its changes on the graph without
--- vertices, or on the old graph, as any other.
+-- The first load of a table that was empty when its graph was built, and many deletions before it:
+-- calls of the loading transaction merge its changes into the graph without vertices, or into the
+-- old graph.
 SET emogi.incremental_min_size = 0;
 SET emogi.engine = auto;
 SET emogi.papers_mapping = auto;
@@ -14,7 +15,7 @@ BEGIN
 	RETURN new;
 END $$;
 CREATE TRIGGER refuse_first BEFORE INSERT ON first_load FOR EACH ROW EXECUTE FUNCTION refuse_first();
--- how the calls of this session since the last time got their graphs
+-- the sources of the graphs of this session's calls since the last time
 CREATE TEMP TABLE seen (id bigint);
 INSERT INTO seen SELECT coalesce(max(id), 0) FROM emogi_runs;
 CREATE FUNCTION graphs_since() RETURNS TABLE (cache text, many bool) LANGUAGE sql AS $$
@@ -26,7 +27,7 @@ SELECT * FROM graphs_since();
 SELECT count(*), max(level), sum(vertex) FROM emogi_bfs('first_load(src, dst)', 0);
 SELECT string_agg(vertex::text, ' ' ORDER BY seq) FROM emogi_shortest_path('first_load(src, dst)', 0, 199);
 SELECT vertex, level FROM emogi_bfs('first_load(src, dst)', 199, direction => 'in');
--- 'both' and the weights have graphs of their own
+-- 'both' and weights have their own graphs
 SELECT count(*), max(level) FROM emogi_bfs('first_load(src, dst)', 199, direction => 'both', max_depth => 2);
 SELECT vertex, distance FROM emogi_sssp('first_load(src, dst, w)', 3, max_distance => 6) ORDER BY 1;
 SELECT ok, differs FROM emogi_check('first_load(src, dst)', 'out', false, true, true);
@@ -45,13 +46,13 @@ SELECT count(*) FROM emogi_bfs('first_load(src, dst)', 0);
 SELECT ok, differs FROM emogi_check('first_load(src, dst)', 'out', false, true, true);
 ROLLBACK;
 SELECT count(*) FROM emogi_bfs('first_load(src, dst)', 0);
--- committed rows on the graph without vertices
+-- committed rows added to the graph without vertices
 INSERT INTO first_load VALUES (1, 2, 300), (2, 3, 2), (1, 3, 500);
 SELECT vertex, level FROM emogi_bfs('first_load(src, dst)', 1, max_depth => 2);
 SELECT string_agg(vertex::text, ' ' ORDER BY seq) FROM emogi_shortest_path('first_load(src, dst)', 1, 3);
 SELECT ok, differs FROM emogi_check('first_load(src, dst)', 'out', false, true, true);
 TRUNCATE first_load;
--- weights on a graph without vertices: of any type, and refused ones
+-- weights on a graph without vertices: of any type, and rejected ones
 SELECT emogi_evict() IS NOT NULL;
 SELECT * FROM emogi_sssp('first_load(src, dst, w)', 1);
 BEGIN;
@@ -66,7 +67,7 @@ SELECT ok, differs FROM emogi_check('first_load(src, dst, w)', 'out', true, true
 INSERT INTO first_load VALUES (7, 8, -1);
 SELECT vertex, distance FROM emogi_sssp('first_load(src, dst, w)', 1, max_distance => 100000);
 TRUNCATE first_load;
--- more deletions in one transaction than an overlay takes at once
+-- more deletions in one transaction than an overlay accepts at once
 ALTER TABLE first_load DISABLE TRIGGER refuse_first;
 INSERT INTO first_load SELECT i / 6, i, 1 FROM generate_series(1, 100000) i;
 ALTER TABLE first_load ENABLE TRIGGER refuse_first;

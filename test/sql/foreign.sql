@@ -1,4 +1,5 @@
--- Foreign tables: alone, as partitions and as children, through file_fdw and postgres_fdw.
+-- Foreign tables: alone, as partitions and as inheritance children, through file_fdw and
+-- postgres_fdw.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -37,7 +38,7 @@ CREATE FOREIGN TABLE i1 (dst int, x text, src int) SERVER files OPTIONS (program
 ALTER FOREIGN TABLE i1 INHERIT i0;
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('i0', 1);
 
--- What goes wrong in the wrapper comes through.
+-- Errors of the wrapper are passed through.
 \set VERBOSITY sqlstate
 CREATE FOREIGN TABLE bad_number (src int, dst int) SERVER files OPTIONS (program 'printf "1,2\n2,x\n"', format 'csv');
 SELECT * FROM emogi_bfs('bad_number', 1);
@@ -45,7 +46,7 @@ CREATE FOREIGN TABLE bad_program (src int, dst int) SERVER files OPTIONS (progra
 SELECT * FROM emogi_bfs('bad_program', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('f1', 1);
 
--- Another database, here this one.
+-- Another database, here the same one.
 CREATE EXTENSION postgres_fdw;
 DO $$ BEGIN
   EXECUTE format('CREATE SERVER loopback FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname %L, host %L, port %L)', current_database(),

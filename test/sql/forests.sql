@@ -1,4 +1,5 @@
--- What emogi_spanning_forest, emogi_bridges, emogi_articulation_points and emogi_biconnected answer, against networkx.
+-- Answers of emogi_spanning_forest, emogi_bridges, emogi_articulation_points and emogi_biconnected,
+-- compared with networkx.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -13,12 +14,13 @@ SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS type
        provolatile, proparallel, proretset
   FROM pg_proc WHERE proname ~ '^emogi_(spanning_forest|bridges|articulation_points|biconnected)' ORDER BY proname, proargtypes;
 
--- What networkx says of 240 graphs of many kinds, with parallel edges and loops (test/data/forests.py).
+-- Results of networkx for 240 graphs of many kinds, with parallel edges and loops
+-- (test/data/forests.py).
 CREATE TABLE graphs (graph int, src bigint[], dst bigint[], weight float8[], minimum text, maximum text, bridges text, points text, blocks text);
 \copy graphs FROM 'test/data/forests.csv' CSV HEADER
 CREATE TABLE edges (src bigint, dst bigint, weight float8);
 
--- The answers as text, in the order in which rows come.
+-- The answers as text, in row order.
 CREATE FUNCTION forest(maximum boolean) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(src || '-' || dst || ':' || weight, ' ') FROM emogi_spanning_forest('edges', maximum) $$;
 CREATE FUNCTION bridges() RETURNS text LANGUAGE sql AS $$ SELECT string_agg(src || '-' || dst, ' ') FROM emogi_bridges('edges') $$;
 CREATE FUNCTION points() RETURNS text LANGUAGE sql AS $$ SELECT string_agg(vertex || ':' || components, ' ') FROM emogi_articulation_points('edges') $$;
@@ -58,7 +60,8 @@ SELECT * FROM emogi_bridges('karate');
 SELECT * FROM emogi_articulation_points('karate');
 SELECT component, count(*), min(vertex), max(vertex) FROM emogi_biconnected('karate') GROUP BY component ORDER BY component;
 
--- Parallel edges, loops, vertices without an edge, ties, columns in another order, keys of other types, vertices of their own.
+-- Parallel edges, loops, vertices without edges, ties, columns in another order, keys of other
+-- types, isolated vertices.
 TRUNCATE edges;
 INSERT INTO edges VALUES (1, 2, 1), (2, 1, -3), (2, 3, 2), (3, 3, -9), (3, 1, 2), (4, 5, 7), (6, 6, 1), (5, 7, 2.5), (7, 5, 2.5), (NULL, 1, 1), (9, NULL, 1);
 SELECT * FROM emogi_spanning_forest('edges');
@@ -78,7 +81,7 @@ CREATE TABLE vertices AS SELECT unnest(ARRAY[1, 5, 99]::bigint[]) AS id;
 SELECT count(*) FROM emogi_biconnected(emogi_with_vertices('edges', 'vertices')) WHERE vertex IN (6, 99);
 SELECT count(*) FROM emogi_spanning_forest(emogi_with_vertices('edges', 'vertices'));
 
--- An edge's component is the one that both its ends are in.
+-- An edge's component is the one that contains both its endpoints.
 SELECT DISTINCT src, dst, a.component FROM edges JOIN emogi_biconnected('edges') a ON a.vertex = src JOIN emogi_biconnected('edges') b ON b.vertex = dst AND b.component = a.component
   WHERE src <> dst ORDER BY src, dst;
 
@@ -100,7 +103,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM emogi_articulation_points('edges') WHERE verte
 EXPLAIN (COSTS OFF) SELECT max(components) FROM emogi_articulation_points('edges');
 RESET emogi.engine;
 
--- Large and empty ones.
+-- Large and empty graphs.
 SELECT count(*), sum(weight) FROM emogi_spanning_forest('SELECT i, i + 1, i % 7 FROM generate_series(1, 50000) i');
 SELECT count(*), min(src), max(dst) FROM emogi_bridges('SELECT i, i + 1 FROM generate_series(1, 50000) i');
 SELECT count(*), max(component) FROM emogi_biconnected('SELECT i, i + 1 FROM generate_series(1, 50000) i UNION ALL SELECT 50001, 1');

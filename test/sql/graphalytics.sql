@@ -1,4 +1,4 @@
--- The six algorithms of LDBC Graphalytics, by its specification and its rules of validation.
+-- The six algorithms of LDBC Graphalytics, by its specification and validation rules.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -7,7 +7,8 @@ SET search_path = test_graphalytics, public;
 \pset format unaligned
 \pset tuples_only on
 
--- 60 graphs and what the formulas of the specification say of them (test/data/graphalytics.py), or those of another file (test/graphalytics).
+-- 60 graphs and the results by the formulas of the specification (test/data/graphalytics.py), or
+-- those of another file (test/graphalytics).
 CREATE TABLE graphs (graph text PRIMARY KEY, directed boolean, source bigint, iterations int, vertices bigint[], src bigint[], dst bigint[], weight float8[],
                      bfs text[], cdlp text[], lcc text[], pr text[], sssp text[], wcc text[]);
 \set data `echo "${EMOGI_GRAPHALYTICS:-test/data/graphalytics.csv}"`
@@ -16,7 +17,7 @@ CREATE TABLE graphs (graph text PRIMARY KEY, directed boolean, source bigint, it
 CREATE TABLE edges (src bigint, dst bigint, weight float8);
 CREATE TABLE vertices (id bigint);
 
--- What emogi answers; without directions each edge stands once, and leads both ways.
+-- Answers of emogi; in undirected graphs each edge is stored once and used in both directions.
 CREATE FUNCTION answer(algorithm text, graph text, way text, source bigint, iterations int) RETURNS TABLE (vertex bigint, value text) LANGUAGE plpgsql AS $$
 BEGIN
   CASE algorithm
@@ -29,12 +30,14 @@ BEGIN
   END CASE;
 END $$;
 
--- What was said and answered of a graph. A vertex that a search does not reach has no row of emogi's, and the value infinity of the benchmark.
+-- Expected values and answers for a graph. A vertex not reached by a search has no row in emogi,
+-- and the value infinity in the benchmark.
 CREATE TABLE said (v bigint, x text, isolated boolean);
 CREATE TABLE answered (v bigint, x text);
 CREATE VIEW pairs AS SELECT v, s.x AS said, a.x AS answered FROM said s FULL JOIN answered a USING (v);
 
--- The rules: the same number, a relative 1e-4, the same up to names of components. A vertex that only one has differs by all of them.
+-- The rules: equal numbers, a relative error of 1e-4, equality up to component names. A vertex in
+-- only one of the results counts as a difference.
 CREATE FUNCTION differing(algorithm text) RETURNS bigint LANGUAGE sql AS $$
   SELECT count(*) FROM pairs p
    WHERE CASE WHEN said IS NULL OR answered IS NULL THEN true
@@ -43,7 +46,7 @@ CREATE FUNCTION differing(algorithm text) RETURNS bigint LANGUAGE sql AS $$
               WHEN 'Infinity' IN (said::float8, answered::float8) THEN said::float8 <> answered::float8
               ELSE NOT abs(said::float8 - answered::float8) <= 0.0001 * said::float8 END $$;
 
--- Make one value wrong, that of a vertex with an edge: a little more, or another component.
+-- Change one value, that of a vertex with an edge: slightly more, or another component.
 CREATE PROCEDURE spoil(algorithm text) LANGUAGE sql AS $$
   UPDATE said SET x = CASE WHEN algorithm IN ('bfs', 'cdlp') THEN (x::numeric + 1)::text
                            WHEN algorithm = 'wcc' THEN coalesce((SELECT min(o.x) FROM said o WHERE o.x <> said.x), 'another')
@@ -51,7 +54,8 @@ CREATE PROCEDURE spoil(algorithm text) LANGUAGE sql AS $$
                            ELSE (x::float8 * 1.0003 + 1e-9)::text END
    WHERE v = (SELECT max(v) FROM said WHERE NOT isolated) $$;
 
--- Compare all: with the table of edges as the graph those vertices that have an edge, and with emogi_with_vertices all.
+-- Compare all: with the edge table as the graph those vertices that have an edge, and with
+-- emogi_with_vertices all.
 CREATE TABLE results (graph text, directed boolean, algorithm text, part text, spoilt boolean, compared bigint, isolated bigint, unreached bigint, differ bigint);
 CREATE PROCEDURE compare(spoilt boolean) LANGUAGE plpgsql AS $$
 DECLARE
@@ -97,6 +101,6 @@ SELECT CASE WHEN directed THEN 'directed' ELSE 'undirected' END AS edges, algori
   FROM results GROUP BY directed, algorithm, part ORDER BY directed DESC, algorithm, part DESC;
 SELECT graph, algorithm, part, compared, differ FROM results WHERE differ > 0 ORDER BY graph, algorithm, part;
 
--- A value that is wrong is noticed, in every graph and algorithm.
+-- A wrong value is detected, for every graph and algorithm.
 CALL compare(true);
 SELECT algorithm, count(*) AS spoilt, count(*) FILTER (WHERE differ > 0) AS noticed FROM results WHERE spoilt GROUP BY algorithm ORDER BY algorithm;

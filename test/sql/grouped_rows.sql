@@ -1,4 +1,5 @@
--- Rows of components one after the other, for window functions, arrays and joins: without a sort, and the same as with one.
+-- Rows grouped by component, for window functions, arrays and joins: without a sort, with the same
+-- results as with one.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -10,7 +11,8 @@ SET enable_hashagg = off;
 \pset format unaligned
 \pset tuples_only on
 
--- Random edges, most of them in small components; the same by text of two collations, and by uuid.
+-- Random edges, most of them in small components; the same with text of two collations, and with
+-- uuid.
 CREATE TABLE e AS SELECT ((a - 2000) * 3)::bigint AS src, ((a + (hashint8extended(g, 2) & 3) - 2000) * 3)::bigint AS dst
   FROM generate_series(1, 2500) g, LATERAL (SELECT (hashint8extended(g, 1) & 9223372036854775807) % 4000) r(a);
 INSERT INTO e SELECT dst, src FROM e WHERE dst % 2 = 0;
@@ -18,7 +20,7 @@ CREATE TABLE c AS SELECT ('v' || src) COLLATE "C" AS src, ('v' || dst) COLLATE "
 CREATE TABLE t AS SELECT 'v' || src AS src, 'v' || dst AS dst FROM e;
 CREATE TABLE u AS SELECT md5(src::text)::uuid AS src, md5(dst::text)::uuid AS dst FROM e;
 
--- Does a statement sort, and is its answer the one without such scans?
+-- Does a statement sort, and is its answer equal to the one without such scans?
 CREATE FUNCTION ways(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -50,11 +52,11 @@ FROM unnest(ARRAY['emogi_cc(''e'')', 'emogi_cc_text(''c'')', 'emogi_cc_text(''t'
   (8, 'SELECT * FROM (SELECT component, array_agg(vertex ORDER BY vertex) AS a FROM @ GROUP BY component) y WHERE cardinality(a) > 3')) q (n, s)
 ORDER BY f, n;
 
--- In the order that was asked for.
+-- In the requested order.
 SELECT count(*) FROM (SELECT component < lag(component) OVER () OR (component = lag(component) OVER () AND vertex <= lag(vertex) OVER ()) AS wrong
   FROM (SELECT * FROM emogi_cc('e') ORDER BY component, vertex OFFSET 0) o) w WHERE wrong;
 EXPLAIN (COSTS OFF) SELECT vertex, component, count(*) OVER (PARTITION BY component) FROM emogi_cc('e');
--- Changed edges, an overlay, a transaction's own.
+-- Changed edges, an overlay, own changes.
 INSERT INTO e VALUES (0, 90000), (90003, 90006);
 SELECT ways('SELECT vertex, component, count(*) OVER (PARTITION BY component) FROM emogi_cc(''e'')');
 BEGIN;

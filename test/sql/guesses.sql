@@ -1,4 +1,4 @@
--- What is assumed of columns that nobody has named, and that the caller is told so.
+-- Assumptions about unnamed columns, and the notices about them.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -28,20 +28,20 @@ SELECT far('SELECT rk.* FROM rk JOIN ev USING (src, dst)');
 SELECT far('SELECT (r).* FROM rk AS r');
 SELECT far('SELECT * FROM rk ORDER BY random()');
 SELECT far('SELECT src, dst, km, 1 AS lanes FROM rk');
--- The third column that the caller has written is the weight.
+-- The third column written by the caller is the weight.
 SELECT far('rk(src, dst, km)'), far('rk(src, dst)'), far('SELECT src, dst, km FROM rk'), far('SELECT src, dst, 2 * km FROM rk');
 SELECT far('SELECT * FROM (SELECT src, dst, km FROM rk) AS q'), far('SELECT * FROM (SELECT * FROM rk) AS q (src, dst, km)'), far('SELECT * FROM rk AS r (src, dst, km)');
 SELECT far('WITH r AS (SELECT src, dst, km FROM rk) TABLE r'), far('WITH r (src, dst, km) AS (TABLE rk) SELECT * FROM r'), far('WITH a AS (SELECT src, dst, km FROM rk), b AS (TABLE a) TABLE b');
 SELECT far('SELECT * FROM (VALUES (1, 2, 3)) AS v (src, dst, x)'), far('VALUES (1, 2, 3)'), far('SELECT src, dst, km FROM rk UNION ALL TABLE rk');
 SELECT far('SELECT src, dst FROM rk'), far('SELECT src, dst, 3 AS weight, km FROM rk');
--- A query that is read by places is so in all of them.
+-- Columns of a query are either all positional or all named.
 SELECT far('TABLE calls');
 SELECT far('SELECT a, b, minutes FROM calls');
--- Other types, and columns that are something else, are no weights that could have been meant.
+-- Columns of other types, or with another meaning, are not possible weights.
 CREATE TABLE seen (id int, src int, dst int, at date, kind text);
 INSERT INTO seen VALUES (1, 1, 2, '2020-01-01', 'x');
 SELECT far('seen'), far('SELECT * FROM seen'), far('SELECT src, dst, 3 AS vertex FROM seen');
--- Functions that read no weights say nothing, nor does EXPLAIN; others do once a statement.
+-- Functions without weights print no notice, nor does EXPLAIN; others do once per statement.
 SELECT count(*) FROM emogi_bfs('rk', 1);
 SELECT count(*) FROM emogi_pagerank('SELECT * FROM rk');
 EXPLAIN (COSTS off) SELECT * FROM emogi_sssp('rk', 1);
@@ -50,7 +50,7 @@ SELECT count(*) FROM generate_series(1, 3) AS i, LATERAL emogi_sssp('rk', i);
 SELECT far('rk'), far('ev'), far('TABLE calls');
 SELECT count(*) FROM emogi_pagerank('rk', weights => true);
 SELECT (emogi_check('rk', weights => true)).ok;
--- The order of pgRouting.
+-- The column order of pgRouting.
 CREATE TABLE roads (id int, a int, b bigint, km float8, km_back float8);
 INSERT INTO roads VALUES (7, 1, 2, 3, 4);
 SELECT far('roads(id, a, b)');
@@ -60,7 +60,7 @@ SELECT count(*) FROM emogi_bfs('roads(id, a, b, km)', 1);
 SELECT count(*) FROM emogi_bfs('roads'::regclass, 1, columns => 'id, a, b, km');
 SELECT far('roads(a, b, km, id)'), far('roads(id, a)');
 SELECT vertex, distance FROM emogi_sssp('roads(id, a, km)', 7);
--- Names of edges that cannot be among vertices.
+-- Names of edges that cannot be vertices.
 CREATE TABLE named (id text, src int, dst int, cost int);
 INSERT INTO named VALUES ('x', 1, 2, 3), ('y', 2, 3, 3);
 SELECT * FROM emogi_shortest_path('named', 1, 3);
@@ -68,7 +68,7 @@ SELECT * FROM emogi_shortest_path('SELECT * FROM named', 1, 3);
 SELECT vertex FROM emogi_shortest_path('named', 1, 3);
 SELECT * FROM emogi_shortest_path('named', '1', '3');
 SELECT * FROM emogi_shortest_path('named(src, dst, cost, id)', 1, 3);
--- A graph with vertices beside it has the weight that it has alone, and the same is said of it.
+-- A graph with additional vertices has the same weight as alone, and the same notice.
 SELECT seq, vertex, distance FROM emogi_shortest_path(emogi_with_vertices('rk', 'VALUES (9)'), 1, 3);
 SELECT * FROM emogi_sssp(emogi_with_vertices('rk(src, dst, km)', 'VALUES (9)'), 1);
 SELECT * FROM emogi_sssp(emogi_with_vertices('rk(src, dst)', 'VALUES (9)'), 1);
@@ -78,7 +78,7 @@ SELECT * FROM emogi_sssp(emogi_with_vertices('SELECT * FROM (SELECT src AS a, ds
 CREATE TABLE calls_of AS SELECT src AS a, dst AS b, km AS minutes FROM rk;
 SELECT * FROM emogi_sssp(emogi_with_vertices('TABLE calls_of', 'VALUES (9)'), 1);
 SELECT * FROM emogi_sssp(emogi_with_vertices(emogi_with_vertices('rk', 'VALUES (9)'), 'VALUES (8)'), 1);
--- Not by functions that read no weights, and not when it is no longer so.
+-- Not by functions without weights, and not when it no longer applies.
 SELECT * FROM emogi_bfs(emogi_with_vertices('rk', 'VALUES (9)'), 1);
 SELECT emogi_with_vertices('rk', 'VALUES (9)') AS graph \gset
 SELECT * FROM emogi_sssp(:'graph', 1);
@@ -88,9 +88,9 @@ SELECT emogi_with_vertices('rk', 'VALUES (9)') = :'graph' AS same;
 SELECT * FROM emogi_sssp(emogi_with_vertices('rk', 'VALUES (9)'), 1);
 DROP TABLE rk;
 ALTER TABLE rk_old RENAME TO rk;
--- The order of pgRouting is an error there, too.
+-- The column order of pgRouting is an error there, too.
 SELECT * FROM emogi_sssp(emogi_with_vertices('roads(id, a, b, km)', 'VALUES (9)'), 1);
--- An array that arrives as text.
+-- An array passed as text.
 CREATE TABLE people (src text, dst text);
 INSERT INTO people VALUES ('alice', 'bob'), ('{odd}', 'bob');
 SELECT * FROM emogi_bfs('people', '{alice,dave}');
@@ -104,7 +104,7 @@ SELECT p, vertex FROM unnest(ARRAY['alice', '{alice}']) AS p, LATERAL emogi_bfs(
 RESET emogi.enable_batch;
 SELECT source, target, seq FROM emogi_shortest_paths('people', ARRAY['{x}'], ARRAY['bob']);
 SELECT * FROM emogi_bfs('people', '{odd}');
--- Functions that take one source say so, and whose end it is.
+-- Functions with a single source report that, and name the argument.
 SELECT * FROM emogi_shortest_path('people', '{alice,dave}', 'bob');
 SELECT * FROM emogi_shortest_path('people', 'alice', '{"bob"}');
 SELECT * FROM emogi_shortest_path('people', '{dave}', 'bob');

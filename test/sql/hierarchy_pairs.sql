@@ -1,5 +1,5 @@
--- Few pairs far apart, in graphs of long paths and of short ones: whether single searches, batches or searches from both ends find them, the
--- answers are those of recursive queries and of emogi_shortest_path.
+-- A few distant pairs, in graphs of long paths and of short ones: with single searches, batches, or
+-- bidirectional searches, the answers are those of recursive queries and of emogi_shortest_path.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -8,7 +8,8 @@ SET search_path = test_hierarchy_pairs, public;
 SET jit = off;
 \pset format unaligned
 \pset tuples_only on
--- Two grids of 20 x 40 that are not connected, of which one has streets that lead one way alone; a path; a star of paths; random edges.
+-- Two disconnected grids of 20 x 40, one with one-way streets; a path; a star of paths; random
+-- edges.
 CREATE TABLE grid (source int, target int, weight float8);
 INSERT INTO grid SELECT part + 100 * x + y, part + 100 * (x + 1 - d) + y + d, 1 + abs(hashint4(20000 * x + 2 * y + d)) % 4 FROM generate_series(0, 19) x, generate_series(0, 39) y, generate_series(0, 1) d, (VALUES (0), (10000)) parts (part)
   WHERE x + 1 - d < 20 AND y + d < 40;
@@ -16,7 +17,8 @@ INSERT INTO grid SELECT target, source, weight / 2 FROM grid WHERE source < 1000
 CREATE TABLE path AS SELECT i AS source, i + 1 AS target, (1 + i % 3)::float8 AS weight FROM generate_series(0, 699) i WHERE i <> 600;
 CREATE TABLE star AS SELECT CASE WHEN i % 50 = 0 THEN 0 ELSE i END AS source, i + 1 AS target, 1::float8 AS weight FROM generate_series(0, 799) i;
 CREATE TABLE near AS SELECT abs(hashint8extended(i, 1) % 700)::int AS source, abs(hashint8extended(i, 2) % 700)::int AS target, (1 + i % 5)::float8 AS weight FROM generate_series(1, 1400) i;
--- n pairs of a graph, spread over its vertices; with one source, with one target, or with n sources and a few targets.
+-- n pairs of a graph, spread over its vertices; with one source, with one target, or with n sources
+-- and a few targets.
 CREATE FUNCTION pairs(graph text, kind text, n int) RETURNS text LANGUAGE sql AS $$
   SELECT format(CASE kind WHEN 'pairs' THEN 'SELECT a, b FROM (SELECT v AS a, lag(v) OVER (ORDER BY hashint4(v + 1)) AS b FROM vertex_%1$s) x ORDER BY hashint4(a) LIMIT %2$s'
     WHEN 'one source' THEN 'SELECT (SELECT min(v) FROM vertex_%1$s), v FROM (SELECT v FROM vertex_%1$s ORDER BY hashint4(v) LIMIT %2$s) x'
@@ -28,7 +30,7 @@ DO $$ DECLARE graph text; BEGIN
   END LOOP;
 END $$;
 
--- Whether a path exists, as a recursive query says.
+-- Whether a path exists, by a recursive query.
 CREATE FUNCTION reachable_differs(graph text, kind text, n int, direction text, OUT pairs bigint, OUT differences bigint) LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('WITH RECURSIVE asked AS (SELECT * FROM (%2$s) q (a, b)),
@@ -41,7 +43,7 @@ END $$;
 SELECT graph, kind, count(*), sum(r.pairs) > 0, sum(r.differences)
   FROM unnest(ARRAY['grid', 'path', 'star', 'near']) graph, unnest(ARRAY['pairs', 'one source', 'one target', 'all']) kind, unnest(ARRAY[1, 30]) n, unnest(ARRAY['out', 'both']) direction, LATERAL reachable_differs(graph, kind, n, direction) r
   GROUP BY 1, 2 ORDER BY 1, 2;
--- More sources than a batch has, in graphs deep and not; the first searches end early.
+-- More sources than a batch has, in deep and shallow graphs; the first searches end early.
 SELECT graph, n, direction, differences FROM unnest(ARRAY['path', 'near']) graph, unnest(ARRAY[80, 140]) n, unnest(ARRAY['in']) direction, LATERAL reachable_differs(graph, 'all', n, direction) ORDER BY 1, 2, 3;
 
 -- The paths that emogi_shortest_path finds, and their lengths.
@@ -54,7 +56,7 @@ SELECT graph, kind, weights, count(*), sum(steps) > 100, sum(differences)
   FROM unnest(ARRAY['grid', 'path', 'star', 'near']) graph, unnest(ARRAY['pairs', 'one source', 'one target', 'all']) kind, unnest(ARRAY['', '(source, target)']) weights, unnest(ARRAY[1, 9, 20]) n, unnest(ARRAY['out', 'both']) direction,
     LATERAL paths_differ(graph || weights, pairs(graph, kind, n), direction) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 
--- Distances of few sources and of more than a batch has.
+-- Distances from few sources and from more than a batch has.
 CREATE FUNCTION matrix_differs(graph text, vertices text, nsources int, ntargets int, direction text, OUT cells bigint, OUT differences bigint) LANGUAGE plpgsql AS $$
 DECLARE
   sources bigint[];
@@ -70,7 +72,8 @@ SELECT graph, weights, count(*), sum(cells) > 100, sum(differences)
   FROM unnest(ARRAY['grid', 'path', 'star', 'near']) graph, unnest(ARRAY['', '(source, target)']) weights, (VALUES (1, 1), (5, 2), (12, 12), (90, 3)) n (s, t), unnest(ARRAY['out', 'in', 'both']) direction,
     LATERAL matrix_differs(graph || weights, 'vertex_' || graph, s, t, direction) GROUP BY 1, 2 ORDER BY 1, 2;
 
--- Near targets of the first sources, which indicate that a batch pays, but its levels are too many; and far targets after near ones.
+-- Near targets of the first sources, which indicate that a batch is cheaper although it has too
+-- many levels; and distant targets after near ones.
 SET emogi.fault = 'pair_edges=0';
 SELECT count(*), bool_and(reachable = (source <= 600 AND target <= 600 OR source > 600 AND target > 600)) FROM emogi_reachable('path(source, target)', 'SELECT v, v + 5 FROM generate_series(0, 690, 5) v', 'both');
 SELECT count(*), bool_and(reachable = (source <= target AND (source <= 600) = (target <= 600))) FROM emogi_reachable('path(source, target)', 'SELECT v, CASE WHEN v % 3 = 0 OR v > 600 THEN v + 5 WHEN v % 3 = 1 THEN 600 ELSE 3 END FROM generate_series(0, 690, 5) v');

@@ -1,5 +1,5 @@
--- Far shortest paths: by way of the contraction hierarchy of a cached graph they are, bit for bit, what they are without, and what emogi_sssp says;
--- also after a change of the table.
+-- Long shortest paths: with the contraction hierarchy of a cached graph they are bitwise equal to
+-- those without it, and to those of emogi_sssp; also after a change of the table.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -9,7 +9,8 @@ SET emogi.engine = cpu;
 \pset format unaligned
 \pset tuples_only on
 
--- A net of roads of 90 x 90 crossings: some streets are missing, some lead one way, some are there twice, some weigh nothing; beside it an island.
+-- A road network of 90 x 90 crossings: some streets are missing, some are one-way, some are
+-- duplicates, some have weight 0; and a separate island.
 CREATE TABLE roads (src int, dst int, length float8, metres int);
 SELECT setseed(0.75) IS NULL;
 INSERT INTO roads SELECT v, w, CASE WHEN random() < 0.02 THEN 0 ELSE random() * 9 END, (random() * 900)::int
@@ -21,7 +22,7 @@ CREATE TABLE ends (a bigint, b bigint);
 INSERT INTO ends VALUES (0, 8099), (8099, 0), (89, 8010), (44, 8050), (0, 9001), (9001, 9003), (17, 17);
 INSERT INTO ends SELECT (random() * 8099)::int, (random() * 8099)::int FROM generate_series(1, 40);
 
--- Which calls of this session's last were answered by a hierarchy.
+-- The number of this session's last calls that were answered with a hierarchy.
 CREATE FUNCTION by_hierarchy(n int) RETURNS bigint LANGUAGE sql AS $$
   SELECT count(*) FROM (SELECT engine FROM emogi_runs WHERE pid = pg_backend_pid() AND function = 'emogi_shortest_path' ORDER BY id DESC LIMIT n) r WHERE engine = 'hierarchy' $$;
 CREATE FUNCTION path(graph text, a bigint, b bigint, direction text) RETURNS text LANGUAGE sql AS $$
@@ -29,7 +30,8 @@ CREATE FUNCTION path(graph text, a bigint, b bigint, direction text) RETURNS tex
 CREATE FUNCTION plain_path(graph text, a bigint, b bigint, direction text) RETURNS text LANGUAGE sql SET emogi.enable_contraction = off SET emogi.enable_local_search = off AS $$
   SELECT path(graph, a, b, direction) $$;
 
--- Paths that differ, or whose length is not the distance; and whether most were found by the hierarchy.
+-- Paths that differ, or whose length is not the distance; and whether most were found with the
+-- hierarchy.
 CREATE FUNCTION compare(graph text, direction text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   e record;
@@ -47,7 +49,7 @@ BEGIN
   RETURN differ || ' of ' || (SELECT count(*) FROM ends) || ' differ';
 END $$;
 
--- Nothing is prepared until so many far paths were asked for.
+-- No hierarchy is built until enough long paths were requested.
 SET emogi.contraction_min_calls = 1;
 SELECT path('roads', 0, 8099, 'both') = path('roads', 0, 8099, 'both');
 SELECT by_hierarchy(2), by_hierarchy(1);
@@ -62,7 +64,7 @@ SELECT path('roads(src, dst, length)', 0, 8099, 'out') = plain_path('roads(src, 
 SELECT path('roads(src, dst, length)', 0, 8099, 'out') IS NOT NULL;
 SELECT by_hierarchy(1);
 
--- Distances of many, too.
+-- Distance matrices, too.
 SET emogi.contraction_min_calls = 0;
 CREATE FUNCTION distances_differ(graph text, direction text) RETURNS bigint LANGUAGE sql AS $$
   WITH m AS MATERIALIZED (SELECT * FROM emogi_distance_matrix(graph, ARRAY[0, 8099, 44, 9001], ARRAY[8099], direction)),
@@ -70,7 +72,7 @@ CREATE FUNCTION distances_differ(graph text, direction text) RETURNS bigint LANG
   SELECT count(*) FROM m FULL JOIN e USING (source, target) WHERE m.distance IS DISTINCT FROM e.distance $$;
 SELECT graph, direction, distances_differ(graph, direction) FROM unnest(ARRAY['roads(src, dst, length)', 'roads(src, dst, metres)']) AS graph, unnest(ARRAY['out', 'in', 'both']) AS direction;
 
--- Whether one exists, too; with infinite weights a hierarchy does not know all ways.
+-- Existence of paths, too; with infinite weights a hierarchy does not contain all paths.
 CREATE TABLE blocked AS SELECT src, dst, CASE WHEN (src + dst) % 7 = 0 THEN 'Infinity' ELSE length END AS weight FROM roads;
 SELECT count(*) > 0 FROM emogi_shortest_path('blocked(src, dst, weight)', 0, 8099, 'out') UNION ALL SELECT count(*) > 0 FROM emogi_shortest_path('blocked(src, dst, weight)', 0, 8099, 'in');
 CREATE FUNCTION reachable_differ(graph text, direction text) RETURNS text LANGUAGE sql AS $$
@@ -83,7 +85,7 @@ SET emogi.enable_contraction = off;
 SELECT reachable_differ('roads(src, dst, length)', 'out');
 RESET emogi.enable_contraction;
 
--- EXPLAIN says so.
+-- EXPLAIN shows it.
 CREATE FUNCTION engine_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -94,14 +96,15 @@ BEGIN
 END $$;
 SELECT engine_of($$SELECT * FROM emogi_shortest_path('roads(src, dst, length)', 0, 8099, 'out')$$);
 
--- A street becomes dear, another is new: the next path knows, with the changes beside the graph, in a graph made anew, and prepared again.
+-- One street becomes expensive, another is new: the next path uses the changes, with an overlay, in
+-- a rebuilt graph, and with a new hierarchy.
 UPDATE roads SET length = length + 100 WHERE ctid IN (SELECT r.ctid FROM roads r, emogi_shortest_path('roads(src, dst, length)', 0, 8099, 'out') p WHERE r.src = p.vertex AND p.seq = 20);
 SELECT compare('roads(src, dst, length)', 'out');
 INSERT INTO roads VALUES (4000, 8098, 0.125, 1), (0, 3900, 0.0625, 1);
 SELECT compare('roads(src, dst, length)', 'out');
 SELECT path('roads(src, dst, length)', 0, 8099, 'out') = plain_path('roads(src, dst, length)', 0, 8099, 'out');
 
--- What is not road-like is found as ever.
+-- Graphs that are not road-like are searched as before.
 CREATE TABLE web AS SELECT (random() * random() * 3000)::int AS src, (random() * 3000)::int AS dst, random() AS length FROM generate_series(1, 30000);
 SELECT compare('web', 'both');
 

@@ -1,4 +1,4 @@
--- What is said where a graph, a key or a source cannot be as it was given.
+-- Messages about graphs, keys and sources that are invalid as given.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -23,11 +23,11 @@ EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
 END $$;
 
--- Names: those that want quotes, those that are misspelt, others.
+-- Names: unquoted names that need quotes, misspelt ones, others.
 SELECT graph, m.* FROM unnest(ARRAY['Follows', 'follows', 'Follows(src, dst)', 'test_hints.Follows', ' Follows ', 'my friends', 'my-links', 'my-links(src, dst)', 'test_hints.my-links', '1st',
   'test hints.Who', 'edge', 'EGDES', 'edges_', 'edges2024(src, dst)', 'test_hints.edge', 'nowhere.edges', 'of_hints', 'x y', 'my-link', 'Edges', '"Follows"', '"my friends"', 'test_hints."my-links"', '"test hints"."Who"']) AS graph,
   message(graph) m;
--- A schema without a right is not looked into.
+-- A schema without the privilege is not inspected.
 CREATE ROLE regress_emogi_hints;
 GRANT USAGE ON SCHEMA test_hints TO regress_emogi_hints;
 SET emogi.engine = cpu;
@@ -37,7 +37,7 @@ EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_cc('"test hints"."Who"');
 EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_cc('"test hints".nowhere');
 RESET ROLE;
 RESET emogi.engine;
--- A relation that the search_path does not lead to, as while a dump is restored.
+-- A relation outside search_path, as while a dump is restored.
 CREATE TABLE "test hints".roads_elsewhere (src int, dst int);
 SELECT * FROM message('roads_elsewhere');
 SET ROLE regress_emogi_hints;
@@ -46,7 +46,7 @@ RESET ROLE;
 DROP OWNED BY regress_emogi_hints;
 DROP ROLE regress_emogi_hints;
 
--- A WITH query around the call is not to be seen in it. A parameter neither.
+-- A WITH query around the call is not visible in it, nor is a parameter.
 \set VERBOSITY default
 WITH of_hints AS (SELECT 1 AS src, 2 AS dst) SELECT * FROM emogi_bfs('of_hints', 1);
 SELECT * FROM emogi_bfs('SELECT src, dst FROM edges WHERE src > $1', 1);
@@ -55,7 +55,7 @@ PREPARE p(int) AS SELECT string_agg(vertex::text, ' ') FROM emogi_bfs(format('SE
 EXECUTE p(1);
 
 
--- Columns that are misspelt, and a weight among them.
+-- Misspelt columns, including a weight.
 CREATE TABLE roads (src int, dst int, length real);
 SELECT * FROM emogi_sssp('roads(src, dts)', 1);
 SELECT * FROM emogi_sssp('roads(src, dst, lenght)', 1);
@@ -63,15 +63,15 @@ SELECT * FROM emogi_sssp('roads(src, dst, km)', 1);
 SELECT * FROM emogi_sssp('roads((src, src), (dst, dts), length)', 1);
 CREATE TABLE half (src int, target int);
 SELECT * FROM emogi_sssp('half', 1);
--- Names where a query is wanted.
+-- Names instead of a query.
 SELECT * FROM emogi_heat('edges', 'edges');
 SELECT * FROM emogi_similarity('edges', pairs => 'test_hints.edges(src, dst)');
 SELECT * FROM emogi_modularity('edges', communities => 'edges');
--- Weights that are not there.
+-- Missing weights.
 SELECT * FROM emogi_pagerank('edges', weights => true);
 SELECT * FROM emogi_random_walk('SELECT src, dst FROM edges', 1, weights => true);
 
--- Keys that are no integers.
+-- Keys that are not integers.
 CREATE TABLE uuids (id serial, src uuid, dst uuid);
 CREATE TABLE texts (src text, "To" text);
 INSERT INTO texts VALUES ('a', 'b'), ('b', 'c');
@@ -81,12 +81,12 @@ SELECT * FROM emogi_bfs('texts(src, "To")', 1);
 SELECT * FROM emogi_bfs('numbers', 1);
 SELECT * FROM emogi_bfs('SELECT src, dst FROM uuids', 1);
 SELECT * FROM emogi_bfs('SELECT src, dst FROM numbers', 1);
--- As the hint says.
+-- Following the hint.
 CREATE TABLE vertices AS SELECT key, row_number() OVER () AS id FROM (SELECT src FROM texts UNION SELECT "To" FROM texts) AS keys (key);
 SELECT string_agg(key || ':' || level, ' ' ORDER BY level)
   FROM emogi_bfs('SELECT a.id, b.id FROM texts AS e JOIN vertices AS a ON a.key = e.src JOIN vertices AS b ON b.key = e."To"', (SELECT id FROM vertices WHERE key = 'a')) JOIN vertices ON id = vertex;
 
--- EXPLAIN says that there is no such relation.
+-- EXPLAIN reports that the relation does not exist.
 SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('nowhere', 1);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('nowhere.edges(src, dst)', 1);
@@ -95,7 +95,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT 1, 2', 1);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('my friends', 1);
 RESET emogi.engine;
 
--- A source that is no vertex of the graph: no rows, and a notice where it is asked for, one for a statement.
+-- A source that is not a vertex of the graph: no rows, and a notice if enabled, one per statement.
 CREATE TABLE empty (src int, dst int);
 SELECT * FROM emogi_bfs('edges', 7);
 SET emogi.notice_missing_source = on;
@@ -125,7 +125,8 @@ SELECT count(*) FROM emogi_cc('empty');
 SELECT count(*) FROM emogi_shortest_path('edges', 7, NULL);
 RESET emogi.notice_missing_source;
 
--- Arguments that a function does not take: the name that it has, both ends alike, a query of pairs or of start values.
+-- Arguments that a function does not have: the correct name, equal endpoints, a query of pairs or
+-- of start values.
 SELECT emogi_shortest_path('e', 1, ARRAY[4, 5]);
 SELECT emogi_max_flow('e', 1, ARRAY[3]);
 SELECT emogi_min_cut('e', ARRAY[3], 1);
@@ -143,7 +144,8 @@ SELECT emogi_min_cut('e', 1, '3a');
 SELECT emogi_max_flow(1, 3, 'fl');
 SELECT 'x'::bigint, emogi_max_flow('e', 1, 2);
 
--- Parameters of functions without a graph; a second argument that is no vertex; names of a letter.
+-- Parameters of functions without a graph; a second argument that is not a vertex; names of one
+-- letter.
 SELECT * FROM emogi_query('SELECT $1', parms => 'x');
 SELECT * FROM emogi_pages('e', pages => 3);
 SELECT * FROM emogi_similarity('e', 'jaccard', 'ten'::text);

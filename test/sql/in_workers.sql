@@ -1,6 +1,6 @@
--- A function that is wrongly marked PARALLEL SAFE brings a call into a parallel worker, which does not see what its leader has
--- written, nor what snapshot the statement's other calls read under: refused, cached or not. Reading the leader's rows in a
--- worker, and a query's rows, goes on working.
+-- A function incorrectly marked PARALLEL SAFE makes a call in a parallel worker, which does not see
+-- the leader's changes, nor the snapshot of the statement's other calls: the call is rejected,
+-- cached or not. Reading the leader's rows in a worker, and a query's rows, still works.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -49,7 +49,7 @@ SELECT call, sqlstate_of(format('SELECT sum(unsafely(%L)) FROM one', call)) FROM
 	('emogi_estimate(''wrapped'')'),
 	('emogi_check(''wrapped'')')) AS calls (call);
 
--- Cached it would have answered, without the leader's own rows.
+-- With a cached graph it would have answered, without the leader's own rows.
 SELECT count(*) FROM emogi_bfs('wrapped', 0);
 SELECT sqlstate_of($$ SELECT sum(unsafely('emogi_bfs(''wrapped'', 0)')) FROM one $$);
 BEGIN;

@@ -1,4 +1,5 @@
--- Searches that reach little walk over indexes of their table where its graph is not in the cache. Answers are those of the build.
+-- Small searches use the indexes of their table if its graph is not cached. Answers are those of
+-- the build.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_walker;
@@ -9,7 +10,7 @@ GRANT USAGE ON SCHEMA test_index_search TO PUBLIC;
 SET search_path = test_index_search, public;
 SET emogi.engine = 'auto';
 SET emogi.index_search_min_size = 0;
-SET emogi.incremental_min_size = '1GB';	-- no graph of an older state is there to be brought up to date
+SET emogi.incremental_min_size = '1GB';	-- no older graph exists that could be refreshed
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -17,14 +18,14 @@ SET emogi.incremental_min_size = '1GB';	-- no graph of an older state is there t
 CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT concat_ws(' ', status, cache, engine) FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 
--- Rows of a call, as they come, and where its graph came from.
+-- Rows of a call in their order, and the source of its graph.
 CREATE FUNCTION rows_of(call text, OUT rows text[], OUT cache text) LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   EXECUTE format('SELECT array_agg(concat_ws('':'', vertex, level%s)) FROM %s', CASE WHEN call ~ 'emogi_ssnsp' THEN ', paths' END, call) INTO rows;
   cache := (SELECT r.cache FROM emogi_runs r WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
 END $$;
 
--- The answer of a call that may walk, or how it differs from that of the build.
+-- The answer of a call that may use indexes, or how it differs from that of the build.
 CREATE FUNCTION answer(call text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   walked record;
@@ -44,7 +45,8 @@ BEGIN
   RETURN format('%s by %s', array_to_string(walked.rows, ' '), replace(walked.cache, 'private', 'built'));
 END $$;
 
--- A chain, a star, a loop, a cycle, parallel edges, NULL ends, keys that are negative and beyond 2^32, columns that were dropped.
+-- A chain, a star, a loop, a cycle, parallel edges, NULL endpoints, keys that are negative and
+-- beyond 2^32, dropped columns.
 CREATE TABLE edges (gone text, src bigint, also_gone int, dst bigint, weight float8);
 ALTER TABLE edges DROP COLUMN gone, DROP COLUMN also_gone;
 INSERT INTO edges SELECT i, i + 1, i FROM generate_series(1, 50) i;
@@ -60,13 +62,14 @@ SELECT source, direction, depth, answer(format('emogi_bfs(''edges'', %s, %s, %L)
     unnest('{out,in,both}'::text[]) WITH ORDINALITY d (direction, m), generate_series(0, 2) depth
   WHERE depth < 2 OR source NOT IN (100, 140)
   ORDER BY n, m, depth;
--- Several sources, some of them twice, unknown or NULL.
+-- Several sources, with duplicates, unknown ones and NULL.
 SELECT answer('emogi_bfs(''edges'', ARRAY[4, 1, 999, 60, 1, NULL, -6], 2)');
 SELECT answer('emogi_bfs(''edges'', ARRAY[4, 1, 999, 60, 1, NULL, -6], 1, ''both'')');
 SELECT answer('emogi_bfs(''edges'', ARRAY[999, 998], 2)');
 SELECT count(*) FROM emogi_bfs('edges', NULL::bigint, 1);
 SELECT count(*) FROM emogi_bfs('edges', '{}'::bigint[], 1);
--- Counts of shortest paths: parallel edges count each, a source once, and a target's only when they are whole.
+-- Counts of shortest paths: parallel edges count separately, a source once, and a target only when
+-- its count is complete.
 CREATE TABLE ways AS SELECT a AS src, 10 + b AS dst FROM generate_series(1, 3) a, generate_series(0, 4) b UNION ALL
   SELECT 10 + b, 20 + c FROM generate_series(0, 4) b, generate_series(0, 2) c UNION ALL SELECT 20, 20 UNION ALL SELECT 22, 30 FROM generate_series(1, 3) UNION ALL SELECT 21, 30;
 CREATE INDEX ways_src ON ways (src);
@@ -77,7 +80,7 @@ SELECT answer('emogi_ssnsp(''ways'', 1, 2, ''both'')');
 SELECT answer('emogi_ssnsp(''ways'', 30, 3, ''in'')');
 SELECT answer('emogi_ssnsp(''ways'', 1) WHERE vertex = 30');
 SELECT answer('emogi_ssnsp(''ways'', 1) WHERE level <= 2 AND paths > 1');
--- More than doubles count exactly: the graph is built.
+-- Counts beyond the exact range of doubles: the graph is built.
 CREATE TABLE growth AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 18) i, generate_series(1, 8);
 CREATE INDEX ON growth (src);
 ANALYZE growth;
@@ -85,10 +88,10 @@ SELECT answer('emogi_ssnsp(''growth'', 1, 17)'), answer('emogi_ssnsp(''growth'',
 -- Vertices as text.
 SELECT answer('emogi_bfs(''edges'', ''4''::text, 2)');
 SELECT answer('emogi_bfs(''edges'', ''{4,60}''::text, 1)');
--- A graph that is a regclass, with its columns; and columns the other way round.
+-- A regclass graph with its columns, and with columns in reverse order.
 SELECT answer('emogi_bfs(''edges''::regclass, 4, 2, columns => ''src, dst'')');
 SELECT answer('emogi_bfs(''edges(dst, src)'', 4, 2)');
--- What bounds the search: the level, a vertex, both. Without a bound the graph is built.
+-- Limits of the search: the level, a vertex, both. Without a limit the graph is built.
 SELECT answer('emogi_bfs(''edges'', 1) WHERE level <= 3');
 SELECT answer('emogi_bfs(''edges'', 1) WHERE level < 3');
 SELECT answer('emogi_bfs(''edges'', 1, 5) WHERE level = 2');
@@ -105,7 +108,7 @@ SET emogi.enable_scan = off;
 SELECT answer('emogi_bfs(''edges'', 1, 3) WHERE vertex = 4');
 RESET emogi.enable_scan;
 
--- What is told of it.
+-- Reporting.
 SELECT emogi_evict() IS NOT NULL;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 4, 2);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 4, 2, 'in');
@@ -129,7 +132,7 @@ SELECT * FROM emogi_bfs('edges', ARRAY[4, 999, 70], 0);
 SELECT last();
 RESET emogi.notice_missing_source;
 
--- A graph that is in the cache is better, and so is a setting that forbids.
+-- A cached graph takes precedence, and a setting can disable index searches.
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT count(*) FROM emogi_bfs('edges', 1, 1);
 SELECT last();
@@ -149,7 +152,8 @@ SELECT count(*) FROM emogi_bfs('edges', 1, 1);
 SELECT last();
 RESET emogi.enable_cache;
 
--- Rows that the own transaction has written, deleted and taken back; and those of the statement itself are not seen.
+-- Rows inserted, deleted and rolled back by the own transaction; those of the statement itself are
+-- invisible.
 SELECT emogi_evict() IS NOT NULL;
 BEGIN;
 INSERT INTO edges VALUES (1, 777), (777, 778), (888, 1);
@@ -191,7 +195,7 @@ SELECT last();
 SELECT a.vertex, b.vertex FROM emogi_bfs('edges', 4, 1) a, emogi_bfs('edges', 60, 1) b ORDER BY 1, 2;
 SELECT last();
 
--- Types of integers, also of other types at both ends; a source beyond them.
+-- Integer types, also different ones for the endpoints; a source out of range.
 CREATE DOMAIN person AS int CHECK (VALUE <> 0);
 CREATE TABLE mixed (src smallint, dst int, who person);
 INSERT INTO mixed VALUES (1, 100000, 5), (1, 2, 1), (2, 1, 2), (-3, -100000, 3);
@@ -204,7 +208,8 @@ SELECT answer('emogi_bfs(''mixed'', ARRAY[65537, 100000, 4294967297, -3], 2)');
 SELECT answer('emogi_bfs(''mixed(who, dst)'', 5, 1)');
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('mixed', 4, 2, 'both');
 
--- Which indexes serve: of several columns, with INCLUDE; not partial ones, of expressions, of another operator class, not valid.
+-- Usable indexes: with several columns, with INCLUDE; not partial ones, on expressions, of another
+-- operator class, or invalid.
 CREATE TABLE picky (src int, dst int, other int);
 INSERT INTO picky SELECT i, i + 1, 0 FROM generate_series(1, 10) i;
 INSERT INTO picky VALUES (1, 2, 0), (20, 21, 0);
@@ -237,12 +242,13 @@ CREATE INDEX picky_include ON picky (src) INCLUDE (dst);
 SELECT graph_of('emogi_bfs(''picky'', 1, 2)'), answer('emogi_bfs(''picky'', 1, 2)');
 CREATE INDEX picky_hash ON picky USING hash (src);
 SELECT graph_of('emogi_bfs(''picky'', 1, 2)'), answer('emogi_bfs(''picky'', 1, 2)');
--- With no index of the other end nobody knows whether a source without an edge is in the graph.
+-- Without an index on the other endpoint it is unknown whether a source without an edge is in the
+-- graph.
 SELECT answer('emogi_bfs(''picky'', 21, 2)');
 SELECT graph_of('emogi_bfs(''picky'', 1, 2, ''in'')'), graph_of('emogi_bfs(''picky'', 1, 2, ''both'')');
 CREATE INDEX picky_dst ON picky (dst);
 SELECT answer('emogi_bfs(''picky'', 21, 2)'), answer('emogi_bfs(''picky'', 1, 2, ''both'')');
--- An index that was made in the own transaction, and one that is gone.
+-- An index created in the own transaction, and a dropped one.
 BEGIN;
 DROP INDEX picky_dst, picky_hash, picky_include, picky_wide;
 SELECT answer('emogi_bfs(''picky'', 1, 2)');
@@ -250,7 +256,8 @@ CREATE INDEX picky_own ON picky (src);
 SELECT answer('emogi_bfs(''picky'', 1, 2)');
 ROLLBACK;
 
--- Partitions, with columns at other places and indexes of other kinds; without one of the indexes the graph is built.
+-- Partitions with different column positions and kinds of indexes; without one of the indexes the
+-- graph is built.
 CREATE TABLE parts (src int, dst int, day int) PARTITION BY RANGE (day);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (1) TO (2);
 CREATE TABLE parts_2 (gone int, day int, dst int, src int);
@@ -274,7 +281,7 @@ SELECT answer('emogi_bfs(''parts'', 1, 2)');
 CREATE TABLE parts_4 PARTITION OF parts FOR VALUES FROM (4) TO (5);
 DROP INDEX parts_src;
 SELECT answer('emogi_bfs(''parts'', 1, 2)');
--- Children.
+-- Inheritance children.
 CREATE TABLE parent (src int, dst int);
 CREATE TABLE child () INHERITS (parent);
 INSERT INTO parent VALUES (1, 2);
@@ -283,7 +290,8 @@ CREATE INDEX ON parent (src);
 SELECT answer('emogi_bfs(''parent'', 1, 2)');
 CREATE INDEX ON child (src);
 SELECT answer('emogi_bfs(''parent'', 1, 2)');
--- Materialized views and temporary tables are walked over, and tables by way of views and queries; catalogs are not.
+-- Materialized views and temporary tables are searched, and tables through views and queries;
+-- catalogs are not.
 CREATE MATERIALIZED VIEW matview AS SELECT src, dst FROM edges WHERE src IS NOT NULL;
 CREATE INDEX ON matview (src);
 SELECT answer('emogi_bfs(''matview'', 4, 2)');
@@ -299,7 +307,8 @@ CREATE INDEX ON nobody (src);
 CREATE INDEX ON nobody (dst);
 SELECT answer('emogi_bfs(''nobody'', 4, 2)');
 
--- Keys of other types; those of which equal ones may be written in several ways have their graph built.
+-- Keys of other types; with types whose equal values have several representations, the graph is
+-- built.
 CREATE TABLE named AS SELECT src::text COLLATE "C" AS src, dst::text COLLATE "C" AS dst FROM edges;
 INSERT INTO named VALUES ('4', ''), ('', repeat('long ', 500)), ('4', '{4}');
 CREATE INDEX ON named (src text_pattern_ops);
@@ -350,7 +359,8 @@ SELECT answer('emogi_bfs(''moods(day, next)'', ''2024-02-29''::text, 2)');
 SELECT answer('emogi_bfs(''moods(f, g)'', ''-0''::text, 1)');
 SELECT answer('emogi_bfs(''moods(n, o)'', ''1.0''::text, 1)');
 
--- A search that reaches more than it may gives up, and the graph is built; nor does one begin that is sure to.
+-- A search that exceeds its limit is abandoned, and the graph is built; a search certain to exceed
+-- it is not started.
 CREATE TABLE wide AS SELECT 1 AS src, i AS dst FROM generate_series(2, 3000) i UNION ALL SELECT i, i + 5000 FROM generate_series(2, 500) i;
 CREATE INDEX ON wide (src);
 SELECT emogi_evict() IS NOT NULL;
@@ -367,7 +377,8 @@ CREATE TABLE dense AS SELECT i % 100 AS src, (i * 37) % 100 AS dst FROM generate
 CREATE INDEX ON dense (src);
 ANALYZE dense;
 SELECT graph_of('emogi_bfs(''dense'', 1, 1)'), graph_of('emogi_bfs(''dense'', 1, 9)');
--- Hubs have statistics foresee much of every search. One that does not meet them walks all the same.
+-- Hubs make statistics predict large searches. A search that does not meet a hub still uses the
+-- indexes.
 CREATE TABLE hubs AS SELECT 1 + i % 3 AS src, 10 + (i * 37) % 20000 AS dst FROM generate_series(1, 30000) i
   UNION ALL SELECT 10 + (i * 37) % 20000, 1 + i % 3 FROM generate_series(1, 30000) i UNION ALL SELECT 90000 + i, 90001 + i FROM generate_series(1, 50) i;
 CREATE INDEX ON hubs (src);
@@ -378,7 +389,7 @@ SELECT last();
 SELECT count(*) FROM emogi_bfs('hubs', 10, 3);
 SELECT last();
 SELECT emogi_evict('hubs') > 0;
--- Walks that have cost as much as a build have the graph built.
+-- Searches that have cost as much as a build cause a build.
 CREATE TABLE worn AS SELECT 1 AS src, i AS dst FROM generate_series(2, 900) i;
 CREATE INDEX ON worn (src);
 DO $$
@@ -393,7 +404,7 @@ BEGIN
   ASSERT array_position(seen, 'ok built backend') BETWEEN 10 AND 50, seen;
   ASSERT seen[60] = 'ok hit backend', seen[60];
 END $$;
--- One's own rows never come to be anybody else's graph, so none is built for what was paid.
+-- A graph with own rows is never shared, so none is built for the accumulated cost.
 BEGIN;
 DROP TABLE worn;
 CREATE TABLE worn AS SELECT 1 AS src, i AS dst FROM generate_series(2, 900) i;
@@ -407,8 +418,9 @@ BEGIN
 END $$;
 ROLLBACK;
 
--- What others have paid for does not count there, either: the graph that is due is built afterwards. When that is depends on what other
--- tables with its place in the sums have paid, which a build clears, and have had built in vain: so it is counted first.
+-- Costs accumulated by others do not count there, either: the graph is built afterwards. The time
+-- depends on the accumulated cost of other tables in the same entry, which a build resets, and on
+-- their failed builds; so it is counted first.
 CREATE TABLE due AS SELECT 1 AS src, i AS dst FROM generate_series(2, 900) i;
 CREATE INDEX ON due (src);
 CREATE FUNCTION walks_until_built(most int) RETURNS int LANGUAGE plpgsql VOLATILE AS $$
@@ -434,7 +446,7 @@ ROLLBACK;
 SELECT count(*) FROM emogi_bfs('due', 1, 1);
 SELECT last();
 
--- The same rights as ever. Row security asks for a query.
+-- The same privileges as usual. Row security requires a query.
 SELECT emogi_evict() IS NOT NULL;
 SET ROLE regress_emogi_walker;
 \set VERBOSITY sqlstate
@@ -462,7 +474,7 @@ RESET ROLE;
 SELECT answer('emogi_bfs(''edges'', 4, 1)');
 \set VERBOSITY default
 
--- What has a snapshot for itself sees what it should; in SERIALIZABLE, too.
+-- Transactions with private graphs see the correct rows, also under SERIALIZABLE.
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT answer('emogi_bfs(''edges'', 4, 1)');
 COMMIT;
@@ -470,7 +482,8 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT answer('emogi_bfs(''edges'', 4, 1)');
 COMMIT;
 
--- Random graphs: with and without an index of each end, in all directions, as the own transaction has changed them or not.
+-- Random graphs: with and without an index on each endpoint, in all directions, with and without
+-- own changes.
 CREATE TABLE random_edges (src int, dst int);
 CREATE FUNCTION try(n int) RETURNS int LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -511,7 +524,8 @@ BEGIN
   ASSERT nwalks > 100, nwalks;
 END $$;
 
--- A table that is written between calls, and whose changes cannot be followed: graphs are built of it less and less often, until one of them serves.
+-- A table that is written between calls and cannot be tracked: its graphs are built less and less
+-- often, until one of them is reused.
 CREATE UNLOGGED TABLE written AS SELECT 0 AS src, i AS dst FROM generate_series(1, 800) i;
 CREATE INDEX ON written (src);
 CREATE INDEX ON written (dst);
@@ -524,13 +538,14 @@ BEGIN
     nbuilds := nbuilds + (SELECT (cache = 'built')::int FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
   END LOOP;
 END $$;
--- Four; a table whose name has the same hash may have been built of before.
+-- Four; a table with the same name hash may have been built before.
 DO $$ DECLARE n int := 0; BEGIN CALL builds(200, true, n); ASSERT n BETWEEN 1 AND 5, n; END $$;
 SELECT count(*) FROM emogi_bfs('written', 0);
 CALL builds(20, false, 0);
 CALL builds(200, true, 0);
 
--- A graph that lags behind, or has another direction: a search of little walks by it, until the walks have cost as much as a refresh.
+-- A stale graph, or one of another direction: small searches use indexes until they have cost as
+-- much as a refresh.
 CREATE TABLE lagging AS SELECT i % 5000 AS src, (i * 7 + i / 5000) % 5000 AS dst, repeat('x', 400) AS filling FROM generate_series(0, 39999) i;
 CREATE INDEX ON lagging (src);
 CREATE INDEX ON lagging (dst);
@@ -547,7 +562,7 @@ BEGIN;
 INSERT INTO lagging VALUES (1, 4998);
 SELECT how('emogi_bfs(''lagging'', 1, 1)');
 ROLLBACK;
--- In the end it is refreshed.
+-- Eventually it is refreshed.
 INSERT INTO lagging VALUES (1, 4997);
 SELECT count(*) FILTER (WHERE how LIKE '% index') BETWEEN 1 AND 399 AS some_walk, count(*) FILTER (WHERE how LIKE '11 rows, %') AS right
   FROM (SELECT how('emogi_bfs(''lagging'', 1, 1)') FROM generate_series(1, 400)) q;

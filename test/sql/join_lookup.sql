@@ -1,4 +1,5 @@
--- Joins by vertex in which outer rows look their vertices up in the result of one run: which joins are, and that they say the same.
+-- Joins on vertex in which outer rows look up their vertices in the result of one run: which joins
+-- do, and that the answers are the same.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -10,7 +11,8 @@ SET max_parallel_workers_per_gather = 0;
 \pset tuples_only on
 \pset null (null)
 
--- A web with gaps between its keys, a chain, a loop, keys beyond 2^32 and below 0; the same by uuid and by text.
+-- A random graph with gaps between its keys, a chain, a loop, keys beyond 2^32 and below 0; the
+-- same with uuid and text.
 CREATE TABLE e AS
   SELECT (g * 7919 % 1000 * 3)::bigint AS src, (g * 104729 % 997 * 3)::bigint AS dst, (g % 7 / 4.0)::float8 AS weight FROM generate_series(1, 3000) g
   UNION ALL SELECT -g, -g - 1, 1 FROM generate_series(1, 60) g
@@ -20,7 +22,7 @@ CREATE TABLE t AS SELECT 'v' || src AS src, 'v' || dst AS dst FROM e;
 CREATE TABLE none (src bigint, dst bigint);
 ANALYZE e, u, t;
 
--- Outer rows: repeats, NULLs, what is no vertex.
+-- Outer rows: duplicates, NULLs, values that are not vertices.
 CREATE TABLE o AS SELECT g AS id, CASE WHEN g % 9 = 0 THEN NULL WHEN g % 50 = 0 THEN 4294967296 * g / 50 WHEN g % 11 = 0 THEN -(g % 70) ELSE g * 31 % 3500 END AS x,
   (g % 300 * 3)::smallint AS small, g % 3000 AS i, g % 5 AS class FROM generate_series(1, 3000) g;
 ALTER TABLE o ADD x_uuid uuid, ADD x_text text;
@@ -86,19 +88,20 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT id, level FROM o JOIN emogi_bfs(''SELECT src, dst FROM e WHERE weight < 1'', 3) b ON b.vertex = o.x'
 ]) q;
 
--- Few rows of the call are expected: either way will do.
+-- Few rows of the call are expected: either method is good.
 SELECT q, regexp_replace(ways(q), '^.*, ', '') FROM unnest(ARRAY[
   'SELECT * FROM o WHERE NOT EXISTS (SELECT FROM emogi_bfs(''e'', 3) b WHERE b.vertex = o.x AND level % 2 = 0 AND level > class)',
   'SELECT id, vertex, level FROM o LEFT JOIN emogi_bfs(''e'', 3) b ON b.vertex = o.x AND level < 4'
 ]) q;
 
--- Outer joins change places: a lookup above a join that also makes its columns NULL.
+-- Outer joins are reordered: a lookup above a join that also sets its columns to NULL.
 SELECT q, regexp_replace(ways(q), '^.*, ', '') FROM unnest(ARRAY[
   'SELECT p.id, b.level FROM o f LEFT JOIN emogi_bfs(''e'', 3) b ON b.vertex = f.x AND b.level % 2 = 0 RIGHT JOIN few p ON f.id = p.id',
   'SELECT p.id, b.vertex FROM o f LEFT JOIN emogi_bfs(''e'', 3) b ON b.vertex = f.x AND b.vertex IS NOT NULL FULL JOIN few p ON f.id = p.id WHERE p.id > 1'
 ]) q;
 
--- What is not: it costs more than a hash join, the clause does not tell, or rows of the call depend on the outer ones.
+-- Joins without lookups: they cost more than a hash join, the clause is not suitable, or rows of
+-- the call depend on the outer ones.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT id, vertex FROM o JOIN emogi_bfs(''t'', ''v3'') b ON b.vertex = o.x_text',
   'SELECT id, level FROM few JOIN emogi_bfs(''e'', 3) b ON b.vertex < few.x',
@@ -109,12 +112,12 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT id, level FROM few LEFT JOIN emogi_bfs(''e'', 3) b ON b.vertex = few.x WHERE level IS DISTINCT FROM 3'
 ]) q;
 
--- Plans, and the one run.
+-- Plans, and the single run.
 EXPLAIN (COSTS OFF, VERBOSE) SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 3) b WHERE b.vertex = o.x + 1 AND level <= 3 AND level > class);
 SELECT count(*) FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 3) b WHERE b.vertex = o.x AND level = 2);
 SELECT function, rows FROM emogi_runs ORDER BY id DESC LIMIT 1;
 
--- A map of keys is made in the midst of the lookups, or is too large to be made.
+-- A key map is built during the lookups, or is too large to be built.
 SET work_mem = '64kB';
 SELECT ways('SELECT id, level FROM o JOIN emogi_bfs(''e'', 3) b ON b.vertex = o.x');
 RESET work_mem;
@@ -122,7 +125,7 @@ CREATE TABLE dense AS SELECT g AS src, g % 5000 + 1 AS dst FROM generate_series(
 SELECT ways('SELECT g, level FROM generate_series(-10, 6000) g JOIN emogi_bfs(''dense'', 1) b ON b.vertex = g');
 SELECT ways('SELECT g FROM generate_series(-10, 6000) g WHERE NOT EXISTS (SELECT FROM emogi_bfs(''dense'', 1, 4000) b WHERE b.vertex = g AND level % 2 = 0)');
 
--- Generic plans, and arguments that change from scan to scan.
+-- Generic plans, and arguments that change between scans.
 SET plan_cache_mode = force_generic_plan;
 PREPARE p(bigint, int) AS SELECT count(*) FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', $1) b WHERE b.vertex = o.x AND level <= $2);
 EXECUTE p(3, 2);
@@ -132,7 +135,7 @@ EXECUTE p(3, NULL);
 RESET plan_cache_mode;
 DEALLOCATE p;
 
--- Rights, errors, cursors.
+-- Privileges, errors, cursors.
 CREATE ROLE emogi_lookup_reader;
 GRANT USAGE ON SCHEMA test_join_lookup TO emogi_lookup_reader;
 GRANT SELECT ON o, no_rows TO emogi_lookup_reader;

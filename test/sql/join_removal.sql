@@ -1,5 +1,5 @@
--- Plans in which the planner leaves joins out, so that fewer columns are used than the paths were made for: streamed and
--- collected rows are the same.
+-- Plans in which the planner removes joins, so that fewer columns are used than the paths were
+-- built for: streamed and collected rows are the same.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -17,7 +17,7 @@ CREATE VIEW reach AS SELECT b.vertex, b.level, n.name, p.name AS parent
   FROM emogi_bfs('edges', 1) b LEFT JOIN named n ON n.id = b.vertex LEFT JOIN named p ON p.id = n.parent;
 ANALYZE;
 
--- Each query as it is streamed and as it is collected: both counts and the sum of a hash of the rows.
+-- Each query, streamed and collected: both counts and the sum of a hash of the rows.
 CREATE FUNCTION differs(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   results text[];
@@ -63,7 +63,8 @@ SELECT q, differs(q) FROM unnest(ARRAY[
   $$SELECT count(*) FROM (SELECT x.vertex FROM emogi_bfs('edges', 1) x LEFT JOIN named n ON n.id = x.vertex UNION ALL SELECT x.level FROM emogi_bfs('edges', 2) x LEFT JOIN named n ON n.id = x.vertex) u$$
 ]) q;
 
--- An order by vertex that only the join cared for: rows of parallel workers are not merged by it.
+-- An order by vertex that was needed only by the join: rows of parallel workers are not merged by
+-- it.
 CREATE TABLE chain (src int, dst int);
 INSERT INTO chain SELECT i, i + 1 FROM generate_series(1, 50000) i;
 ANALYZE chain;

@@ -1,4 +1,4 @@
--- Many paths of one pair: the k shortest ones, and all of the least distance; cycles through a vertex.
+-- Several paths of one pair: the k shortest ones, and all shortest ones; cycles through a vertex.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -19,7 +19,7 @@ SELECT * FROM emogi_k_shortest_paths('roads'::regclass, 1, 4, 2, columns => 'sou
 SELECT * FROM emogi_all_shortest_paths('roads', 1, 4);
 SELECT * FROM emogi_all_shortest_paths('roads', 1, 4, 2);
 SELECT * FROM emogi_all_shortest_paths('roads'::regclass, 4, 1, 1, 'in', 'source, target, cost');
--- Itself, not there, no way, NULL.
+-- The source itself, missing vertices, no path, NULL.
 SELECT * FROM emogi_k_shortest_paths('roads', 3, 3, 2);
 SELECT * FROM emogi_all_shortest_paths('roads', 3, 3);
 SELECT * FROM emogi_k_shortest_paths('roads', 1, 77, 2);
@@ -41,11 +41,11 @@ SELECT * FROM emogi_all_shortest_paths('links', 'a', 'c');
 CREATE TABLE hops AS SELECT lpad(a::text, 32, '0')::uuid AS src, lpad(b::text, 32, '0')::uuid AS dst FROM (VALUES (1, 2), (1, 3), (2, 4), (3, 4), (2, 3)) v (a, b);
 SELECT path_id, seq, vertex, edge, distance FROM emogi_k_shortest_paths('hops', lpad('1', 32, '0')::uuid, lpad('4', 32, '0')::uuid, 5);
 SELECT path_id, string_agg(right(vertex::text, 1), ' ' ORDER BY seq) FROM emogi_all_shortest_paths('hops'::regclass, lpad('1', 32, '0')::uuid, lpad('4', 32, '0')::uuid) GROUP BY 1 ORDER BY 1;
--- Edges without a length lead round and round; an impassable one nowhere.
+-- Edges of length 0 form cycles; an impassable edge is not used.
 CREATE TABLE flat (a int, b int, w float8);
 INSERT INTO flat VALUES (1, 2, 0), (2, 1, 0), (2, 3, 0), (3, 2, 0), (1, 3, 0), (3, 1, 0), (3, 4, 1), (2, 4, 1), (1, 4, 'infinity');
 SELECT path_id, string_agg(vertex::text, ' ' ORDER BY seq), max(distance) FROM emogi_all_shortest_paths('flat(a, b, w)', 1, 4) GROUP BY 1 ORDER BY 1;
--- What is wrong.
+-- Errors.
 SELECT * FROM emogi_k_shortest_paths('roads', 1, 4, 0);
 SELECT * FROM emogi_k_shortest_paths('roads', 1, 4, NULL);
 SELECT * FROM emogi_k_shortest_paths('roads', 1, 4, 2, 'up');
@@ -55,7 +55,7 @@ SELECT * FROM emogi_all_shortest_paths(NULL::text, 1, 4);
 SELECT * FROM emogi_k_shortest_paths('SELECT source, target, -cost AS weight FROM roads', 1, 4, 2);
 SELECT * FROM emogi_all_shortest_paths('SELECT source, target, ''NaN''::float8 AS weight FROM roads', 1, 4);
 
--- Cycles through a vertex: a loop, there and back, around.
+-- Cycles through a vertex: a loop, back and forth, a longer one.
 \pset tuples_only off
 SELECT * FROM emogi_cycles('roads', 3);
 \pset tuples_only on
@@ -78,7 +78,7 @@ SELECT * FROM emogi_cycles('roads', 1, 3, 0);
 SELECT * FROM emogi_cycles('roads', 1, direction => 'up');
 SELECT * FROM emogi_cycles('links', 1);
 
--- All paths of small nets, by a recursive query, in the order that is promised.
+-- All paths of small graphs, by a recursive query, in the documented order.
 CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8);
 SELECT setseed(0.3);
 INSERT INTO net SELECT i, random() * 7, random() * 7, trunc(random() * 5) - 1, trunc(random() * 5) - 1 FROM generate_series(1, 26) i;
@@ -97,7 +97,8 @@ SELECT count(*), count(*) FILTER (WHERE found IS DISTINCT FROM expected) AS diff
   LATERAL (SELECT array_agg(p ORDER BY path_id) AS found FROM (SELECT path_id, array_agg(vertex ORDER BY seq)::text || max(distance) AS p FROM emogi_all_shortest_paths('net', s, t, 1000, direction) GROUP BY path_id) x) f,
   LATERAL (SELECT array_agg(p ORDER BY n) AS expected FROM (SELECT path::text || distance AS p, distance, min(distance) OVER () AS least, row_number() OVER (ORDER BY distance, path) AS n FROM by_definition(s, t, direction)) x WHERE distance = least) e
   WHERE most = 1;
--- Costs and names add up; the first path is as long as the shortest one; after a change, too.
+-- Distances are sums of costs, and ids are those of edges; the first path is as long as the shortest
+-- one; after a change, too.
 SELECT bool_and(distance = (SELECT coalesce(sum(p.cost), 0) FROM emogi_k_shortest_paths('net', 0, 5, 20) p WHERE p.path_id = q.path_id AND p.seq < q.seq)), count(*) > 20,
   bool_and(q.edge IS NULL AND q.cost = 0 OR EXISTS (SELECT FROM net WHERE id = q.edge AND q.cost IN (net.cost, net.reverse_cost) AND q.vertex IN (source, target))) FROM emogi_k_shortest_paths('net', 0, 5, 20) q;
 UPDATE net SET cost = cost + 0.5 WHERE id % 3 = 0;
@@ -114,14 +115,15 @@ CREATE FUNCTION cycles_by_definition(s bigint, most int, direction text, OUT pat
 SELECT count(*), count(*) FILTER (WHERE found IS DISTINCT FROM expected) AS differ, sum(cardinality(found)) > 1000 FROM generate_series(0, 7) s, unnest(ARRAY['out', 'in', 'both']) direction, unnest(ARRAY[1, 3, 6, 20]) most,
   LATERAL (SELECT array_agg(p ORDER BY cycle_id) AS found FROM (SELECT cycle_id, array_agg(vertex ORDER BY seq)::text || max(distance) AS p FROM emogi_cycles('net', s, most, 100000, direction) GROUP BY cycle_id) x) f,
   LATERAL (SELECT array_agg(p ORDER BY cardinality(path), path) AS expected FROM (SELECT path::text || distance AS p, path FROM cycles_by_definition(s, most, direction)) x) e;
--- A grid: all ways of the least distance, of which there are 10 over 5, and as many of these and longer ones as are asked for, in order.
+-- A grid: all paths of the shortest distance, of which there are 10 over 5, and any number of these
+-- and longer ones, in order.
 CREATE TABLE grid AS SELECT y * 100 + x AS a, y * 100 + x + d AS b, 0.1::float8 AS w FROM generate_series(0, 12) x, generate_series(0, 12) y, unnest(ARRAY[1, 100]) d WHERE CASE d WHEN 1 THEN x < 12 ELSE y < 12 END;
 SELECT max(path_id), count(*) FROM emogi_all_shortest_paths('grid(a, b)', 0, 1212);
 SELECT max(path_id), count(*) FROM emogi_all_shortest_paths('grid(a, b)', 0, 505, direction => 'both');
 SELECT max(path_id), count(*) FROM emogi_all_shortest_paths('grid(a, b, w)', 0, 303);
 SELECT max(path_id), count(DISTINCT p), bool_and(ascending) FROM (SELECT path_id, string_agg(vertex::text, ' ' ORDER BY seq) AS p, coalesce(lag(max(distance)) OVER (ORDER BY path_id) <= max(distance), true) AS ascending
   FROM emogi_k_shortest_paths('grid(a, b, w)', 0, 1212, 1000, 'both') GROUP BY 1) x;
--- A ranking is canceled, and a search for cycles.
+-- A k-shortest-paths search is canceled, and a search for cycles.
 SET statement_timeout = '200ms';
 SELECT count(*) FROM emogi_k_shortest_paths('grid(a, b)', 0, 1212, 2000000000, 'both');
 SELECT count(*) FROM emogi_cycles('grid(a, b)', 0, 100, 2000000000, 'both');
@@ -130,7 +132,8 @@ SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_k_shortest_paths('net', 1, 2, 3);
 RESET emogi.engine;
 
--- Paths of the same distance come in the order of their vertices, whatever had to be looked into first.
+-- Paths of equal distance are returned in the order of their vertices, whichever was examined
+-- first.
 CREATE TABLE ties (source int, target int, cost int);
 INSERT INTO ties VALUES (0, 9, 1), (3, 8, 1), (1, 9, 2), (3, 0, 1), (8, 2, 1), (0, 2, 1), (7, 2, 1), (2, 6, 2), (3, 7, 1);
 SELECT path_id, array_agg(vertex ORDER BY seq), max(distance) FROM emogi_k_shortest_paths('ties', 9, 7, 4, 'both') GROUP BY 1 ORDER BY 1;
@@ -139,7 +142,8 @@ TRUNCATE ties;
 INSERT INTO ties VALUES (0, 6, 0), (0, 9, 0), (1, 6, 0), (1, 7, 2), (9, 8, 0), (9, 2, 0), (8, 2, 2), (0, 2, 0);
 SELECT path_id, array_agg(vertex ORDER BY seq), max(distance) FROM emogi_k_shortest_paths('ties', 6, 8, 9, 'both') GROUP BY 1 ORDER BY 1;
 
--- The second path between the ends of an edge is the shortest one without that edge. Where it is long the search for it looks at a part of the graph, from both ends.
+-- The second path between the endpoints of an edge is the shortest one without that edge. If it is
+-- long, the bidirectional search for it reads a part of the graph.
 CREATE TABLE web (src int, dst int, cost float8, hops int);
 SELECT setseed(0.4) IS NULL;
 INSERT INTO web SELECT a, b, CASE WHEN random() < 0.1 THEN 0 ELSE 1 + random() END, trunc(random() * 3) FROM (SELECT DISTINCT (random() * 20000)::int AS a, (random() * 20000)::int AS b FROM generate_series(1, 100000)) e WHERE a <> b;

@@ -1,5 +1,5 @@
--- emogi_k_shortest_paths of a graph that would serve this call alone collects the edges of its paths through indexes.
--- Answers are those of the whole graph and of recursive queries.
+-- emogi_k_shortest_paths of a graph that would be private collects the edges of its paths through
+-- indexes. Answers are those of the whole graph and of recursive queries.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -12,10 +12,10 @@ SET emogi.enable_incremental = off;
 SELECT emogi_evict() IS NOT NULL;
 SELECT setseed(0.25);
 
--- How the last call got its graph.
+-- The source of the last call's graph.
 CREATE FUNCTION last_cache() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT cache FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
--- The paths of a call, one a line: the distance, and the vertices.
+-- The paths of a call, one per line: the distance, and the vertices.
 CREATE FUNCTION paths(graph text, source text, target text, k int, direction text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   rows text;
@@ -25,7 +25,8 @@ BEGIN
                  CASE WHEN graph LIKE 'named%' THEN 'text' ELSE 'bigint' END, target, k, direction) INTO rows;
   RETURN coalesce(rows, 'none');
 END $$;
--- How often the paths are those of the whole graph, and how often they are by index. VARYING is a time that no call has had before.
+-- How often the paths equal those of the whole graph, and how often they are found by index.
+-- VARYING is a time that no call has had before.
 CREATE SEQUENCE asked;
 CREATE FUNCTION compare(edges text, pairs text, ks int[], directions text[], OUT nright int, OUT nwrong int, OUT nindex int, OUT nbuilt int) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -53,7 +54,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- A small graph with parallel edges, loops, ties, and edges of length 0, against all its simple paths.
+-- A small graph with parallel edges, loops, ties, and edges of length 0, compared with all its
+-- simple paths.
 CREATE TABLE small (src int, dst int, km int NOT NULL CHECK (km >= 0));
 INSERT INTO small SELECT random() * 10, random() * 10, random() * 4 FROM generate_series(1, 24);
 INSERT INTO small SELECT src, dst, km + 1 FROM small WHERE src < 4;
@@ -80,12 +82,12 @@ CREATE TEMP TABLE small_answers AS
   WHERE s IN (SELECT source FROM simple_paths) AND t IN (SELECT source FROM simple_paths);
 SELECT found = expected(s, t, k, weighted) AS is_right, cache, count(*) > 1000 AS many FROM small_answers GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT s, t, k, weighted, found, expected(s, t, k, weighted) FROM small_answers WHERE found <> expected(s, t, k, weighted) ORDER BY 1, 2, 3, 4 LIMIT 5;
--- all directions, against the whole graph
+-- all directions, compared with the whole graph
 SELECT nright > 1000, nwrong, nindex > 1000, nbuilt FROM compare('small(src, dst)', 'SELECT DISTINCT a.source, b.source FROM simple_paths a, simple_paths b', '{1, 3, 30}', '{in, both}');
 SELECT nright > 1000, nwrong, nindex > 1000, nbuilt FROM compare('small(src, dst, km)', 'SELECT DISTINCT a.source, b.source FROM simple_paths a, simple_paths b', '{1, 3, 30}', '{in, both}');
 ROLLBACK;
 
--- A grid with weights whose sums are rounded, and a second way that is far longer.
+-- A grid with weights whose sums are rounded, and a second path that is much longer.
 CREATE TABLE grid (src int, dst int, km float8 NOT NULL CHECK (km >= 0 AND km < 'Infinity'));
 INSERT INTO grid SELECT 100 * x + y, 100 * (x + dx) + y + dy, (1 + (random() * 8)::int) * 0.1
   FROM generate_series(0, 14) x, generate_series(0, 14) y, (VALUES (0, 1), (1, 0), (0, -1), (-1, 0)) d(dx, dy)
@@ -99,17 +101,18 @@ SET LOCAL work_mem = '64MB';
 INSERT INTO grid VALUES (8000, 8001, 1);
 SELECT nright > 100, nwrong, nindex > 60, nbuilt < 40 FROM compare('grid(src, dst, km)', 'VALUES (0, 1), (1, 0), (0, 303), (704, 710), (9000, 100), (0, 0), (8000, 8001), (8001, 8000), (8000, 1)', '{1, 2, 5, 40}', '{out, in, both}');
 SELECT nright > 100, nwrong, nindex > 60, nbuilt < 40 FROM compare('grid(src, dst)', 'VALUES (0, 1), (1, 0), (0, 303), (704, 710), (9000, 100), (0, 0), (8000, 8001), (8001, 8000), (8000, 1)', '{1, 2, 5, 40}', '{out, in, both}');
--- the only ways are far longer, or too long
+-- the only paths are much longer, or too long
 SELECT nwrong FROM compare('grid(src, dst, km)', 'VALUES (9001, 1414), (9000, 1414)', '{1, 2}', '{out}');
 SELECT paths('grid(src, dst, km)', '9002', '9003', 3, 'out'), last_cache(), paths('grid(src, dst, km)', '9002', '9004', 3, 'out'), last_cache();
--- a path through the whole network exceeds the limit of cost
+-- a path through the whole network exceeds the cost limit
 SELECT nwrong, nindex, nbuilt FROM compare('grid(src, dst, km)', 'VALUES (0, 1414)', '{3}', '{out}');
--- with an index of one end alone, the search from the other end does without; both directions need both
+-- with an index on only one endpoint, the search from the other end works without; direction 'both'
+-- needs both indexes
 DROP INDEX grid_dst;
 SELECT nright > 10, nwrong, nindex > 8, nbuilt < 4 FROM compare('grid(src, dst, km)', 'VALUES (0, 1), (704, 706), (8000, 8001)', '{1, 2, 5, 7}', '{out}');
 SELECT nright, nwrong, nindex, nbuilt FROM compare('grid(src, dst)', 'VALUES (0, 1), (704, 706), (8001, 8000)', '{1, 2, 5, 7}', '{in}');
 SELECT nright, nwrong, nindex, nbuilt FROM compare('grid(src, dst)', 'VALUES (0, 1)', '{2}', '{both}');
--- it cannot tell whether a vertex without an edge of its own direction is in the graph
+-- it is unknown whether a vertex without an edge in its direction is in the graph
 SELECT nright, nwrong, nindex, nbuilt FROM compare('grid(src, dst)', 'VALUES (8001, 8000)', '{2}', '{out}');
 ROLLBACK;
 

@@ -1,5 +1,6 @@
--- A plan node that is rescanned keeps its indexes open, and repeats its search while nothing has changed that concerns the graph.
--- Answers are those of a new call for each row (emogi.enable_scan = off).
+-- A plan node that is rescanned keeps its indexes open, and repeats its search until something that
+-- affects the graph changes. Answers are those of a new call for each row (emogi.enable_scan =
+-- off).
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_keeper;
@@ -17,7 +18,7 @@ SET TimeZone = 'UTC';
 \pset tuples_only on
 \pset null (null)
 
--- The answer of a query of searches by index, or how it differs from that of separate calls.
+-- The answer of a query with index searches, or how it differs from that of separate calls.
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   kept text;
@@ -31,7 +32,7 @@ BEGIN
   PERFORM set_config('emogi.enable_scan', 'on', true);
   RETURN CASE WHEN kept IS DISTINCT FROM separate THEN format('WRONG: %s, separately %s', kept, separate) ELSE kept END;
 END $$;
--- Whether the searches of a query have indexes, and how often they have run.
+-- Whether the searches of a query use indexes, and how often they have run.
 CREATE FUNCTION runs(query text) RETURNS SETOF text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   line text;
@@ -74,7 +75,7 @@ SELECT runs($$ SELECT count(*) FROM generate_series(1, 9) i, LATERAL (SELECT cou
 SELECT runs($$ SELECT count(*) FROM generate_series(1, 9) i, LATERAL (SELECT count(*) FROM emogi_bfs('keys(src, dst) where at > ''2026-01-01 01:00''', 'k' || i)) b $$);
 SELECT 'long keys', answer($$ SELECT sum(n) FROM (SELECT dst AS s FROM keys WHERE length(dst) > 1000 UNION ALL VALUES ('k7'), ('k9')) k,
   LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', s, max_depth => 3, direction => 'both')) b $$);
--- Other nodes: rows, a subquery, an outer join, paths counted.
+-- Other nodes: rows, a subquery, an outer join, counts of paths.
 SELECT answer($$ SELECT string_agg(i || ':' || coalesce(vertex, '-'), ' ' ORDER BY i, vertex COLLATE "C") FROM generate_series(1, 6) i LEFT JOIN LATERAL emogi_bfs('keys(src, dst)', 'k' || i * 9, max_depth => 1) ON true $$);
 SELECT answer($$ SELECT string_agg((SELECT string_agg(vertex, '+') FROM (SELECT vertex FROM emogi_bfs('keys(src, dst)', 'k' || i, max_depth => 1) ORDER BY level, vertex COLLATE "C" LIMIT 3) f), ' ' ORDER BY i) FROM generate_series(1, 6) i $$);
 SELECT answer($$ SELECT sum(n) FROM generate_series(1, 6) i, LATERAL (SELECT sum(paths) AS n FROM emogi_ssnsp('keys(src, dst)', 'k' || i, max_depth => 3)) b $$);
@@ -90,6 +91,8 @@ SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series
 SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 12) i,
   LATERAL (SELECT count(*) AS n FROM emogi_bfs(format('keys(src, dst) WHERE at < %L', timestamp '2026-01-01' + i / 2 * interval '20 minutes'), 'k' || i % 3, direction => 'both')) b $$);
 SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 12) i,
+  LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', 'k1', max_depth => 3, edge_filter => (ARRAY['at < ''2026-01-01 00:04''', 'at < ''2026-01-01 00:30''', NULL])[1 + i / 2 % 3])) b $$);
+SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 12) i,
   LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', 'k1', max_depth => i / 3, direction => (ARRAY['out', 'in', 'both'])[1 + i % 3])) b $$);
 SELECT answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 6) i,
   LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', ARRAY['k' || i, 'k' || i / 2], max_depth => 1)) b $$);
@@ -100,7 +103,8 @@ SET LOCAL test.tick = -1;
 SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 8) i, LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', CASE WHEN i > 0 THEN 'k1' END, max_depth => tick())) b;
 ROLLBACK;
 
--- What happens in the same statement, between two searches. act(row, at, command) executes a command before a row's search.
+-- Changes within the same statement, between two searches. act(row, at, command) executes a command
+-- before a row's search.
 CREATE FUNCTION act(i int, at int, command text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   IF i = at THEN
@@ -126,7 +130,7 @@ BEGIN;
 SELECT 'deleted', amid('DELETE FROM keys');
 SELECT 'after that', amid('');
 ROLLBACK;
--- the name means another table
+-- the name refers to another table
 BEGIN;
 SELECT 'search path', amid($$ SET search_path = pg_temp, test_kept_indexes, public $$, 'others(src, dst)');
 SET search_path = test_kept_indexes, public;
@@ -137,7 +141,7 @@ ROLLBACK;
 BEGIN;
 SELECT 'temporary table', amid($$ CREATE TEMP TABLE others AS SELECT 'k1'::text AS src, 't'::text AS dst $$, 'others(src, dst)');
 ROLLBACK;
--- a literal means another value
+-- a literal has another value
 BEGIN;
 CREATE TABLE zoned AS SELECT src, dst, at AT TIME ZONE 'UTC' AS at FROM keys;
 CREATE INDEX ON zoned (src);
@@ -190,7 +194,7 @@ SELECT 'no index search', amid('SET LOCAL emogi.enable_index_search = off');
 SELECT cache, count(*) FROM (SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 8) r GROUP BY 1 ORDER BY 1;
 ROLLBACK;
 
--- A cursor in which subtransactions come and go.
+-- A cursor in which subtransactions begin and end.
 BEGIN;
 SELECT count(*) >= 0 FROM emogi_evict();
 DECLARE c CURSOR FOR SELECT i, n FROM generate_series(1, 8) i, LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', 'k' || i % 4, max_depth => 2)) b;
@@ -206,7 +210,7 @@ RELEASE b;
 FETCH ALL FROM c;
 CLOSE c;
 ROLLBACK;
--- A cursor in which an index comes and goes.
+-- A cursor in which an index is created and dropped.
 BEGIN;
 SELECT count(*) >= 0 FROM emogi_evict();
 CREATE TABLE passing AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 20000) i;
@@ -220,7 +224,7 @@ SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT
 ROLLBACK TO a;
 FETCH 2 FROM c;
 ROLLBACK;
--- An error in the middle leaves nothing behind.
+-- An error during the scan leaves nothing behind.
 DO $$
 BEGIN
   PERFORM sum(n) FROM generate_series(1, 6) i, LATERAL (SELECT count(*) / (5 - i) AS n FROM emogi_bfs('keys(src, dst)', 'k' || i, max_depth => 2)) b;
@@ -233,7 +237,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT answer($$ SELECT sum(n) FROM generate_series(1, 6) i, LATERAL (SELECT count(*) AS n FROM emogi_bfs('keys(src, dst)', 'k' || i, max_depth => 2)) b $$);
 COMMIT;
 
--- The cost of repeated searches adds up until a graph is built, in one statement and over many.
+-- The cost of repeated searches is added up until a graph is built, in one statement and over many.
 CREATE FUNCTION caches(query text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   first bigint;
@@ -251,17 +255,17 @@ SELECT 'few', caches($$ SELECT sum(n) FROM generate_series(1, 50) i, LATERAL (SE
 SELECT 'many', caches($$ SELECT sum(n) FROM generate_series(1, 5000) i, LATERAL (SELECT count(*) AS n FROM emogi_bfs('large(src, dst)', i, max_depth => 1)) b $$);
 SELECT 'many statements', caches($$ DO $d$ BEGIN FOR k IN 1 .. 100 LOOP
   PERFORM sum(n) FROM generate_series(1, 50) i, LATERAL (SELECT count(*) AS n FROM emogi_bfs('large(src, dst)', i, max_depth => 1)) b; END LOOP; END $d$ $$) ~ 'built|hit';
--- A search that exceeds its limit has its graph built.
+-- A search that exceeds its limit causes a build.
 SELECT 'beyond the limit', answer($$ SELECT string_agg(n::text, ' ' ORDER BY i) FROM generate_series(1, 8) i,
   LATERAL (SELECT count(*) AS n FROM emogi_bfs('large(src, dst)', CASE WHEN i % 4 = 0 THEN 1 ELSE -i END::bigint, max_depth => 12)) b $$);
 
--- A set of sources that is empty ends the call that had begun over the kept indexes.
+-- An empty set of sources ends a call that had started with the kept indexes.
 SET emogi.index_search_min_size = 0;
 SELECT emogi_evict() IS NOT NULL AS evicted, max(id) AS last FROM emogi_runs \gset sets_
 SELECT 'empty sets', string_agg(s || '=' || n, ' ' ORDER BY i) FROM (VALUES (1, '1'), (2, '2'), (3, '{}'), (4, '{}'), (5, '3')) v(i, s),
   LATERAL (SELECT count(vertex) AS n FROM emogi_bfs('large(src, dst)', s, max_depth => 1)) b;
 SELECT DISTINCT status FROM emogi_runs WHERE id > :sets_last AND pid = pg_backend_pid();
--- What a node keeps of its graph argument does not grow with other spellings.
+-- The memory that a node keeps for its graph argument does not grow with other spellings.
 CREATE FUNCTION kept_bytes() RETURNS bigint LANGUAGE sql VOLATILE AS
   $$ SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name IN ('emogi kept indexes', 'emogi repeated search') $$;
 SELECT 'spellings', min(bytes) FILTER (WHERE i > 50) > 0 AND max(bytes) FILTER (WHERE i > 50) < 65536, sum(n) > 0 FROM (SELECT i, n, kept_bytes() AS bytes

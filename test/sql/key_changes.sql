@@ -1,12 +1,13 @@
--- Keys that are no integers, and that come after the dictionary of a graph was made: the first load of a table under a trigger that refuses
--- cycles, and many new keys between two old ones. Answers are those of a recursive CTE, and no call builds a graph again but where no code is left.
+-- Keys that are not integers, and are inserted after the dictionary of a graph was created: the
+-- first load of a table under a trigger that rejects cycles, and many new keys between two old
+-- ones. Answers are those of a recursive CTE, and no call rebuilds a graph unless no code is left.
 SET emogi.incremental_min_size = 0;
 SET emogi.engine = auto;
 SET emogi.papers_mapping = auto;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE TYPE part AS (tenant int, name text);
--- of ICU, where the server has it
+-- of ICU, if the server has it
 DO $$ BEGIN
 	CREATE COLLATION key_german (provider = icu, locale = 'de');
 EXCEPTION WHEN feature_not_supported THEN
@@ -24,7 +25,7 @@ CREATE FUNCTION key_of(kind text, n int) RETURNS text LANGUAGE sql IMMUTABLE AS 
 		WHEN 'long' THEN repeat(md5(n::text), 200)
 		WHEN 'german' THEN (ARRAY['a', 'Z', 'ä', 'Ö', 'o', 'ß', 'ss', 'e', 'É'])[1 + n % 9] || n
 		ELSE substr(md5(n::text), 1, 1 + n % 12) || n END $$;
--- how the calls of this session since the last time got their graphs
+-- the sources of the graphs of this session's calls since the last time
 CREATE TEMP TABLE seen (id bigint);
 INSERT INTO seen SELECT coalesce(max(id), 0) FROM emogi_runs;
 CREATE FUNCTION graphs_since() RETURNS TABLE (cache text, many bool) LANGUAGE sql AS $$
@@ -34,8 +35,9 @@ $$;
 
 -- ---- the first load
 
--- load `last` rows of a graph without cycles, and rows that would make one, one by one under the trigger, in one transaction with
--- savepoints; get how many decisions differ from those of the CTE, rows refused, and what emogi_check finds
+-- load `last` rows of a graph without cycles, and rows that would form one, one by one under the
+-- trigger, in one transaction with savepoints; returns how many decisions differ from those of the
+-- CTE, the number of rejected rows, and the result of emogi_check
 CREATE FUNCTION key_load(kind text, type text, last int, OUT wrong int, OUT refused int, OUT ok bool) LANGUAGE plpgsql AS $$
 DECLARE
 	src text;
@@ -80,7 +82,8 @@ SELECT * FROM key_load('size', 'size', 300);
 SELECT * FROM key_load('numeric', 'numeric', 100);
 SELECT count(*) > 0 FROM graphs_since();
 
--- The table was committed before, as most are. Each row asks its graph; more keys than the first dictionary has room for.
+-- The table was committed before, as usual. Each row searches its graph; there are more keys than
+-- the first dictionary can hold.
 CREATE TABLE first_keys (src uuid, dst uuid);
 CREATE FUNCTION refuse_first_key() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -112,7 +115,7 @@ SELECT count(*) FROM emogi_bfs('first_keys', key_of('uuid', 0)::uuid);
 SELECT ok, differs FROM emogi_check('first_keys', 'in', false, true, true);
 ROLLBACK;
 SELECT count(*) FROM emogi_bfs('first_keys', key_of('uuid', 0)::uuid);
--- keys of transactions that were rolled back take room, until a dictionary without them is made
+-- keys of rolled-back transactions use space until a dictionary without them is created
 SELECT count(*) >= 0 FROM graphs_since();
 DO $$ BEGIN
 	FOR round IN 1 .. 6 LOOP
@@ -152,14 +155,14 @@ DROP TABLE first_long;
 
 CREATE TABLE gaps (src text COLLATE "C", dst text COLLATE "C", weight int);
 INSERT INTO gaps SELECT 'k' || lpad((g / 3)::text, 5, '0'), 'k' || lpad(g::text, 5, '0'), 1 + g % 5 FROM generate_series(1, 20000) g;
--- ask about the vertices that the rows lead to; get wrong answers
+-- search from the vertices that the rows lead to; returns the number of wrong answers
 CREATE FUNCTION wrong_gaps(source text) RETURNS bigint LANGUAGE sql AS $$
 	SELECT count(*) FROM (
 		(SELECT vertex, level FROM emogi_bfs('gaps', source, max_depth => 3))
 		EXCEPT ALL
 		(WITH RECURSIVE r(v, level) AS (SELECT source COLLATE "C", 0 UNION SELECT dst, level + 1 FROM r JOIN gaps ON src = v WHERE level < 3)
 		SELECT v, min(level) FROM r GROUP BY v)) d $$;
--- add new keys in rounds of 100, one pattern after the other, in one gap
+-- insert new keys in rounds of 100, one pattern after the other, in one gap
 CREATE FUNCTION add_gaps(pattern text, rounds int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	wrong bigint := 0;
@@ -185,7 +188,8 @@ SELECT count(*), bool_and(before IS NULL OR before < vertex COLLATE "C") FROM
 SELECT count(*) FROM emogi_sssp('gaps', 'k00005');
 DELETE FROM gaps WHERE dst > 'k00005a' AND dst < 'k00005b';
 SELECT wrong_gaps('k00005');
--- each key next to the last one, on either side: no code is left after 40, or fewer; in a transaction that is rolled back, then committed
+-- each key is adjacent to the last one, on either side: no code is left after at most 40; in a
+-- transaction that is rolled back, then committed
 CREATE FUNCTION add_path(first int, last int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	path text := 'k00007p';
@@ -213,13 +217,15 @@ DO $$ BEGIN
 END $$;
 SELECT wrong_gaps('k00007'), builds - :before > 0 AS built FROM emogi_cache;
 SELECT ok, differs FROM emogi_check('gaps', 'both', true, true, true);
--- the order of the old dictionary sorts the keys of the new one, by a collation; the keys that did not fit are merged
+-- the order of the old dictionary sorts the keys of the new one, by a collation; keys that did not
+-- fit are merged
 CREATE TABLE gaps_german (src text COLLATE key_german, dst text COLLATE key_german);
 INSERT INTO gaps_german SELECT key_of('german', i / 3), key_of('german', i) FROM generate_series(1, 500) i;
 INSERT INTO gaps_german VALUES ('Ö7', 'Ö7');
 SELECT count(*) FROM emogi_bfs('gaps_german', key_of('german', 1));
 SELECT builds AS before FROM emogi_cache \gset
--- each round its own transaction, then all rounds in one, whose graphs are private from some round on
+-- each round in its own transaction, then all rounds in one, whose graphs are private from some
+-- round on
 CREATE PROCEDURE add_german(path text, commits bool) LANGUAGE plpgsql AS $$
 DECLARE
 	n bigint;

@@ -1,4 +1,5 @@
--- How vertices are given and got: as bigint, text or uuid, of graphs whose keys are of these and other types.
+-- Input and output forms of vertices: bigint, text or uuid, for graphs with keys of these and other
+-- types.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -32,7 +33,7 @@ EXCEPTION WHEN OTHERS THEN
   result := format('%s: %s (%s)', SQLSTATE, message, hint);
 END $$;
 
--- Which form is meant, and what comes back.
+-- Which form is used, and what is returned.
 SELECT call, try(call) FROM unnest(ARRAY[
   $$emogi_bfs('n', 1)$$, $$emogi_bfs('n', '1')$$, $$emogi_bfs('n', '{1,42}')$$, $$emogi_bfs('n', ARRAY['1', '42'])$$, $$emogi_bfs('n', NULL)$$,
   $$emogi_bfs('t', '1')$$, $$emogi_bfs('t', NULL)$$, $$emogi_bfs('t', '{1,42}')$$, $$emogi_bfs('t', ARRAY['42', NULL, '1'])$$, $$emogi_bfs('t', '1'::varchar)$$,
@@ -47,7 +48,7 @@ SELECT call, try(call) FROM unnest(ARRAY[
   $$emogi_pagerank_text('t', max_iterations => 3)$$, $$emogi_pagerank_uuid('uu'::regclass, columns => 'src, dst')$$,
   $$emogi_heat_text('t', 'SELECT ''1'', 1', 2)$$, $$emogi_neural_uuid('uu', 'SELECT test_key_texts.u(11), 1')$$, $$emogi_circuit_text('d', 'VALUES (1.0, 1), (3, 0)')$$]) call;
 
--- Of the wrong type: what the graph's is, and a call that would do.
+-- Arguments of the wrong type: the graph's type, and a correct call.
 SELECT call, try(call) FROM unnest(ARRAY[
   $$emogi_bfs('t', 1)$$, $$emogi_bfs('t', ARRAY[1])$$, $$emogi_bfs('t', u(1))$$, $$emogi_bfs('t'::regclass, 1)$$, $$emogi_bfs('SELECT src, dst FROM t', 1)$$,
   $$emogi_bfs('uu', 1)$$, $$emogi_sssp('uu', ARRAY[1])$$, $$emogi_bfs('n', u(1))$$, $$emogi_bfs('n', ARRAY[u(1)])$$, $$emogi_bfs('d', 1)$$, $$emogi_bfs('m', u(1))$$,
@@ -55,7 +56,7 @@ SELECT call, try(call) FROM unnest(ARRAY[
   $$emogi_cc('t')$$, $$emogi_cc('uu')$$, $$emogi_cc_uuid('n')$$, $$emogi_cc_uuid('t')$$, $$emogi_pagerank('d')$$, $$emogi_heat('uu', 'SELECT u(11), 1')$$,
   $$emogi_heat_uuid('uu', 'SELECT ''1'', 1')$$, $$emogi_heat_text('t', 'VALUES (1, 1)')$$, $$emogi_heat('n', 'VALUES (''1'', 1)')$$,
   $$emogi_heat_text('t', 'VALUES (''1'', 1), (''1'', 2)')$$, $$emogi_heat_text('t', 'VALUES (''1'', ''NaN''::float8)')$$]) call;
--- Text that is none of the graph's keys, by the input of their type.
+-- Text that is not a key of the graph, by the input function of the type.
 SELECT call, try(call) FROM unnest(ARRAY[
   $$emogi_bfs('n', 'one')$$, $$emogi_bfs('n', ARRAY['one'])$$, $$emogi_bfs('uu', 'one')$$, $$emogi_bfs('d', 'one')$$, $$emogi_bfs('m', 'glad')$$,
   $$emogi_bfs('SELECT src, dst FROM n', 'one')$$, $$emogi_shortest_path('uu', 'one', 'two')$$]) call;
@@ -67,7 +68,8 @@ EXECUTE untyped('uu', '00000000-0000-0000-0000-000000000012');
 EXECUTE untyped('n', '{2,42}');
 DEALLOCATE untyped;
 
--- Conditions on vertex are looked up where the types' equality is the keys' own; else they are checked for each row.
+-- Conditions on vertex are looked up if the equality of the types is that of the keys; otherwise
+-- they are checked for each row.
 SET emogi.engine = cpu;
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -86,7 +88,8 @@ SELECT q, (SELECT string_agg(trim(plan), ' / ') FROM plan(q)) FROM unnest(ARRAY[
   $$SELECT * FROM emogi_bfs('SELECT src, dst FROM d', '1') WHERE vertex = '7'$$, $$SELECT * FROM emogi_bfs('t', '1') WHERE vertex = '7' COLLATE "POSIX"$$,
   $$SELECT * FROM emogi_cc_uuid('uu') WHERE vertex = u(17)$$, $$SELECT * FROM emogi_bfs('uu', u(11)) ORDER BY vertex$$, $$SELECT * FROM emogi_bfs('uu', u(11)) ORDER BY vertex DESC$$,
   $$SELECT * FROM emogi_bfs('n', '1') ORDER BY vertex$$, $$SELECT * FROM emogi_bfs('d', '1') ORDER BY vertex$$, $$SELECT * FROM emogi_bfs('SELECT src, dst FROM t', '1') ORDER BY vertex$$]) q;
--- Text is in order where the keys are text of the same collation; a plan that relies on that is made anew where it is no longer so.
+-- Text is ordered if the keys are text of the same collation; a plan that relies on it is rebuilt
+-- if that no longer holds.
 CREATE TEMP TABLE other (src int);
 CREATE TABLE words (src text, dst text);
 INSERT INTO words VALUES ('b', 'a'), ('a', 'c');
@@ -138,7 +141,8 @@ SELECT x, vertex, level FROM unnest(ARRAY['3.0', '1']) x, LATERAL emogi_bfs('d',
 SELECT x, vertex FROM unnest(ARRAY['1', '42']) x, LATERAL emogi_bfs('t', x) b WHERE vertex IN ('5', '7') ORDER BY x;
 SELECT try($$unnest(ARRAY['1', 'one']) x, LATERAL emogi_bfs('d', x) b$$);
 
--- Rows of a cursor last while others are read, and while the table changes; the same without the scan.
+-- Rows of a cursor persist while others are read, and while the table changes; the same without the
+-- scan.
 BEGIN;
 DECLARE c CURSOR FOR SELECT vertex, level FROM emogi_bfs('t', '-9');
 FETCH 2 FROM c;
@@ -177,7 +181,7 @@ RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 
--- What is said of a vertex is said in its text form.
+-- Messages about a vertex use its text form.
 SET emogi.notice_missing_source = on;
 SELECT count(*) FROM emogi_bfs('t', 'nobody');
 SELECT count(*) FROM emogi_bfs('uu', u(99));

@@ -1,12 +1,13 @@
--- Vertices of any type: which keys are equal, in which order they come, what is refused, when their graphs are built anew. That all
--- functions give what they give for the same graph numbered by hand is tested by t/056_keys_random.pl.
+-- Vertices of any type: equality, order, rejected keys, and when their graphs are rebuilt.
+-- t/056_keys_random.pl tests that all functions return the same as for the same graph numbered
+-- manually.
 SET client_min_messages = warning;
 CREATE SCHEMA keys_test;
 SET search_path = keys_test, public;
 SET emogi.engine = cpu;
 SET emogi.incremental_min_size = 0;
 CREATE VIEW last_call AS SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
--- the vertices of a graph in the order in which they come, with the component of each
+-- the vertices of a graph in row order, with the component of each
 CREATE FUNCTION vertices(graph text) RETURNS text LANGUAGE sql AS
 $$ SELECT string_agg(vertex || '>' || component, ' ') FROM emogi_cc_text(graph) $$;
 
@@ -53,7 +54,7 @@ CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 SELECT of_type('mood', '{ok,sad,happy,ok}');
 CREATE DOMAIN code AS text COLLATE "C" CHECK (value <> '');
 SELECT of_type('code', '{b,a,a,c}');
--- a type of one's own, compared by a function of one's own: by length
+-- a user-defined type, compared by a user-defined function: by length
 CREATE TYPE by_length;
 CREATE FUNCTION by_length_in(cstring) RETURNS by_length LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textin';
 CREATE FUNCTION by_length_out(by_length) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'textout';
@@ -69,7 +70,7 @@ CREATE OPERATOR > (LEFTARG = by_length, RIGHTARG = by_length, FUNCTION = by_leng
 CREATE OPERATOR CLASS by_length_ops DEFAULT FOR TYPE by_length USING btree AS OPERATOR 1 <, OPERATOR 3 =, OPERATOR 5 >, FUNCTION 1 by_length_cmp(by_length, by_length);
 SELECT of_type('by_length', '{zz,a,bb,ccc,b,yy}');
 
--- ---- one spelling is given back, and every spelling finds it
+-- ---- one representation is returned, and every representation finds it
 
 CREATE TABLE numbers (src numeric, dst numeric);
 INSERT INTO numbers VALUES (1.000, 2), (2.0, 3.10), (3.1, 1.00);
@@ -78,7 +79,7 @@ SELECT * FROM emogi_bfs('numbers', ARRAY['3.1000', '7']);
 SELECT * FROM emogi_bfs('numbers', '1') WHERE vertex = '3.10';
 SELECT * FROM emogi_bfs('numbers', '1') WHERE vertex = '3.100';
 
--- ---- NULL ends, and tables without an edge
+-- ---- NULL endpoints, and tables without edges
 
 CREATE TABLE names (src text, dst text, weight float8);
 SELECT count(*) FROM emogi_bfs('names', 'ann');
@@ -92,7 +93,7 @@ SELECT skipped_rows FROM emogi_graphs WHERE source = 'names' AND columns = 'src,
 SELECT * FROM emogi_bfs('names', NULL::text);
 SELECT * FROM emogi_bfs('names', ''::text);
 
--- ---- graphs follow the table, but those whose keys are compared
+-- ---- graphs track the table, except those with compared keys
 
 SELECT cache FROM emogi_bfs('names', 'ann'), last_call LIMIT 1;
 INSERT INTO names VALUES ('bob', 'barbara', 1);
@@ -114,7 +115,7 @@ INSERT INTO numbers VALUES (3.1, 4);
 SELECT * FROM emogi_bfs('numbers', '1');
 SELECT * FROM last_call;
 
--- ---- more new keys between two old ones than there is room for
+-- ---- more new keys between two old ones than fit
 
 CREATE TABLE many (src text, dst text);
 INSERT INTO many SELECT 'k' || lpad(g::text, 5, '0'), 'k' || lpad((g + 1)::text, 5, '0') FROM generate_series(1, 2000) g;
@@ -148,7 +149,7 @@ SELECT count(*) FROM emogi_bfs('long', 'short');
 SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM long', 'short');
 SELECT count(*) FROM emogi_bfs('long', repeat('x', 1048578));
 
--- ---- the collation is a part of what a graph is
+-- ---- the collation is part of a graph's identity
 
 CREATE TABLE words (src text COLLATE "C", dst text COLLATE "C");
 INSERT INTO words VALUES ('b', 'A'), ('B', 'a');
@@ -158,7 +159,7 @@ SELECT vertices('words');
 ALTER TABLE words ALTER dst TYPE text COLLATE "POSIX";
 SELECT vertices('words');
 
--- ---- what is refused
+-- ---- errors
 
 \set SHOW_CONTEXT never
 CREATE TABLE shapes (src point, dst point, doc json);

@@ -1,5 +1,5 @@
--- Keys of several columns: rows of a query, lists of columns in parentheses, composite types. They give what the same graph gives whose
--- vertices are numbered by hand.
+-- Keys of several columns: rows of a query, lists of columns in parentheses, composite types.
+-- Results equal those of the same graph with vertices numbered manually.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP SCHEMA IF EXISTS test_composite CASCADE;
@@ -28,23 +28,23 @@ SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', ARRAY['(7,b
 SELECT * FROM emogi_shortest_path('edges((tenant, id_from), (tenant, id_to), km)', '(7,alice)', '(7,"")');
 SELECT * FROM emogi_cc_text('edges((tenant, id_from), (tenant, id_to))');
 SELECT vertex, round(value::numeric, 6) AS value FROM emogi_heat_text('edges((tenant, id_from), (tenant, id_to))', $$SELECT (8, 'alice'::text), 1 UNION ALL SELECT (NULL::int, 'bob'), 5$$, max_iterations => 1);
--- What is given is read as the input of rows does.
+-- Arguments are parsed by the input function of rows.
 SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', E'  (+8,"a ""b"", \\\\c") ');
 SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(8,\(x\))');
 SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(8," y ")', direction => 'in', max_depth => 1);
 SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(7,)');
 SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(7,ALICE)');
 SELECT count(*) FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(7,' || repeat('x', 2000000) || ')');
--- Conditions on the vertex are text's.
+-- Conditions on vertex compare text.
 SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(7,alice)') WHERE vertex = '(7,bob)';
 SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(7,alice)') WHERE vertex = '( 7,bob)';
 SELECT * FROM emogi_cc_text('edges((tenant, id_from), (tenant, id_to))') WHERE vertex = ANY (ARRAY['(8,(x))', '(8,"(x)")', '(-1,alice)']);
 SELECT e.id, b.level FROM edges e, LATERAL emogi_bfs('edges((tenant, id_from), (tenant, id_to))', ROW(e.tenant, e.id_from)::text) b WHERE b.vertex = ROW(e.tenant, e.id_to)::text ORDER BY e.id;
 
--- Rows with a NULL in an end are skipped.
+-- Rows with a NULL in an endpoint are skipped.
 SELECT edges, vertices FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 
--- Anonymous rows are found through sub-queries, joins, WITH, VALUES, UNION, CASE.
+-- Anonymous rows are found through subqueries, joins, WITH, VALUES, UNION, CASE.
 SELECT count(*) FROM emogi_bfs('SELECT * FROM (SELECT (tenant, id_from) AS a, (tenant, id_to) AS b FROM edges) AS s', '(7,alice)');
 SELECT count(*) FROM emogi_bfs('WITH w AS MATERIALIZED (SELECT (tenant, id_from) AS a, (tenant, id_to) AS b FROM edges) SELECT x.a, y.b FROM w AS x JOIN w AS y ON x.b = y.a', '(7,alice)');
 SELECT count(*) FROM emogi_bfs('SELECT (tenant, id_from), (tenant, id_to) FROM edges UNION SELECT (1, ''a'' COLLATE "C"), (1, ''b'' COLLATE "C")', '(1,a)');
@@ -73,14 +73,14 @@ INSERT INTO stored VALUES ((7, 'bob'), (7, 'eve'), 1), ((7, NULL), (7, 'eve'), 1
 SELECT * FROM emogi_sssp('stored', '(7,alice)');
 SELECT ok FROM emogi_check('stored');
 
--- A column of the type that was dropped and added anew is NULL in what is stored.
+-- A column of the type that was dropped and added again is NULL in stored values.
 ALTER TYPE vertex DROP ATTRIBUTE name, ADD ATTRIBUTE name text;
 SELECT * FROM emogi_sssp('stored', '(7,alice)');
 SELECT * FROM emogi_sssp('SELECT src, dst, weight FROM stored', '(7,alice)');
 UPDATE stored SET src.name = 'ann', dst.name = 'ben';
 SELECT * FROM emogi_sssp('stored', '(7,ann)');
 
--- Rights are those on the columns; row security holds.
+-- Privileges are those on the columns; row security applies.
 CREATE ROLE regress_composite;
 GRANT USAGE ON SCHEMA test_composite TO regress_composite;
 GRANT SELECT (tenant, id_from) ON edges TO regress_composite;
@@ -99,7 +99,7 @@ SET emogi.engine = auto;
 EXPLAIN (COSTS off) SELECT * FROM emogi_bfs('edges((tenant, id_from), (tenant, id_to))', '(7,alice)') WHERE vertex = '(7,bob)';
 SELECT edges > 0 FROM emogi_estimate('edges((tenant, id_from), (tenant, id_to), km)', true);
 
--- A graph of several columns is cached as a query's; a change is seen by the next call.
+-- A graph of several columns is cached like a query's; the next call sees a change.
 SELECT how('edges((tenant, id_from), (tenant, id_to))');
 SELECT how('edges((tenant, id_from), (tenant, id_to))');
 SELECT how('edges((tenant, id_to), (tenant, id_from))');
@@ -124,7 +124,7 @@ SELECT count(*), bool_and(before < vertex) FROM (SELECT vertex::of_numeric, lag(
 SELECT count(*), bool_and(before < vertex) FROM (SELECT vertex::of_four, lag(vertex::of_four) OVER (ORDER BY n) AS before FROM emogi_cc_text('mixed((c, b, d, a), (c2, b2, d2, a2))') WITH ORDINALITY AS c (vertex, component, n)) r;
 SELECT count(*) FROM (SELECT c, a FROM mixed UNION SELECT c2, a2 FROM mixed) u;
 SELECT count(*) FROM (SELECT c, b, d, a FROM mixed UNION SELECT c2, b2, d2, a2 FROM mixed) u;
--- Equal keys of two spellings are one vertex: the shortest is given back.
+-- Equal keys with two representations are one vertex: the shortest is returned.
 SELECT * FROM emogi_bfs('SELECT (1, 1.50), (1, 2.0) UNION ALL SELECT (1, 2.000), (1, 3.0)', '(1,1.5000)');
 SELECT * FROM emogi_bfs('SELECT (a, 1), (b, 1) FROM (VALUES (''x  ''::char(3), ''y''::char(3)), (''y  '', ''z'')) AS v (a, b)', '(x,1)');
 
@@ -215,7 +215,8 @@ SELECT fails($$SELECT _emogi_sink_rows(1, (1, 2), (1, 2))$$);
 \pset format aligned
 \pset tuples_only off
 
--- Random graphs, by columns, by rows and of a type, against the same graphs numbered by hand.
+-- Random graphs, by columns, by rows and of a type, compared with the same graphs numbered
+-- manually.
 CREATE FUNCTION differ(a text, b text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     n bigint;

@@ -1,4 +1,4 @@
--- Queries that a session has analyzed before: whatever changes their meaning is noticed, by the next call.
+-- Queries analyzed earlier by a session: the next call detects whatever changes their meaning.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_analyses;
@@ -43,7 +43,7 @@ SELECT twice('SELECT src, dst FROM pay WHERE kind = 1'), twice('pay(src, dst) WH
 ALTER TABLE pay RENAME TO spare;
 ALTER TABLE gone RENAME TO pay;
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 1');
--- literals of another text are not read as what the column was
+-- literals of another text are not interpreted with the column's old type
 CREATE TABLE typed AS SELECT 1 AS src, i AS dst, i AS kind FROM generate_series(1, 3) i;
 SELECT twice('SELECT src, dst FROM typed WHERE kind = ''1'''), twice('SELECT src, dst FROM typed WHERE kind = ''2'''), twice('SELECT src, dst FROM typed WHERE kind = ''3''');
 ALTER TABLE typed ALTER kind TYPE text USING 'k' || kind;
@@ -59,7 +59,7 @@ SELECT twice('SELECT src, dst FROM pay WHERE kind = 1');
 DELETE FROM pay WHERE dst = 6;
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 1');
 
--- schemas in front, temporary tables, tables with children
+-- schemas first in search_path, temporary tables, inheritance
 SET search_path = test_analyses_front, test_analyses, public;
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 1');
 CREATE TABLE test_analyses_front.pay (src int, dst int, kind int);
@@ -77,7 +77,8 @@ INSERT INTO pg_temp.pay VALUES (1, 10, 1);
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 1');
 DROP TABLE pg_temp.pay;
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 1');
--- not pay: pg_class would say from then on that it may have children, and no analysis of it would be kept
+-- not pay: pg_class would then show that it may have children, and no analysis of it would be
+-- cached
 CREATE TABLE parent AS SELECT src, dst, kind FROM pay;
 SELECT twice('SELECT src, dst FROM parent WHERE kind = 1');
 CREATE TABLE child () INHERITS (parent);
@@ -107,7 +108,7 @@ DROP OPERATOR === (int, int);
 CREATE OPERATOR === (FUNCTION = never, LEFTARG = int, RIGHTARG = int);
 SELECT twice('SELECT src, dst FROM pay WHERE kind OPERATOR(test_analyses.===) 1'), twice('SELECT src, dst FROM pay WHERE kind === 1');
 
--- settings that literals and row security depend on
+-- settings that affect literals and row security
 SET DateStyle = 'ISO, DMY';
 CREATE TABLE days (src int, dst int, day date);
 INSERT INTO days VALUES (1, 2, '2026-02-01'), (1, 3, '2026-01-02');
@@ -200,11 +201,11 @@ SELECT twice('SELECT src, dst FROM pay WHERE kind = 1 AND current_setting(''app.
 SET app.every = 'off';
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 1 OR current_setting(''app.every'')::bool');
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 1 AND current_setting(''app.every'')::bool', 1);
--- a value and a literal that are equal share a graph; values in other places do not
+-- a value and an equal literal share a graph; values in other positions do not
 SET app.kind = '2';
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 2'), twice('SELECT src, dst FROM pay WHERE kind = current_setting(''app.kind'')::int');
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 1 AND dst <> 2'), twice('SELECT src, dst FROM pay WHERE kind = 2 AND dst <> 1');
--- a function of a condition that makes calls with the same query and other values
+-- a function in a condition makes calls with the same query and other values
 CREATE FUNCTION nested() RETURNS int LANGUAGE plpgsql STABLE AS $$
 BEGIN
   IF current_setting('app.depth')::int > 0 THEN
@@ -222,7 +223,7 @@ BEGIN
   RETURN reached('SELECT src, dst FROM pay WHERE kind = nested()');
 END $$;
 SELECT nested_reached(1), nested_reached(0), nested_reached(1), nested_reached(1), nested_reached(0), nested_reached(0);
--- a function of a call's pairs that does so, before the graph of the call is read
+-- a function in a call's pairs does so, before the graph of the call is read
 CREATE TABLE ways (src int, dst int, note text);
 INSERT INTO ways VALUES (1, 2, 'a'), (2, 3, 'a'), (1, 4, 'b');
 CREATE FUNCTION target(i int) RETURNS int LANGUAGE plpgsql AS $$
@@ -235,11 +236,11 @@ END $$;
 SET app.note = 'a';
 SELECT * FROM emogi_reachable('ways(src, dst) WHERE note = current_setting(''app.note'')', 'SELECT 1, target(i) FROM generate_series(2, 4) i') ORDER BY 2;
 
--- many queries, which take each other's places, and long ones
+-- many queries, which replace each other in the cache, and long ones
 SELECT count(DISTINCT answer), min(answer) FROM (SELECT twice(format('SELECT src, dst FROM pay WHERE kind = 1 AND dst <> %s', 100 + i % 11)) answer FROM generate_series(1, 44) i) q;
 SELECT twice('SELECT src, dst FROM pay WHERE kind = 1' || repeat(' AND dst <> 77', 700)) = twice('SELECT src, dst FROM pay WHERE kind = 1');
 
--- in a transaction, and what is rolled back
+-- in a transaction, and after its rollback
 BEGIN;
 SELECT reached('SELECT src, dst FROM pay WHERE kind = 1');
 SAVEPOINT s;
@@ -248,7 +249,7 @@ ALTER TABLE spare RENAME TO pay;
 SELECT reached('SELECT src, dst FROM pay WHERE kind = 2'), reached('SELECT src, dst FROM pay WHERE kind = 1');
 ROLLBACK TO s;
 SELECT reached('SELECT src, dst FROM pay WHERE kind = 1'), reached('SELECT src, dst FROM pay WHERE kind = 2');
--- a cursor opened before sees by its own command what it is asked for then
+-- a cursor opened earlier sees the state of its own command
 DECLARE c CURSOR FOR SELECT (SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('SELECT src, dst FROM pay WHERE kind = 1', i)) FROM generate_series(1, 2) i;
 CREATE TABLE new AS SELECT 1 AS src, i AS dst, 1 AS kind FROM generate_series(21, 23) i;
 ALTER TABLE pay RENAME TO gone;
@@ -262,7 +263,7 @@ SELECT reached('SELECT src, dst FROM pay WHERE kind = 2');
 SELECT reached('SELECT src, dst FROM pay WHERE kind = 2');
 COMMIT;
 
--- rights: of tables, columns, functions, views; row security and who it is for
+-- privileges: on tables, columns, functions, views; row security and the roles it applies to
 CREATE ROLE emogi_analyses_reader;
 CREATE ROLE emogi_analyses_group;
 GRANT USAGE ON SCHEMA test_analyses TO emogi_analyses_reader, emogi_analyses_group;
@@ -321,7 +322,7 @@ SELECT twice('SELECT src, dst FROM pay WHERE kind = 1'), twice('pay(src, dst)');
 RESET ROLE;
 ALTER TABLE pay DISABLE ROW LEVEL SECURITY;
 
--- values of the call that are kept by reference, in several copies of a tree, and change at each call
+-- values of the call passed by reference, in several copies of a tree, which change at each call
 CREATE TABLE noted (src int, dst int, note text, owner name);
 INSERT INTO noted SELECT 1, i, repeat('n', i), CASE WHEN i % 2 = 0 THEN 'emogi_analyses_reader' ELSE 'other' END FROM generate_series(2, 40) i;
 GRANT SELECT ON noted TO emogi_analyses_reader;
@@ -351,7 +352,7 @@ SELECT differing('SELECT src, dst FROM noted');
 RESET ROLE;
 RESET app.note;
 
--- own changes by a trigger that asks before each row, with a condition
+-- own changes with a trigger that calls before each row, with a condition
 CREATE TABLE chart (boss int, person int, kind int);
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -370,7 +371,8 @@ ALTER TABLE chart ADD kind int DEFAULT 2;
 INSERT INTO chart VALUES (200, 1, 1, 1), (1, 200, 1, 2);
 INSERT INTO chart VALUES (1, 200, 1, 1);
 
--- An error while the fingerprint of other values is computed: the next call with these values computes it.
+-- An error while the fingerprint of other values is computed: the next call with these values
+-- computes it.
 RESET ALL;
 SET search_path = test_analyses, public;
 CREATE TABLE dated AS SELECT i AS src, i + 1 AS dst, i AS kind FROM generate_series(1, 2000) i;

@@ -1,4 +1,5 @@
--- Graph arguments that a session has resolved before: whatever changes their meaning is noticed, by the next call.
+-- Graph arguments resolved earlier by a session: the next call detects whatever changes their
+-- meaning.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_known;
@@ -37,7 +38,7 @@ SELECT string_agg(vertex, ' ' ORDER BY vertex) FROM emogi_bfs('known', '1');
 ALTER TABLE known ALTER dst TYPE int USING dst::int, ALTER src TYPE int USING src::int;
 SELECT reached('known');
 
--- names: tables that change places, schemas in front, schemas with another name
+-- names: swapped tables, schemas first in search_path, renamed schemas
 ALTER TABLE known RENAME TO gone;
 SELECT reached('known');
 ALTER TABLE spare RENAME TO known;
@@ -66,7 +67,7 @@ SELECT reached('known');
 DROP TABLE pg_temp.known;
 SELECT reached('known');
 
--- in a transaction, and what is rolled back
+-- in a transaction, and after its rollback
 BEGIN;
 SELECT reached('known');
 SAVEPOINT s;
@@ -75,7 +76,7 @@ ALTER TABLE spare RENAME TO known;
 SELECT reached('known'), reached('known');
 ROLLBACK TO s;
 SELECT reached('known');
--- a cursor opened before sees by its own command what it is asked for then
+-- a cursor opened earlier sees the state of its own command
 DECLARE c CURSOR FOR SELECT reached('known') FROM generate_series(1, 2);
 DECLARE d CURSOR FOR SELECT (SELECT count(*) FROM emogi_bfs('known', i)) FROM generate_series(1, 2) i;
 CREATE TABLE new AS SELECT 1 AS src, i AS dst FROM generate_series(11, 20) i;
@@ -87,7 +88,7 @@ FETCH d;
 ROLLBACK;
 SELECT reached('known');
 
--- rights: of the role, of its schemas, of roles that it is a member of
+-- privileges: of the role, on its schemas, of roles that it is a member of
 CREATE ROLE emogi_known_reader;
 CREATE ROLE emogi_known_group;
 GRANT USAGE ON SCHEMA test_known TO emogi_known_reader;
@@ -105,7 +106,7 @@ SET ROLE emogi_known_reader;
 SELECT reached('known');
 RESET ROLE;
 GRANT emogi_known_group TO emogi_known_reader;
--- the server itself looks along the old path until then
+-- until then the server itself uses the old path
 SET search_path = test_known_front, test_known, public;
 SET ROLE emogi_known_reader;
 SELECT reached('known');
@@ -133,7 +134,7 @@ SELECT reached('known');
 RESET ROLE;
 ALTER TABLE known DISABLE ROW LEVEL SECURITY;
 
--- relations given by their oid; children
+-- relations given by OID; inheritance
 SELECT count(*) FROM emogi_bfs('known'::regclass, 1), emogi_bfs('known'::regclass, 1, columns => 'dst, src') b;
 ALTER TABLE known RENAME src TO a;
 SELECT count(*) FROM emogi_bfs('known'::regclass, 1);

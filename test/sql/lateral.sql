@@ -1,11 +1,12 @@
--- emogi_bfs for each row of an outer relation: what a batch of searches answers is what single searches answer.
+-- emogi_bfs for each row of an outer relation: a batch of searches returns the answers of single
+-- searches.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_lateral;
 RESET client_min_messages;
 CREATE SCHEMA test_lateral;
 SET search_path = test_lateral, public;
--- The costs of what is switched off below would start it.
+-- The costs of the methods disabled below would start it.
 SET jit = off;
 \set ECHO none
 \i test/data/shapes.sql
@@ -14,7 +15,7 @@ SET jit = off;
 \pset tuples_only on
 \pset null (null)
 
--- A sparse graph, and outer rows with repeated sources, NULLs, and sources that are no vertices.
+-- A sparse graph, and outer rows with duplicate sources, NULLs, and sources that are not vertices.
 CREATE TABLE edges AS SELECT pick(i, 1, 300)::int AS src, pick(i, 2, 300)::int AS dst FROM generate_series(1, 350) i;
 CREATE TYPE pair AS (a int, b text);
 CREATE TABLE o AS
@@ -25,8 +26,9 @@ CREATE TABLE o AS
 CREATE TABLE none (x bigint);
 ANALYZE;
 
--- ways(): is a query planned as a batch, how many rows has it, and are they the same, in the same order where that is promised,
--- from a batch, from single scans and from PostgreSQL's function scans? An error counts as an answer.
+-- ways(): is a query planned as a batch, how many rows has it, and are they the same, in the same
+-- order if it is defined, from a batch, from single scans and from PostgreSQL's function scans? An
+-- error counts as an answer.
 CREATE FUNCTION ways(query text, ordered bool DEFAULT true) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   engine text := current_setting('emogi.engine');
@@ -85,7 +87,7 @@ EXPLAIN (COSTS OFF) SELECT o.id, b.vertex FROM o, LATERAL emogi_bfs('SELECT 1, 2
 RESET emogi.engine;
 RESET enable_memoize;
 
--- Sources: repeated, NULL, no vertices, of every type, expressions.
+-- Sources: duplicates, NULL, values that are not vertices, of every type, expressions.
 SELECT count(*), count(DISTINCT x), count(*) FILTER (WHERE x IS NULL), count(*) FILTER (WHERE x > 299) FROM o;
 SELECT ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x) b');
 SELECT ways('SELECT b.level, o.id FROM o CROSS JOIN LATERAL emogi_bfs(''edges'', o.y) b');
@@ -102,7 +104,7 @@ SELECT ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', 100 / (o.id -
 SELECT ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', ARRAY[o.x]) b');
 SELECT ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', ARRAY[o.x, o.y, NULL]) b');
 
--- Depth and direction, fixed and not.
+-- Depth and direction, constant and variable.
 SELECT d, depth, ways(format('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x, %s, %L) b', depth, d))
   FROM unnest(ARRAY['out', 'in', 'BOTH', NULL]) d, unnest(ARRAY['0', '1', '3', '1000000000', 'NULL', '-1']) depth;
 SELECT ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x, o.k) b');
@@ -144,7 +146,7 @@ ANALYZE parts;
 SELECT ways('SELECT p.id, b.* FROM parts p, LATERAL emogi_bfs(''edges'', p.x) b');
 SELECT ways('SELECT p.tableoid::regclass, p, b.vertex FROM parts p, LATERAL emogi_bfs(''edges'', p.x, 1) b WHERE id > 50');
 
--- Outer columns of every kind are passed through, and used beside those of the function.
+-- Outer columns of every kind are passed through, and used together with those of the function.
 SELECT ways('SELECT o.t, o.n, o.arr, o.p, o.x, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x) b');
 SELECT ways('SELECT b.level, o.t, b.vertex, o.p, o.t AS again FROM o, LATERAL emogi_bfs(''edges'', o.x) b');
 SELECT ways('SELECT b.vertex, o.t, b.vertex AS again, b.level FROM o, LATERAL emogi_bfs(''edges'', o.x) b');
@@ -168,7 +170,7 @@ SELECT ways('SELECT o.id, b.*, (SELECT count(*) FROM edges e WHERE e.src = b.ver
 SELECT ways('SELECT o.id, generate_series(1, b.level) FROM o, LATERAL emogi_bfs(''edges'', o.x, 3) b');
 SELECT ways('SELECT v, l, id FROM o, LATERAL emogi_bfs(''edges'', x) AS b(v, l)');
 
--- Conditions. (A nested loop that remembers answers may look cheaper.)
+-- Conditions. (A nested loop with Memoize may seem cheaper.)
 SET enable_nestloop = off;
 SELECT c, ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x) b WHERE ' || c) FROM unnest(ARRAY[
   'level <= 2', 'level < 2', 'level = 2', 'level > 2', '2 >= level', 'level < 0', 'level = -1', 'level <= 3000000000', 'level < NULL', 'level < 3::smallint',
@@ -185,7 +187,7 @@ SELECT c, ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x) b WHE
 
 RESET enable_nestloop;
 
--- What stands above.
+-- Nodes above the batch.
 SELECT ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x) b LIMIT 1');
 SELECT ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x) b LIMIT 1000');
 SELECT ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x) b OFFSET 900 LIMIT 20');
@@ -205,7 +207,7 @@ SELECT ways('WITH r AS MATERIALIZED (SELECT o.id, b.* FROM o, LATERAL emogi_bfs(
 SELECT ways('WITH RECURSIVE r(v, i) AS (SELECT x, 0 FROM o WHERE id < 20 UNION SELECT vertex, i + 1 FROM r, LATERAL emogi_bfs(''edges'', v, 1) b WHERE i < 4) SELECT * FROM r', false);
 SELECT ways('SELECT * FROM o LEFT JOIN (SELECT p.id, b.level + 1 AS l FROM o p, LATERAL emogi_bfs(''edges'', p.x, 2) b WHERE b.vertex > 50) q ON q.id = o.id + 10', false);
 
--- Outer joins are no batch.
+-- Outer joins do not use batches.
 SELECT ways('SELECT o.id, b.* FROM o LEFT JOIN LATERAL emogi_bfs(''edges'', o.x) b ON true');
 SELECT ways('SELECT o.id, b.* FROM o LEFT JOIN LATERAL emogi_bfs(''edges'', o.x) b ON vertex = o.y AND level <= 4');
 SELECT ways('SELECT o.id, b.* FROM o LEFT JOIN LATERAL emogi_bfs(''edges'', o.x) b ON o.k > 3');
@@ -216,7 +218,7 @@ SELECT ways('SELECT o.id, a.vertex, b.* FROM o, LATERAL emogi_bfs(''edges'', o.x
 SELECT ways('SELECT o.id, a.level, b.level FROM o, LATERAL emogi_bfs(''edges'', o.x, 9) a, LATERAL emogi_bfs(''edges'', o.y) b WHERE a.vertex = b.vertex', false);
 SELECT ways('SELECT o.id, a.level, b.level FROM o, LATERAL emogi_bfs(''edges'', o.x, 3) a, LATERAL emogi_bfs(''edges'', a.vertex + o.x, 3) b WHERE b.vertex > a.vertex');
 
--- In sub-selects, which come back with other parameters.
+-- In subqueries, which are executed again with other parameters.
 SET enable_nestloop = off;
 SELECT ways('SELECT id, (SELECT count(*) FROM o, LATERAL emogi_bfs(''edges'', o.x, m.k) b WHERE o.id < 50) FROM o m WHERE m.id < 6 OR m.id = 30');
 SELECT ways('SELECT id, (SELECT sum(vertex * level) FROM o, LATERAL emogi_bfs(''edges'', o.x) b WHERE level <= m.k AND vertex = ANY (m.arr)) FROM o m WHERE m.id < 8');
@@ -233,7 +235,7 @@ SELECT ways('SELECT m.id, q.* FROM o m, LATERAL (SELECT o.id, b.vertex FROM o, L
 SELECT ways('SELECT m.id, q.* FROM o m, LATERAL (SELECT p.id AS p, b.vertex FROM o p, LATERAL emogi_bfs(''edges'', p.x + m.k, 2) b WHERE p.id < 20) q WHERE m.id < 8', false);
 SELECT ways('SELECT id, (SELECT count(*) FROM none, LATERAL emogi_bfs(''edges'', none.x, m.k) b) FROM o m WHERE m.id < 8');
 
--- Prepared statements, with plans for any parameters.
+-- Prepared statements, with generic plans.
 SET plan_cache_mode = force_generic_plan;
 PREPARE near(int, bigint, text) AS SELECT count(*), sum(level), sum(vertex * o.id) FROM o, LATERAL emogi_bfs('edges', o.x + $2, $1, $3) b WHERE o.id < $1 * 40;
 EXECUTE near(2, 0, 'out');
@@ -261,7 +263,8 @@ DEALLOCATE ALL;
 RESET emogi.enable_batch;
 RESET plan_cache_mode;
 
--- Cursors: all rows, some, back and forth, closed early, held, beside each other, over the end of a subtransaction.
+-- Cursors: all rows, some, back and forth, closed early, held, concurrent, over the end of a
+-- subtransaction.
 CREATE VIEW joined AS SELECT o.id, b.vertex, b.level FROM o, LATERAL emogi_bfs('edges', o.x, 2) b;
 SELECT count(*), sum(id), sum(vertex), sum(level) FROM joined;
 BEGIN;
@@ -295,7 +298,7 @@ COMMIT;
 FETCH 2 FROM h;
 CLOSE h;
 SELECT count(*) FROM emogi_progress;
--- Eight thousand outer rows leave no memory behind.
+-- Eight thousand outer rows leave no memory allocated.
 SET emogi.engine = cpu;
 BEGIN;
 DECLARE c CURSOR FOR SELECT 1 FROM generate_series(1, 8100) i, LATERAL emogi_bfs('edges', i % 300, 1) b
@@ -304,7 +307,7 @@ MOVE 8000 IN c;
 SELECT sum(total_bytes) < 8 << 20 FROM pg_backend_memory_contexts WHERE name IN ('ExecutorState', 'ExprContext', 'expanded array', 'emogi outer rows', 'emogi keys', 'emogi run');
 COMMIT;
 RESET emogi.engine;
--- A subtransaction that fails leaves the batch of an outer loop alone, and so does a commit.
+-- A failing subtransaction does not affect the batch of an outer loop, nor does a commit.
 CREATE FUNCTION walk() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   r record;
@@ -334,7 +337,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Statements that write what a batch returns.
+-- Statements that write the rows of a batch.
 CREATE TABLE made AS SELECT * FROM joined;
 INSERT INTO made SELECT o.id, vertex, level FROM o, LATERAL emogi_bfs('edges', o.x, 2) b WHERE b.level = 1 ORDER BY o.id, vertex;
 SELECT count(*), sum(id), sum(vertex), sum(level) FROM made;
@@ -348,7 +351,7 @@ CREATE FUNCTION of(bigint) RETURNS TABLE (id int, n bigint) LANGUAGE sql STABLE 
 SELECT sum(n), count(*) FROM of(0), LATERAL (SELECT 1) one;
 SELECT d, (SELECT sum(n) FROM of(d)) FROM generate_series(0, 2) d;
 
--- Levels beyond what a pass can tell: before, after and between others.
+-- Levels beyond the limit of a pass: before, after and between others.
 CREATE TABLE deep AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 299) i UNION ALL SELECT 1000 + i, 1000 + i + i % 9 FROM generate_series(1, 100) i;
 ANALYZE deep;
 SELECT ways('SELECT i, b.* FROM generate_series(1, 100) i, LATERAL emogi_bfs(''deep'', i) b');
@@ -377,7 +380,7 @@ SELECT ways('SELECT none.*, b.* FROM o, LATERAL emogi_bfs(''none(x, x)'', o.x) b
 CREATE TABLE empty (src int, dst int);
 SELECT ways('SELECT o.id, b.* FROM o, LATERAL emogi_bfs(''empty'', o.x) b');
 
--- What the transaction itself has done.
+-- Own changes.
 BEGIN;
 DELETE FROM edges WHERE src > 250;
 INSERT INTO edges SELECT 7, i FROM generate_series(500, 520) i;
@@ -391,7 +394,7 @@ SELECT count(*), sum(level) FROM o, LATERAL emogi_bfs('edges', o.x) b;
 ROLLBACK;
 SELECT count(*), sum(level) FROM o, LATERAL emogi_bfs('edges', o.x) b;
 
--- Errors: with outer rows and without.
+-- Errors: with and without outer rows.
 SELECT ways('SELECT none.x, b.* FROM none, LATERAL emogi_bfs(''missing'', none.x) b');
 SELECT ways('SELECT o.x, b.* FROM o, LATERAL emogi_bfs(''missing'', o.x) b');
 SELECT ways('SELECT o.x, b.* FROM o, LATERAL emogi_bfs(''missing'', o.x) b WHERE o.id < 0');
@@ -404,7 +407,7 @@ SELECT ways('SELECT o.x, 1 / (id - 77) FROM o, LATERAL emogi_bfs(''edges'', o.x)
 SELECT ways('SELECT o.x, b.* FROM (SELECT nullif(i, i) AS x FROM generate_series(1, 100) i) o, LATERAL emogi_bfs(''missing'', o.x) b');
 SELECT ways('SELECT o.x, b.* FROM (SELECT nullif(i, i) AS x FROM generate_series(1, 100) i) o, LATERAL emogi_bfs(''SELECT 1 / (i - 5), i FROM generate_series(1, 9) i'', o.x) b');
 
--- Rights, row security, security barriers.
+-- Privileges, row security, security barriers.
 CREATE ROLE regress_emogi_lateral;
 GRANT USAGE ON SCHEMA test_lateral TO regress_emogi_lateral;
 GRANT SELECT ON o, none TO regress_emogi_lateral;

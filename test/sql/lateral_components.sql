@@ -1,4 +1,5 @@
--- LATERAL searches without a bound in a large graph: one by one if samples show small components, otherwise as a batch. Both have the same rows.
+-- Unlimited LATERAL searches in a large graph: single searches if samples show small components,
+-- otherwise a batch. Both return the same rows.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_lateral_components;
@@ -25,14 +26,14 @@ SELECT plan('SELECT * FROM generate_series(1, 100) s, LATERAL emogi_bfs(''parts'
 SELECT plan('SELECT count(*) FROM generate_series(1, 10) s, LATERAL emogi_bfs(''whole'', s, direction => ''both'')');
 -- many rows cost more than a pass
 SELECT plan('SELECT count(*) FROM generate_series(1, 100000) s, LATERAL emogi_bfs(''parts'', s, direction => ''both'')');
--- a bound limits searches by itself
+-- a limit selects single searches
 SELECT plan('SELECT count(*) FROM generate_series(1, 10) s, LATERAL emogi_bfs(''whole'', s, 2, direction => ''both'')');
 CREATE FUNCTION answer(graph text, high int) RETURNS text LANGUAGE sql AS $$
   SELECT count(*) || ' ' || sum(level) || ' ' || sum(vertex - s) FROM generate_series(high - 9, high) s, LATERAL emogi_bfs(graph, s, direction => 'both') $$;
 SELECT answer('parts', 10), answer('parts', 399999), answer('whole', 10);
 SET emogi.enable_batch = off;
 SELECT answer('parts', 10), answer('parts', 399999), answer('whole', 10);
--- estimates: of an argument that is not known, too
+-- estimates: also of an unknown argument
 SET plan_cache_mode = force_generic_plan;
 PREPARE reached(int, text) AS SELECT * FROM emogi_bfs('parts', $1, direction => 'both');
 CREATE FUNCTION estimate(query text) RETURNS text LANGUAGE plpgsql AS $$

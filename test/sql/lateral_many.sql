@@ -1,4 +1,5 @@
--- Sums of what searches from many outer rows reach: thousands are read ahead, and the answers are those of single searches.
+-- Sums over searches from many outer rows: thousands of rows are read ahead, and the answers are
+-- those of single searches.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -10,7 +11,7 @@ SET jit = off;
 \pset tuples_only on
 \pset null (null)
 
--- A web of 1,000 vertices, a chain of 90, a loop, a star, and a vertex that is in no edge.
+-- A random graph of 1,000 vertices, a chain of 90, a loop, a star, and a vertex without edges.
 CREATE TABLE e AS
   SELECT (g * 7919 % 1000)::bigint AS src, (g * 104729 % 997)::bigint AS dst FROM generate_series(1, 1500) g
   UNION ALL SELECT 10000 + g, 10001 + g FROM generate_series(1, 90) g
@@ -18,7 +19,7 @@ CREATE TABLE e AS
   UNION ALL SELECT 5000, 5000 + g FROM generate_series(1, 200) g;
 ANALYZE e;
 
--- Outer rows, more than are read ahead: repeats, NULLs and sources that are in no edge among them.
+-- Outer rows, more than are read ahead: including duplicates, NULLs and sources without edges.
 CREATE TABLE s AS
   SELECT g AS id, CASE WHEN g % 97 = 0 THEN NULL WHEN g % 89 = 0 THEN 1000000 + g WHEN g % 3 = 0 THEN 5000 + g % 201 ELSE (g * 31::bigint) % 1000 END AS v,
          g % 7 AS class
@@ -27,7 +28,8 @@ CREATE TABLE s AS
   UNION ALL SELECT 5200, 7000, 9;
 ANALYZE s;
 
--- same(): are the rows of a query the same from sums of many searches and from single searches; how is it planned, and how many are there?
+-- same(): are the rows of a query the same from sums of many searches and from single searches; how
+-- is it planned, and how many are there?
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -58,13 +60,13 @@ SELECT q, same(q) FROM unnest(ARRAY[
   'SELECT v, count(*) FROM s, LATERAL emogi_bfs(''SELECT dst, src FROM e WHERE src < 5000'', v) GROUP BY v'
 ]) q;
 
--- Rows that are wide: no more are read ahead than work_mem holds.
+-- Wide rows: only as many are read ahead as fit into work_mem.
 SET work_mem = '64kB';
 SELECT count(*), sum(n), max(l) FROM (
   SELECT id, t, count(*) AS n, max(level) AS l FROM (SELECT id, v, repeat(md5(id::text), 100) AS t FROM s OFFSET 0) s, LATERAL emogi_bfs('e', v) GROUP BY id, t) q;
 RESET work_mem;
 
--- No outer rows, one, NULLs alone; once more for each row of another relation; sources that are all the same.
+-- No outer rows, one, only NULLs; again for each row of another relation; equal sources.
 SELECT count(*), sum(level) FROM s, LATERAL emogi_bfs('e', v) WHERE id < 0;
 SELECT v, count(*), sum(level) FROM s, LATERAL emogi_bfs('e', v) WHERE id = 2 GROUP BY v;
 SELECT count(*) FROM s, LATERAL emogi_bfs('e', v) WHERE v IS NULL;

@@ -1,4 +1,5 @@
--- Aggregates of what searches from outer rows reach, made in the batch: which queries are, and that they say the same as rows do.
+-- Aggregates over searches from outer rows, computed in the batch: which queries are, and that they
+-- equal aggregates over rows.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -10,7 +11,7 @@ SET max_parallel_workers_per_gather = 0;
 \pset tuples_only on
 \pset null (null)
 
--- A web, a chain of 400 vertices, a loop, and a star; the same by uuid and by text.
+-- A random graph, a chain of 400 vertices, a loop, and a star; the same with uuid and text.
 CREATE TABLE e AS
   SELECT (g * 7919 % 1000)::bigint AS src, (g * 104729 % 997)::bigint AS dst FROM generate_series(1, 3000) g
   UNION ALL SELECT -g, -g - 1 FROM generate_series(1, 400) g
@@ -21,7 +22,8 @@ CREATE TABLE t AS SELECT 'v' || src AS src, 'v' || dst AS dst FROM e;
 CREATE TABLE none (src bigint, dst bigint);
 ANALYZE e, u, t;
 
--- More outer rows than one pass has: repeats, NULLs and sources that are not in the graph among them.
+-- More outer rows than fit into one pass: including duplicates, NULLs and sources that are not in
+-- the graph.
 CREATE TABLE s AS
   SELECT g AS id, CASE WHEN g % 7 = 0 THEN NULL WHEN g % 11 = 0 THEN 1000000 + g ELSE g * 31 % 1000 END AS v, g % 5 AS class, 'n' || g % 3 AS name,
          point(g % 2, 0) AS place, jsonb_build_object('a', g % 4) AS doc
@@ -51,7 +53,7 @@ BEGIN
   RETURN node || ', ' || (length(answers[1]) - length(replace(answers[1], ';', '')) + 1) || ' rows';
 END $$;
 
--- What is made in the batch.
+-- Computed in the batch.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT v, count(*), sum(level), avg(level), min(level), max(level) FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v',
   'SELECT count(*), count(level), count(vertex), sum(level), avg(level), min(level), max(level) FROM s, LATERAL emogi_bfs(''e'', v)',
@@ -80,7 +82,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'WITH w AS (SELECT v, count(*) AS n FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v) SELECT a.v, a.n, b.n FROM w a JOIN w b ON a.v = b.v + 31'
 ]) q;
 
--- So few rows that either way will do.
+-- So few rows that either method is good.
 SELECT q, regexp_replace(ways(q), '^[a-z]+, ', '') FROM unnest(ARRAY[
   'SELECT count(*) FROM s, LATERAL emogi_bfs(''e'', v) WHERE level < 0',
   'SELECT count(*), max(level) FROM s, LATERAL emogi_bfs(''e'', v) WHERE level > NULL::int',
@@ -89,7 +91,7 @@ SELECT q, regexp_replace(ways(q), '^[a-z]+, ', '') FROM unnest(ARRAY[
   'SELECT v, count(*) FROM s, LATERAL emogi_bfs(''none'', v) GROUP BY v'
 ]) q;
 
--- What is made of rows.
+-- Computed from rows.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT v, level, count(*) FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v, level',
   'SELECT v, min(vertex), max(vertex), sum(vertex) FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v',
@@ -106,7 +108,8 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT v, count(b.vertex) FROM s LEFT JOIN LATERAL emogi_bfs(''e'', v) b ON true GROUP BY v'
 ]) q;
 
--- What is to be computed for each row of the join, also by a sub-select, is not computed once for each search.
+-- Expressions computed for each row of the join, also by a subquery, are not computed once per
+-- search.
 CREATE SEQUENCE counted;
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT count(*) > 1000, sum(n) FROM (SELECT random() AS r, count(*) AS n FROM s, LATERAL emogi_bfs(''e'', v) WHERE id <= 40 GROUP BY random()) x',
@@ -118,7 +121,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT v, count(CASE WHEN random() < 2 THEN 1 END) FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v'
 ]) q;
 
--- What is computed for each group may be anything.
+-- Expressions per group may be arbitrary.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT count(DISTINCT r) > 100 FROM (SELECT v, count(*) + random() AS r FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v) x',
   'SELECT v, count(*) FROM s, LATERAL emogi_bfs(''e'', v) GROUP BY v HAVING count(*) > 10 AND random() < 2',
@@ -126,12 +129,12 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT one, count(*) FROM (s LEFT JOIN (SELECT id AS other, 1 AS one FROM s WHERE id < 5) o ON other = id), LATERAL emogi_bfs(''e'', v) GROUP BY one'
 ]) q;
 
--- The plan, and what the run comes to.
+-- The plan, and the figures of the run.
 EXPLAIN (COSTS OFF, VERBOSE) SELECT class, avg(level) FROM s, LATERAL emogi_bfs('e', v) WHERE level >= 1 GROUP BY class HAVING count(*) > 2;
 SELECT v, count(*), sum(level), max(level) FROM s, LATERAL emogi_bfs('e', v) WHERE v IN (-1, 5000, 7000) GROUP BY v ORDER BY v;
 SELECT function, rows FROM emogi_runs ORDER BY id DESC LIMIT 1;
 
--- A parameter of the query, planned for all values.
+-- A parameter of the query, with a generic plan.
 SET plan_cache_mode = force_generic_plan;
 PREPARE p(int, bigint) AS SELECT count(*), sum(level) FROM s, LATERAL emogi_bfs('e', v) WHERE level >= $1 AND s.id < $2;
 EXECUTE p(2, 50);
@@ -141,7 +144,7 @@ EXECUTE p(2, 0);
 RESET plan_cache_mode;
 DEALLOCATE p;
 
--- A cursor that rests between two groups, while others write; rescans.
+-- A cursor that pauses between two groups, during writes; rescans.
 BEGIN;
 SET LOCAL enable_hashagg = off;
 SET LOCAL enable_sort = off;
@@ -154,7 +157,7 @@ FETCH 1 FROM c;
 CLOSE c;
 ROLLBACK;
 
--- Rights: on the function, the aggregate and the table.
+-- Privileges: on the function, the aggregate and the table.
 CREATE ROLE emogi_sums_reader;
 GRANT USAGE ON SCHEMA test_lateral_sums TO emogi_sums_reader;
 GRANT SELECT ON s TO emogi_sums_reader;
@@ -171,7 +174,7 @@ GRANT EXECUTE ON FUNCTION avg(integer) TO PUBLIC;
 DROP OWNED BY emogi_sums_reader;
 DROP ROLE emogi_sums_reader;
 
--- With notices of sources that are not in the graph, and with an error in the outer rows.
+-- With notices about sources that are not in the graph, and with an error in the outer rows.
 SET emogi.notice_missing_source = on;
 SELECT count(*) FROM (VALUES (1), (424242)) x (v), LATERAL emogi_bfs('e', v) WHERE level <= 1;
 RESET emogi.notice_missing_source;

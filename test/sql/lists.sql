@@ -1,4 +1,5 @@
--- Lists that have no row a vertex: emogi_similarity against plain SQL, and emogi_random_walk against the edges.
+-- Lists without a row per vertex: emogi_similarity compared with plain SQL, and emogi_random_walk
+-- compared with the edges.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -18,7 +19,7 @@ CREATE TABLE edges (src bigint, dst bigint, weight float8);
 
 -- ---- similarities ----
 
--- All of them by their definitions.
+-- All of them, by definition.
 CREATE FUNCTION plain_similarity(measure text, direction text) RETURNS TABLE (v bigint, w bigint, s float8) LANGUAGE sql AS $$
   WITH n AS (SELECT src AS v, dst AS n FROM edges WHERE direction <> 'in' AND src + dst IS NOT NULL UNION SELECT dst, src FROM edges WHERE direction <> 'out' AND src + dst IS NOT NULL),
     d AS (SELECT v, count(*)::float8 AS d FROM n GROUP BY v),
@@ -26,14 +27,14 @@ CREATE FUNCTION plain_similarity(measure text, direction text) RETURNS TABLE (v 
   SELECT c.v, c.w, CASE measure WHEN 'jaccard' THEN c / (x.d + y.d - c) WHEN 'overlap' THEN c / least(x.d, y.d) ELSE c / sqrt(x.d * y.d) END
     FROM c JOIN d x ON x.v = c.v JOIN d y ON y.v = c.w $$;
 
--- Rows in which the best of each vertex differ from plain SQL's, or stand in another order.
+-- Rows in which the best of each vertex differ from those of plain SQL, or are in another order.
 CREATE FUNCTION apart(measure text, k int, least_s float8, direction text) RETURNS bigint LANGUAGE sql AS $$
   WITH e AS (SELECT v, w, s, row_number() OVER (PARTITION BY v ORDER BY s DESC, w) AS r FROM plain_similarity(measure, direction) WHERE v <> w AND s >= least_s),
     p AS (SELECT row_number() OVER (ORDER BY v, r) AS i, v, w, s FROM e WHERE r <= k),
     g AS (SELECT ordinality AS i, vertex1, vertex2, similarity FROM emogi_similarity('edges', measure, k, least_s, NULL, direction) WITH ORDINALITY)
   SELECT count(*) FROM p FULL JOIN g USING (i) WHERE (v, w, s) IS DISTINCT FROM (vertex1, vertex2, similarity) $$;
 
--- The same of all pairs of vertices, given in some order.
+-- The same for all pairs of vertices, given in some order.
 CREATE FUNCTION pairs_apart(m text, least_s float8, d text) RETURNS bigint LANGUAGE sql AS $$
   WITH q AS (SELECT DISTINCT a.vertex AS v, b.vertex AS w FROM emogi_degree('edges', 'both') a, emogi_degree('edges', 'both') b),
     p AS (SELECT q.v, q.w, coalesce(s, 0) AS s FROM q LEFT JOIN plain_similarity(m, d) x ON x.v = q.v AND x.w = q.w),
@@ -41,7 +42,7 @@ CREATE FUNCTION pairs_apart(m text, least_s float8, d text) RETURNS bigint LANGU
             pairs => 'SELECT a.vertex, b.vertex FROM emogi_degree(''edges'') a, emogi_degree(''edges'') b ORDER BY (a.vertex * 7 + b.vertex * 3) % 11'))
   SELECT count(*) FROM (SELECT * FROM p WHERE s >= least_s) p FULL JOIN g ON vertex1 = v AND vertex2 = w WHERE s IS DISTINCT FROM similarity $$;
 
--- Random graphs of up to 30 vertices and 100 edges, with loops, repeats and NULL ends.
+-- Random graphs of up to 30 vertices and 100 edges, with loops, duplicates and NULL endpoints.
 CREATE PROCEDURE compare(seeds int) LANGUAGE plpgsql AS $$
 DECLARE
   n bigint;
@@ -89,7 +90,7 @@ SELECT count(*), round(sum(similarity)::numeric, 6) FROM emogi_similarity_uuid('
 SELECT * FROM emogi_similarity('words');
 SELECT * FROM emogi_similarity('edges', pairs => $$SELECT 'a', 'b'$$);
 
--- What is wrong.
+-- Errors.
 SELECT * FROM emogi_similarity(NULL::text);
 SELECT * FROM emogi_similarity('edges', 'hamming');
 SELECT * FROM emogi_similarity('edges', top_k => 0);
@@ -103,7 +104,8 @@ SELECT count(*) FROM edges;
 
 -- ---- random walks ----
 
--- What is wrong with walks: a step that follows no edge of a weight, an end where an edge leads on, a source that none begins at, a gap.
+-- Errors in walks: a step that is not an edge with a weight, an end at a vertex with outgoing
+-- edges, a source without a walk, a gap.
 CREATE FUNCTION faults(call text, direction text, weighted boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   f bigint[];
@@ -141,7 +143,7 @@ BEGIN
 END $$;
 CALL walk_all(12);
 
--- Walks are the same on each call, alone or beside others; another seed gives others.
+-- Walks are equal in each call, with or without other sources; another seed gives others.
 TRUNCATE edges;
 INSERT INTO edges SELECT i, (i * 7 + j * j) % 100, 1 + j FROM generate_series(0, 99) i, generate_series(1, 5) j;
 CREATE FUNCTION walks(call text) RETURNS text LANGUAGE plpgsql AS $$
@@ -163,7 +165,7 @@ SELECT count(*) FROM emogi_random_walk('edges', NULL::bigint);
 SELECT count(*) FROM emogi_random_walk('edges', '{}'::bigint[]);
 SELECT count(*) FROM emogi_random_walk('edges'::regclass, 42, 5, 4, columns => 'src, dst');
 
--- A heavy edge is taken, but for once in a while; an edge of weight 0 never.
+-- A heavy edge is nearly always taken; an edge of weight 0 never.
 TRUNCATE edges;
 INSERT INTO edges VALUES (1, 2, 1), (1, 3, 999), (1, 4, 0), (2, 1, 1), (3, 1, 1);
 SELECT vertex, count(*) BETWEEN 9900 AND 10000 FROM emogi_random_walk('edges', 1, 1, 10000, weights => true) WHERE step = 1 GROUP BY vertex HAVING count(*) > 100;
@@ -172,7 +174,7 @@ SELECT vertex, count(*) BETWEEN 3100 AND 3600 FROM emogi_random_walk('edges', 1,
 INSERT INTO edges VALUES (2, 5, 1e308), (2, 6, 1e308), (2, 7, 1e308);
 SELECT vertex, count(*) BETWEEN 3100 AND 3600 FROM emogi_random_walk('edges', 2, 1, 10000, weights => true) WHERE step = 1 GROUP BY vertex ORDER BY 1;
 
--- Back again with a small p, and away with a large one.
+-- Walks return with a small p, and rarely with a large one.
 TRUNCATE edges;
 INSERT INTO edges VALUES (1, 2), (2, 1), (2, 3), (2, 4), (1, 3);
 SELECT vertex, count(*) > 9000 FROM emogi_random_walk('edges', 1, 2, 20000, p => 0.001) WHERE step = 2 GROUP BY vertex HAVING count(*) > 100;
@@ -185,7 +187,7 @@ SELECT count(*) FROM emogi_random_walk('words', ARRAY['ann', 'cid', 'zoe'], 5, 3
 SELECT count(*) FROM emogi_random_walk('ids', md5('ann')::uuid, 5, 3);
 SELECT * FROM emogi_random_walk('words', 1);
 
--- What is wrong.
+-- Errors.
 SELECT * FROM emogi_random_walk('edges', 1, -1);
 SELECT * FROM emogi_random_walk('edges', 1, walks => 0);
 SELECT * FROM emogi_random_walk('edges', 1, p => 0);

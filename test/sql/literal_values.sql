@@ -1,4 +1,5 @@
--- Conditions that differ in the values of literals: a session knows them from each other, and the edges are those of each value. The oracle is the condition itself.
+-- Conditions that differ in the values of literals: a session distinguishes them, and the edges are
+-- those of each value. The oracle is the condition itself.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_literals;
@@ -12,7 +13,8 @@ SELECT setseed(0.5);
 INSERT INTO t SELECT random() * 20, random() * 20, i % 5, i % 7, i % 11, (i % 13) / 4.0, (i % 9) / 8.0, 'n' || i % 6, 'c' || i % 4, 'p' || i % 3, '2026-01-01'::timestamptz + i % 30 * interval '1 day',
   '2026-01-01'::timestamp + i % 30 * interval '1 day', '2026-01-01'::date + i % 30, md5((i % 4)::text)::uuid, i % 8 * interval '1 hour', i % 3, i % 4 - 1 FROM generate_series(1, 300) i;
 ANALYZE t;
--- The edges of a condition, each asked for by a degree, beside the rows: 'right', or what is wrong.
+-- The edges of a condition, each checked by a degree, compared with the rows: 'right', or what is
+-- wrong.
 CREATE FUNCTION edges_of(condition text, form text DEFAULT 't(src, dst) WHERE %s') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   found bigint;
@@ -54,7 +56,7 @@ SELECT values_of('day = ''2026-01-%s''::date', 10, 30);
 SELECT values_of('at > ''2026-01-30''::timestamptz - interval ''%s days''', 1, 30);
 SELECT values_of('span > ''%s hours''', 0, 8);
 SELECT values_of('mark = md5(''%s'')::uuid', 0, 5);
--- a literal of two expressions, one of which is folded
+-- a literal in two expressions, one of which is folded
 SELECT values_of('%s BETWEEN kind AND length(left(current_user, 3))', 0, 5);
 SELECT values_of('"o''dd" = %s', 0, 3);
 SELECT values_of('kind = %s -- 1', 0, 5);
@@ -67,7 +69,7 @@ SELECT values_of('date_trunc(''day'', at) > ''2026-01-%s''', 10, 30);
 SELECT values_of('kind = %s', 0, 5, 'SELECT src, dst FROM t WHERE %s');
 SELECT values_of('kind = %s', 0, 5, 'WITH q AS (SELECT * FROM t WHERE %s) SELECT src, dst FROM q ORDER BY 2 LIMIT 400');
 SELECT values_of('kind = %s', 0, 5, 'SELECT src, dst FROM t WHERE %s AND dst < (SELECT max(dst) + 1 FROM t WHERE kind < 77)');
--- a condition in which values alternate with those that name the time
+-- a condition in which values alternate with time constants
 SELECT values_of('(at < ''2026-01-%s'' OR at < ''now'')', 10, 30), values_of('at < ''now''', 1, 1), values_of('at < ''2026-01-%s''', 10, 30);
 SELECT edges_of('at < ''now''');
 INSERT INTO t (src, dst, kind, at) VALUES (1, 2, 9, now());
@@ -82,10 +84,10 @@ BEGIN
   RETURN CASE WHEN found = (SELECT count(*) + count(*) FILTER (WHERE reverse_cost >= 0) FROM t WHERE kind <> value) THEN 'right' ELSE format('WRONG: %s: %s', value, found) END;
 END $$;
 SELECT string_agg(DISTINCT costs_of(i % 7), ', ') FROM generate_series(1, 20) i;
--- constants of a function's body are not literals of the text
+-- constants in a function's body are not literals of the text
 CREATE FUNCTION is_kind(kind int, wanted int) RETURNS bool LANGUAGE sql IMMUTABLE AS $$ SELECT                       kind = 3 OR kind = wanted $$;
 SELECT values_of('is_kind(kind, %s)', 0, 5), values_of('is_kind(kind, 3) AND kind > %s', 0, 5);
--- errors are those of the text, also of a value that is not one
+-- errors are those of the text, also for invalid values
 CREATE FUNCTION error_of(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   context text;
@@ -101,10 +103,11 @@ SELECT values_of('day > ''2026-01-%s''', 10, 30);
 SELECT error_of('day > ''2026-02-30''');
 SELECT values_of('day > ''2026-01-%s''', 10, 30);
 SELECT values_of('kind = ''%s''', 0, 5), edges_of('kind = ''x''');
--- what is no literal is not taken for one
+-- tokens that are not literals
 SELECT values_of('kind = %s', 0, 5), error_of('kind = 1) OR (true'), error_of('kind = 1 OR (true'), error_of('kind = 1; SELECT 2'), edges_of('kind = 1 OR true'), edges_of('kind = ''1'' OR true');
 SELECT values_of('note = ''n%s''', 0, 7), edges_of('note = ''n1'' OR true OR note = '''''), error_of('note = ''n1'' OR'), edges_of('note = ''n''''1''');
--- the parser compares expressions of ORDER BY, GROUP BY, DISTINCT and OVER with others, so that their constants depend on each other
+-- the parser compares expressions in ORDER BY, GROUP BY, DISTINCT and OVER with others, so that
+-- their constants depend on each other
 CREATE TABLE pairs AS SELECT 0 AS a, g AS b FROM generate_series(1, 60) g;
 CREATE FUNCTION first_of(divisor int, known int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -151,7 +154,7 @@ REVOKE SELECT ON t FROM test_literals_reader;
 SET ROLE test_literals_reader;
 SELECT values_of('kind <> %s', 0, 5);
 RESET ROLE;
--- the same graph as that of another session's analysis: a value that this session has read anew
+-- the same graph as that of another session's analysis: a value that this session has just parsed
 SELECT values_of('kind <> %s AND big <> 5', 0, 5);
 SELECT sum(degree) FROM emogi_degree('t(src, dst) WHERE kind <> 2 AND big <> 5');
 SELECT sum(degree) FROM emogi_degree('t(src, dst) WHERE kind <> 2 AND big <> 5');

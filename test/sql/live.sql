@@ -1,4 +1,5 @@
--- Graphs that follow their tables: after each kind of change the call is right, and was served as it should be.
+-- Graphs that track their tables: after each kind of change the call is correct, and was answered
+-- by the expected method.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_alice;
@@ -7,14 +8,15 @@ CREATE ROLE regress_emogi_alice;
 CREATE SCHEMA test_live;
 SET search_path = test_live, public;
 SET emogi.incremental_min_size = 0;
-SET emogi.enable_local_search = off;	-- else searches that reach little would go without a new graph
+SET emogi.enable_local_search = off;	-- otherwise small searches would not use a new graph
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
 \set VERBOSITY sqlstate
 SELECT emogi_evict() IS NOT NULL;
 
--- look(): is the graph of a call what the table holds, byte for byte; where it came from, with how many changes; its size.
+-- look(): does the graph of a call equal the table, byte for byte; its source, with the number of
+-- changes; its size.
 CREATE FUNCTION look(graph text, direction text DEFAULT 'out', weights bool DEFAULT false, backward bool DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   c record;
@@ -25,7 +27,7 @@ BEGIN
   RETURN CASE WHEN c.ok THEN 'right, ' ELSE 'WRONG: ' || c.differs || ', ' END || r.cache || ', ' || r.changes || ' changes; ' ||
     c.vertices || ' vertices, ' || c.edges || ' edges';
 END $$;
--- A graph's row in emogi_graphs, as far as it stays the same while the graph does.
+-- A graph's row in emogi_graphs, with the columns that are constant for a graph.
 CREATE VIEW graphs AS SELECT source, columns, direction, backward, vertices, edges, skipped_rows, tracker_bytes > 0 AS is_live FROM emogi_graphs
   WHERE database = current_database() AND pins = 0;
 CREATE TABLE kept (built_at timestamptz);
@@ -35,7 +37,7 @@ CREATE FUNCTION keep(graph text) RETURNS void LANGUAGE sql AS
   $$ DELETE FROM kept; INSERT INTO kept SELECT max(g.built_at) FROM emogi_graphs g WHERE g.source = graph $$;
 
 CREATE TABLE edges (src int, dst int, weight float8 DEFAULT 1, pad text) WITH (fillfactor = 60, autovacuum_enabled = off);
--- walk(): does emogi_bfs reach what a recursive query reaches?
+-- walk(): does emogi_bfs reach the same vertices as a recursive query?
 CREATE FUNCTION walk(source int) RETURNS bool LANGUAGE sql AS $$
   WITH RECURSIVE r(v) AS (SELECT source::bigint UNION SELECT dst FROM edges JOIN r ON src = v WHERE dst IS NOT NULL)
   SELECT array_agg(v ORDER BY v) = (SELECT array_agg(vertex ORDER BY vertex) FROM public.emogi_bfs('edges', source)) FROM r $$;
@@ -44,7 +46,7 @@ SELECT look('edges');
 SELECT look('edges');
 SELECT * FROM graphs;
 
--- outlook(): what EXPLAIN says of the graph.
+-- outlook(): the graph in EXPLAIN.
 CREATE FUNCTION outlook() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   plan json;
@@ -53,7 +55,7 @@ BEGIN
   RETURN plan -> 0 -> 'Plan' ->> 'Graph';
 END $$;
 
--- Rows come: between vertices that are there, new ones at the end, in the middle, below.
+-- Inserted rows: between existing vertices, with new ones at the end, in the middle, below.
 INSERT INTO edges VALUES (3, 999), (3, 999);
 SELECT look('edges');
 SELECT look('edges');
@@ -73,7 +75,7 @@ INSERT INTO edges VALUES (-7, 11);
 SELECT outlook();
 SELECT look('edges');
 
--- Rows go: vertices vanish, the last edge, and all come back.
+-- Deleted rows: vertices disappear, then the last edge, and all are inserted again.
 DELETE FROM edges WHERE src < 0;
 SELECT look('edges');
 DELETE FROM edges WHERE dst = 9995;
@@ -94,7 +96,7 @@ INSERT INTO edges SELECT i / 2, i, i % 100 FROM generate_series(1, 1000) i;
 SELECT look('edges');
 SELECT walk(1), walk(0);
 
--- Ends change: another target, another source, a new one, both.
+-- Changed endpoints: another target, another source, a new one, both.
 UPDATE edges SET dst = 7 WHERE dst = 8;
 SELECT look('edges');
 UPDATE edges SET src = 9 WHERE dst BETWEEN 100 AND 120;
@@ -105,8 +107,8 @@ UPDATE edges SET src = dst, dst = src WHERE src < 20;
 SELECT look('edges');
 SELECT walk(1), walk(9), walk(5000);
 
--- What leaves the edges as they are leaves the graph: other columns, by HOT and otherwise; weights, where none are asked for;
--- what was rolled back, locks, VACUUM, rows that move to another page.
+-- Changes that keep the edges keep the graph: other columns, by HOT and otherwise; weights, if none
+-- are requested; rollbacks, locks, VACUUM, rows moved to another page.
 SELECT keep('edges');
 UPDATE edges SET pad = 'x' WHERE dst % 50 = 0;
 SELECT look('edges'), is_kept('edges');
@@ -136,12 +138,12 @@ WITH gone AS (DELETE FROM edges WHERE src BETWEEN 40 AND 60 RETURNING *) INSERT 
 SELECT look('edges'), is_kept('edges');
 CHECKPOINT;
 SELECT look('edges'), is_kept('edges');
--- One back and one forth is a change, but of nothing.
+-- A change and its reversal leave the edges unchanged.
 DELETE FROM edges WHERE src = 100;
 INSERT INTO edges VALUES (100, 200), (100, 201);
 SELECT look('edges'), is_kept('edges');
 
--- NULL ends.
+-- NULL endpoints.
 INSERT INTO edges VALUES (NULL, 1), (1, NULL), (NULL, NULL);
 SELECT look('edges');
 SELECT skipped_rows FROM graphs ORDER BY 1;
@@ -156,7 +158,7 @@ SELECT max(skipped_rows) FROM emogi_graphs WHERE source = 'edges' AND built_at =
 DELETE FROM edges WHERE src IS NULL OR dst IS NULL;
 SELECT look('edges');
 
--- Several directions and variants follow, each when it is asked for.
+-- Several directions and variants are refreshed, each when it is used.
 SELECT emogi_evict('edges') > 0;
 SELECT look('edges', 'out');
 SELECT look('edges', 'in');
@@ -192,7 +194,7 @@ SELECT ok, cache FROM emogi_check('edges', columns => 'src, src');
 SELECT ok, cache FROM emogi_check('edges', columns => 'dst, src', direction => 'both');
 SELECT look('edges');
 
--- A graph that is so far behind that no log has all changes since.
+-- A graph so old that no log has all changes since.
 SELECT look('edges', 'in');
 SELECT look('edges', 'out');
 DO $$ BEGIN
@@ -206,7 +208,8 @@ END $$;
 SELECT look('edges', 'in');
 SELECT look('edges', 'out');
 
--- Weights: wider, negative, infinite, and gone again. Who refuses them does so as a build does, and is served afterwards.
+-- Weights: wider, negative, infinite, and deleted again. Functions that reject them do so as in a
+-- build, and work afterwards.
 CREATE TABLE roads (src int, dst int, weight float8);
 INSERT INTO roads SELECT i / 3, i, i % 50 FROM generate_series(1, 300) i;
 SELECT sum(distance) FROM emogi_sssp('roads', 0);
@@ -275,7 +278,7 @@ INSERT INTO priced VALUES (3, 4, 1.5), (3, 4, 1e20);
 SELECT look('priced', weights => true);
 DELETE FROM priced WHERE weight > 1e10;
 SELECT look('priced', weights => true);
--- Keys that lie too far apart for the form that the edges are kept in.
+-- Keys too far apart for the representation of the edges.
 INSERT INTO priced VALUES (30000000000, 4, 2);
 SELECT look('priced', weights => true);
 INSERT INTO priced VALUES (-30000000000, 4, 2), (9223372036854775807, 4, 2), (-9223372036854775808, 4, 2);
@@ -285,7 +288,7 @@ SELECT look('priced', weights => true);
 DELETE FROM priced WHERE src < 0 OR src > 1000;
 SELECT look('priced', weights => true);
 
--- One's own changes are for oneself.
+-- Own changes are private.
 SELECT look('edges');
 BEGIN;
 INSERT INTO edges VALUES (1, 60000);
@@ -355,7 +358,7 @@ MOVE ALL FROM c;
 COMMIT;
 SELECT look('edges');
 
--- Tables that are rewritten, or emptied.
+-- Tables that are rewritten or truncated.
 TRUNCATE edges;
 SELECT look('edges');
 INSERT INTO edges SELECT i / 2, i, i % 100 FROM generate_series(1, 1000) i;
@@ -539,7 +542,7 @@ SELECT look('many');
 INSERT INTO many VALUES (60, 3), (11, 3);
 SELECT look('many');
 
--- Tables that others inherit from.
+-- Tables with inheritance children.
 CREATE TABLE base (src int, dst int);
 CREATE TABLE child (extra text) INHERITS (base);
 INSERT INTO base SELECT i, i + 1 FROM generate_series(1, 100) i;
@@ -556,7 +559,7 @@ INSERT INTO child VALUES (2, 300);
 ALTER TABLE child INHERIT base;
 SELECT look('base');
 
--- Not followed: unlogged and temporary tables, tables that are small, and where it is off.
+-- Untracked: unlogged and temporary tables, small tables, and if tracking is disabled.
 CREATE UNLOGGED TABLE light AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 100) i;
 SELECT look('light');
 INSERT INTO light VALUES (1, 1);
@@ -628,7 +631,7 @@ SELECT look('seen');
 REFRESH MATERIALIZED VIEW seen;
 SELECT look('seen');
 
--- Rights are asked for at every call, whoever has brought the graph up to date.
+-- Privileges are checked at every call, whichever role has refreshed the graph.
 GRANT USAGE ON SCHEMA test_live TO regress_emogi_alice;
 SELECT count(*) FROM emogi_bfs('tiny', 5);
 INSERT INTO tiny VALUES (1, 9);
@@ -664,7 +667,7 @@ SELECT ok, cache, edges FROM emogi_check('tiny');
 RESET ROLE;
 SELECT look('tiny');
 
--- Evicted, dropped, dropped and not.
+-- Evicted, dropped, drop rolled back.
 SELECT emogi_evict('tiny') > 0;
 SELECT count(*) FROM emogi_graphs WHERE source = 'tiny';
 SELECT emogi_evict('tiny');
@@ -696,7 +699,7 @@ SELECT look('tiny');
 INSERT INTO tiny VALUES (2, 3);
 SELECT look('tiny');
 
--- So much has changed that a build is cheaper; that is one.
+-- So many changes that a build is cheaper.
 CREATE TABLE large AS SELECT i AS src, i / 2 AS dst FROM generate_series(1, 200000) i;
 SELECT look('large');
 DELETE FROM large WHERE src % 20 = 0;
@@ -711,7 +714,7 @@ SELECT look('large');
 TRUNCATE large;
 SELECT look('large');
 
--- Tables by the hundred.
+-- Hundreds of tables.
 DO $$ BEGIN
   FOR i IN 1 .. 100 LOOP
     EXECUTE format('CREATE TABLE hundred%s AS SELECT g AS src, g + %s AS dst FROM generate_series(1, 50) g', i, i);
@@ -751,7 +754,8 @@ SELECT grow(7);
 -- the last call may have stored the row of the one before it
 SELECT regexp_replace(look('tiny'), '[12] changes', 'changes');
 
--- A partition that was away may come back with its columns at other places: not a page has changed, but what the rows mean.
+-- A partition that was detached may be attached again with different column positions: no page has
+-- changed, but the meaning of rows.
 CREATE TABLE swapped (src int, dst int) PARTITION BY LIST (src);
 CREATE TABLE swapped1 PARTITION OF swapped DEFAULT;
 INSERT INTO swapped VALUES (1, 2), (2, 3), (3, 9);
@@ -775,7 +779,7 @@ ROLLBACK;
 INSERT INTO much VALUES (1, 5);
 SELECT look('much');
 DROP TABLE much;
--- What the counters say, and nothing is left.
+-- The counters, and no memory is left.
 SELECT emogi_reset();
 INSERT INTO tiny VALUES (8, 9);
 SELECT look('tiny');
@@ -784,7 +788,7 @@ SELECT pins FROM emogi_graphs WHERE pins > 0;
 SELECT emogi_evict() > 0;
 SELECT count(*) FROM emogi_graphs WHERE database = current_database();
 SELECT emogi_evict();
--- A table with keys that are no integers that is emptied, asked in another form, and filled again.
+-- A table with keys that are not integers is truncated, called in another form, and filled again.
 SET emogi.incremental_min_size = 0;
 CREATE TABLE emptied (src text, dst text);
 CREATE TABLE emptied_ids (src uuid, dst uuid);
@@ -875,7 +879,8 @@ TRUNCATE emptied_ids;
 RESET emogi.incremental_min_size;
 
 
--- Graphs of other columns are no versions of one another: none makes room for another, and each follows the table.
+-- Graphs of other columns are not versions of each other: none replaces another, and each tracks
+-- the table.
 SET emogi.incremental_min_size = 0;
 CREATE TABLE pairs AS SELECT i AS a, i + 1 AS b, i + 2 AS c, i + 3 AS d, i + 4 AS e FROM generate_series(1, 5000) i;
 CREATE FUNCTION ways() RETURNS text LANGUAGE plpgsql AS $$

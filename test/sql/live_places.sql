@@ -1,4 +1,4 @@
--- Many small tables that are followed do not have a large one built anew.
+-- Many small tracked tables do not cause rebuilds of a large one.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -12,7 +12,7 @@ CREATE FUNCTION last_cache() RETURNS text LANGUAGE sql AS $$
   SELECT CASE WHEN cache IN ('merged', 'overlay') THEN 'followed' ELSE cache END FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 SELECT count(*) FROM emogi_bfs('large', 1);
 SELECT last_cache();
--- 1,260 pairs of columns, 210 of each of six tables, are as many graphs that are followed.
+-- 1,260 pairs of columns, 210 of each of six tables, make as many tracked graphs.
 DO $$ BEGIN FOR t IN 1 .. 6 LOOP
   EXECUTE format('CREATE TABLE wide%s AS SELECT %s FROM generate_series(1, 3) AS g', t, (SELECT string_agg(format('g + %s AS c%s', i, i), ', ') FROM generate_series(0, 14) AS i));
 END LOOP; END $$;
@@ -21,7 +21,7 @@ DO $$ BEGIN FOR t IN 1 .. 6 LOOP FOR i IN 0 .. 14 LOOP FOR j IN 0 .. 14 LOOP
 INSERT INTO large VALUES (1, 300000);
 SELECT count(*) FROM emogi_bfs('large', 1);
 SELECT last_cache();
--- Of the small ones the last are followed.
+-- Of the small ones, the latest are tracked.
 INSERT INTO wide6 (c14, c13) VALUES (15, 99);
 SELECT count(*) FROM emogi_bfs('wide6(c14, c13)', 15);
 SELECT last_cache();

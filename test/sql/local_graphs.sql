@@ -1,5 +1,6 @@
--- Rows of a few vertices that depend on few edges come from a small graph of these, which the backend collects from the cached graph and the
--- changes beside it. They equal those of the engine, and of recursive queries.
+-- Rows of a few vertices that depend on few edges are computed on a small graph of these, which the
+-- backend collects from the cached graph and its overlay. They equal those of the engine, and of
+-- recursive queries.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -13,7 +14,7 @@ SET emogi.enable_index_search = off;
 \pset null (null)
 SELECT emogi_evict() IS NOT NULL;
 
--- All rows of a query, and whether the backend answered it, from which graph.
+-- All rows of a query, whether the backend answered it, and from which graph.
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   rows text;
@@ -26,7 +27,7 @@ CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
 CREATE FUNCTION reason() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT reason FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 
--- Small components, some of them rings, trees and cliques, and one of 300 vertices.
+-- Small components, including cycles, trees and cliques, and one of 300 vertices.
 CREATE TABLE e (src int, dst int);
 SELECT setseed(0.25);
 INSERT INTO e SELECT v, v / 20 * 20 + floor(random() * 20)::int FROM (SELECT floor(random() * 400)::int AS v FROM generate_series(1, 600)) q;
@@ -49,7 +50,8 @@ CREATE FUNCTION queries(suffix text DEFAULT '') RETURNS SETOF text LANGUAGE sql 
     (format('SELECT * FROM emogi_articulation_points%s(%%1$L) WHERE vertex IN (%%2$L, %%3$L)', suffix)),
     (format('SELECT * FROM emogi_cc%s(%%1$L) WHERE vertex = %%2$L', suffix)),
     (format('SELECT component, count(*) FROM emogi_cc%s(%%1$L) WHERE component = %%3$L GROUP BY 1', suffix)) $$;
--- Queries of random vertices, answered with and without local searches: the first that differs, and how many the backend has answered.
+-- Queries of random vertices, answered with and without local searches: the first that differs, and
+-- how many the backend has answered.
 CREATE FUNCTION compare(graph text, vertex text, times int, suffix text DEFAULT '', OUT wrong text, OUT local int) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   query text;
@@ -73,7 +75,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- What each function tells of single vertices, and who answered.
+-- Results of each function for single vertices, and the execution method.
 SELECT count(*) > 0 FROM emogi_triangles('e');
 SELECT * FROM emogi_triangles('e') WHERE vertex = 904;
 SELECT last(), reason();
@@ -88,7 +90,7 @@ SELECT * FROM emogi_lcc('e') WHERE vertex IN (903, 905, 906) ORDER BY 1;
 SELECT last(), reason();
 SELECT * FROM emogi_triangles('e') WHERE vertex = 900;
 SELECT * FROM emogi_core('e') WHERE vertex IN (900, 901) ORDER BY 1;
--- Vertices that a subquery finds; one that changes with the rows is looked up in all rows.
+-- Vertices from a subquery; one that depends on the rows is searched in all rows.
 SELECT * FROM emogi_triangles('e') WHERE vertex = (SELECT min(src) FROM e WHERE src > 903);
 SELECT last();
 SELECT * FROM emogi_core('e') WHERE vertex = ANY (ARRAY(SELECT src FROM e WHERE src >= 903)) ORDER BY 1;
@@ -108,7 +110,7 @@ SELECT * FROM emogi_triangles('e') WHERE vertex = 907;
 SELECT last();
 SELECT * FROM emogi_triangles('e') WHERE vertex IN (907, 904);
 SELECT * FROM emogi_core('e') WHERE vertex = 5000000000;
--- What EXPLAIN says.
+-- EXPLAIN.
 SET emogi.engine = cpu;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM emogi_triangles('e') WHERE vertex = 904;
 EXPLAIN (VERBOSE, COSTS OFF) SELECT * FROM emogi_triangles('e') WHERE triangles > 0;
@@ -147,7 +149,7 @@ INSERT INTO w SELECT 12 + i % 3, CASE i % 4 WHEN 0 THEN -i ELSE 7 * i % 80 END, 
 SELECT degrees('out'), degrees('in'), degrees('both');
 ROLLBACK;
 
--- All functions, on the graph, and after changes on the graph with these beside it.
+-- All functions, on the graph, and after changes on the graph with an overlay.
 SELECT wrong, local > 150 FROM compare('e', '%s', 20);
 INSERT INTO e VALUES (901, 903), (1000, 901), (1000, 1001), (5, 5), (-3, 2);
 SELECT * FROM emogi_articulation_points('e') WHERE vertex IN (901, 1000, 903) ORDER BY 1;
@@ -160,7 +162,7 @@ SELECT wrong, local > 30 FROM compare('e', '%s', 4);
 DELETE FROM e WHERE 905 IN (src, dst);
 SELECT * FROM emogi_core('e') WHERE vertex IN (905, 906, 901) ORDER BY 1;
 SELECT last();
--- In the transaction that makes them.
+-- In the transaction that makes the changes.
 BEGIN;
 INSERT INTO e SELECT floor(random() * 400)::int, floor(random() * 400)::int FROM generate_series(1, 40);
 INSERT INTO e SELECT 910 + i % 3, 910 + (i + 1) % 3 FROM generate_series(0, 2) i;
@@ -178,7 +180,8 @@ SELECT * FROM emogi_triangles_text('t') WHERE vertex IN ('w', 'v903', 'a') ORDER
 SELECT last();
 SELECT wrong, local > 30 FROM compare('t', 'v%s', 4, '_text');
 
--- A graph of one direction does not have the components of a vertex; one that was empty has them in what was added.
+-- A graph of one direction has no complete components; one that was empty has those of the inserted
+-- edges.
 CREATE TABLE one AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 9) i WHERE i <> 5;
 SELECT count(*) FROM emogi_bfs('one', 1);
 SELECT * FROM emogi_cc('one') WHERE vertex = 8;
@@ -194,7 +197,7 @@ SELECT last();
 SELECT * FROM emogi_scc('nothing') WHERE vertex = 3;
 SELECT * FROM emogi_lcc('nothing', 'out') WHERE vertex IN (1, 2) ORDER BY 1;
 
--- Recursive queries say the same.
+-- Comparison with recursive queries.
 CREATE VIEW both_ways AS SELECT src AS a, dst AS b FROM e WHERE src <> dst UNION SELECT dst, src FROM e WHERE src <> dst;
 CREATE FUNCTION triangles_of(v int) RETURNS bigint LANGUAGE sql AS
   $$ SELECT count(*) FROM both_ways x JOIN both_ways y ON y.a = x.b JOIN both_ways z ON z.a = y.b AND z.b = v WHERE x.a = v AND x.b < y.b $$;
@@ -226,7 +229,8 @@ SELECT * FROM disagree();
 INSERT INTO e VALUES (409, 13), (21, 409), (13, 401);
 SELECT * FROM disagree();
 
--- A component that is too large is left to the engine; triangles and parts of its vertices are not. The vertices lie on a ring with chords.
+-- A component that is too large is left to the engine, but not triangles and parts of its vertices.
+-- The vertices lie on a cycle with chords.
 CREATE TABLE ring AS SELECT i AS src, (i + d) % 60000 AS dst FROM generate_series(0, 59999) i, (VALUES (1), (2)) v(d);
 INSERT INTO ring SELECT 0, 100000 + i FROM generate_series(1, 30000) i;
 INSERT INTO ring VALUES (30000, 30001), (100001, 100002);
@@ -237,20 +241,20 @@ SELECT * FROM emogi_triangles('ring') WHERE vertex IN (30000, 30007) ORDER BY 1;
 SELECT last();
 SELECT * FROM emogi_articulation_points('ring') WHERE vertex IN (30000, 30007);
 SELECT last();
--- Its hub has many neighbors, which are looked up; it and they are close to each other.
+-- Its hub has many neighbors, which are looked up; they are close to each other.
 SELECT * FROM emogi_triangles('ring') WHERE vertex IN (1, 59999, 100001) ORDER BY 1;
 SELECT last();
 SELECT * FROM emogi_triangles('ring') WHERE vertex = 0;
 SELECT last();
 SELECT * FROM emogi_articulation_points('ring') WHERE vertex = 0;
 SELECT last();
--- A change beside the graph.
+-- A change in the overlay.
 INSERT INTO ring VALUES (0, 40000), (200000, 0);
 SELECT * FROM emogi_triangles('ring') WHERE vertex IN (1, 59999, 100001, 40000, 200000) ORDER BY 1;
 SELECT last();
 SELECT * FROM emogi_core('ring') WHERE vertex = 30000;
 SELECT last();
--- A join looks vertices up in all rows.
+-- A join searches vertices in all rows.
 SELECT x, triangles FROM generate_series(1, 3) x, LATERAL (SELECT * FROM emogi_triangles('ring') WHERE vertex = x) q ORDER BY 1;
 SELECT last();
 

@@ -1,5 +1,5 @@
--- Searches that reach little are made by the backend, on an older graph with the changes beside it where the table has changed; one that
--- reaches more by the engine. Answers are the same.
+-- Small searches run in the backend, on an older graph with an overlay if the table has changed;
+-- larger ones in the engine. Answers are the same.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -10,7 +10,8 @@ SET emogi.incremental_min_size = 0;
 \pset format unaligned
 \pset tuples_only on
 
--- A long chain with a hub at 5000 that leads to 70,000 others: what lies beyond the hub is not near.
+-- A long chain with a hub at 5000 that leads to 70,000 others: vertices beyond the hub are not
+-- local.
 CREATE TABLE edges (src bigint, dst bigint, weight float8);
 INSERT INTO edges SELECT i, i + 1, 1 + i % 3 FROM generate_series(1, 20000) i;
 INSERT INTO edges VALUES (-1000, -1001, 1);
@@ -39,7 +40,8 @@ SELECT count(*) FROM emogi_bfs('edges', 1, max_depth => 3);
 SELECT last();
 SET emogi.enable_scan = on;
 
--- The table changes: vertices that are new, in front, between and behind; one that is gone; a weight; parallel edges.
+-- Changes of the table: new vertices before, between and after others; a deleted one; a weight;
+-- parallel edges.
 INSERT INTO edges VALUES (1, -5, 1), (-5, 999999, 1), (999999, 3, 1), (2, 3, 1);
 UPDATE edges SET weight = 0.25 WHERE src = 2 AND weight = 3;
 DELETE FROM edges WHERE src = 20000;
@@ -54,19 +56,19 @@ SELECT last();
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 3, max_depth => 2, direction => 'in');
 SELECT last();
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 999999, max_depth => 1, direction => 'both');
--- 0.25 fits into no type of the whole numbers: distances are of a new graph.
+-- 0.25 does not fit into an integer type: distances are computed on a new graph.
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('edges', 1, max_distance => 2);
 SELECT last();
 INSERT INTO edges VALUES (1, 2, 0.5);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('edges', 1, max_distance => 2);
 SELECT last();
--- One that reaches more has the graph made.
+-- A larger search refreshes the graph.
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT last();
 SELECT count(*) FROM emogi_bfs('edges', 1, max_depth => 3);
 SELECT last();
 
--- One's own changes, and taking them back.
+-- Own changes, and their rollback.
 BEGIN;
 DELETE FROM edges WHERE src = 1;
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1, max_depth => 3);
@@ -80,7 +82,8 @@ ROLLBACK;
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1, max_depth => 1);
 SELECT last();
 
--- Whether a vertex that has lost its last edge out is still there needs the lists of the other direction, or a new graph.
+-- Whether a vertex that has lost its last outgoing edge still exists is known only with lists of
+-- the other direction, or a new graph.
 INSERT INTO edges VALUES (500001, 500002, 1), (500003, 500002, 1);
 SELECT count(*) FROM emogi_bfs('edges', 500001);
 SELECT count(*) FROM emogi_cc('edges');
@@ -96,7 +99,7 @@ SELECT count(*) FROM emogi_shortest_path('edges', 600000, 600002);
 SELECT last();
 RESET emogi.notice_missing_source;
 
--- Too many changes, and all of them: no patch.
+-- Too many changes, and all of them: no overlay.
 INSERT INTO edges SELECT 700000 + i, 700001 + i, 1 FROM generate_series(1, 1100) i;
 SELECT count(*) FROM emogi_bfs('edges', 700001, max_depth => 2);
 SELECT last();
@@ -105,7 +108,7 @@ DELETE FROM edges;
 SELECT count(*) FROM emogi_bfs('edges', 1);
 ROLLBACK;
 
--- Calls that go on finding the same changes have the graph made in the end.
+-- Calls that repeatedly find the same changes eventually refresh the graph.
 INSERT INTO edges VALUES (1, 2, 1);
 DO $$
 DECLARE
@@ -120,7 +123,8 @@ BEGIN
   ASSERT array_position(seen, 'merged by backend') BETWEEN 10 AND 25, seen;
 END $$;
 
--- A table that is asked of only by those who have just changed it: what others see is cached for all, in each direction that is wanted.
+-- A table called only by sessions that have just changed it: the part visible to others is cached
+-- for all, in each requested direction.
 CREATE TABLE tried AS SELECT i AS src, i * 7 % 20000 AS dst FROM generate_series(1, 20000) i;
 BEGIN;
 INSERT INTO tried VALUES (1, -1), (-1, -2);
@@ -148,7 +152,8 @@ COMMIT;
 SELECT ok FROM emogi_check('tried');
 SELECT count(*) FROM emogi_bfs('tried', -1, direction => 'in');
 
--- One's own changes are too many to follow: a build for the call after one for others. Rows with a NULL end count once.
+-- Too many own changes to track: a build for the call after one for others. Rows with a NULL
+-- endpoint are counted once.
 CREATE TABLE halved AS SELECT i AS src, i * 7 % 200000 AS dst FROM generate_series(1, 200000) i;
 INSERT INTO halved VALUES (NULL, 1), (1, NULL);
 BEGIN;
@@ -157,10 +162,10 @@ SELECT ok, cache, edges FROM emogi_check('halved');
 ROLLBACK;
 SELECT ok, cache, edges FROM emogi_check('halved');
 
--- A bound on the level bounds the cost as max_depth does: no parallel workers for it.
+-- A limit on the level limits the cost as max_depth does: no parallel workers.
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('edges', 1) WHERE level <= 1;
 
--- Whatever is asked, answers are those of the server's own search.
+-- In all cases, answers are those of the server's own search.
 CREATE TABLE net (src int, dst int);
 INSERT INTO net SELECT (hashint4(i) & 1023), (hashint4(i + 7777) & 1023) FROM generate_series(1, 3000) i;
 CREATE FUNCTION hops(source int, depth int) RETURNS text LANGUAGE sql STABLE AS $$

@@ -16,3 +16,13 @@ SELECT vertex FROM emogi_topological_order('needed') ORDER BY position;
 
 DELETE FROM needed WHERE src = 5;
 SELECT * FROM emogi_longest_path('needed');
+
+CREATE TABLE bom (part text, component text, quantity int);
+INSERT INTO bom VALUES ('bicycle', 'wheel', 2), ('bicycle', 'frame', 1), ('bicycle', 'screw', 2),
+  ('wheel', 'hub', 1), ('wheel', 'spoke', 32), ('hub', 'screw', 4), ('frame', 'screw', 6);
+SELECT * FROM emogi_rollup('bom(part, component, quantity)', 'bicycle');
+
+SELECT * FROM emogi_rollup('bom(part, component, quantity)', 'screw', direction => 'in');
+
+INSERT INTO bom VALUES ('screw', 'wheel', 1);
+SELECT * FROM emogi_rollup('bom(part, component, quantity)', 'bicycle');

@@ -26,6 +26,9 @@ GROUP BY path_id ORDER BY path_id;
 SELECT cycle_id, array_agg(vertex ORDER BY seq) AS cycle, max(distance) AS distance
 FROM emogi_cycles('link', 3, direction => 'both') GROUP BY cycle_id ORDER BY cycle_id;
 
+SELECT path_id, array_agg(vertex ORDER BY seq) AS path, max(distance) AS distance
+FROM emogi_simple_paths('link', 1, 4) GROUP BY path_id ORDER BY path_id;
+
 SELECT * FROM emogi_distance_matrix('link', ARRAY[1, 3], ARRAY[1, 4, 5]);
 
 SELECT * FROM emogi_reachable('link', 'VALUES (1, 5), (5, 1), (1, 8), (7, 8)') ORDER BY source, target;

@@ -1,11 +1,12 @@
--- emogi.papers_mapping, emogi.placement, emogi.papers_prefetch and emogi.papers_asynchronous: no choice of them changes an answer, whatever the engine.
+-- emogi.papers_mapping, emogi.placement, emogi.papers_prefetch and emogi.papers_asynchronous: no
+-- value changes an answer, with any engine.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
 CREATE SCHEMA test_mappings;
 SET search_path = test_mappings, public;
 SET emogi.enable_scan = on;
-SET emogi.enable_local_search = off;	-- the engines are to be asked
+SET emogi.enable_local_search = off;	-- use the engines
 
 -- The settings.
 SELECT name, vartype, context, boot_val FROM pg_settings WHERE name IN ('emogi.papers_mapping', 'emogi.placement', 'emogi.papers_prefetch', 'emogi.papers_asynchronous') ORDER BY name COLLATE "C";
@@ -18,7 +19,8 @@ SET emogi.papers_mapping = 'Degree_Cut';
 SHOW emogi.papers_mapping;
 RESET emogi.papers_mapping;
 
--- A random graph: lists of all lengths up to a hub's, loops, parallel edges, small components; weights of one byte, of four, and of eight.
+-- A random graph: lists of all lengths up to a hub's, loops, parallel edges, small components;
+-- weights of one, four, and eight bytes.
 CREATE FUNCTION pick(i bigint, seed bigint, n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
   'SELECT (hashint8extended(i, seed) & 9223372036854775807) % n';
 CREATE TABLE edges AS
@@ -50,7 +52,7 @@ INSERT INTO calls VALUES
   ('neural', false, $$SELECT vertex, value, 0 FROM emogi_neural('edges', 'TABLE starts', 30, 0)$$),
   ('shortest path', true, $$SELECT vertex, seq, distance FROM emogi_shortest_path('edges', 1, 23)$$);
 
--- What the CPU answers, which knows no mapping.
+-- Answers of the CPU, which ignores mappings.
 CREATE TABLE answers (name text, vertex bigint, a float8, b float8, PRIMARY KEY (name, vertex));
 DO $$
 DECLARE
@@ -63,7 +65,7 @@ BEGIN
 END $$;
 SELECT name, count(*) AS rows, count(DISTINCT a) > 1 AS telling FROM answers GROUP BY name ORDER BY name COLLATE "C";
 
--- From here on a GPU computes, if there is one and the tests were not told otherwise.
+-- From here on a GPU is used, if there is one and the tests were not configured otherwise.
 CREATE FUNCTION has_gpu() RETURNS bool LANGUAGE sql AS $$ SELECT bool_or(engine = 'cuda' AND state = 'ready') FROM emogi_devices $$;
 DO $$ BEGIN
   IF current_setting('emogi.engine') = 'auto' AND has_gpu() THEN
@@ -74,7 +76,7 @@ CREATE FUNCTION choose(mapping text, placement text, flags text) RETURNS void LA
   $$ SELECT set_config('emogi.papers_mapping', mapping, false), set_config('emogi.placement', placement, false),
             set_config('emogi.papers_prefetch', flags, false), set_config('emogi.papers_asynchronous', flags, false) $$;
 
--- Count the rows of a call that are not as they should be: of sums, those that are off by 1e-9 of the largest.
+-- Count the wrong rows of a call: for sums, those that differ by 1e-9 of the maximum.
 CREATE FUNCTION wrong_rows(c calls) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   slack float8 := CASE WHEN c.exact THEN 0 ELSE (SELECT 1e-9 * max(abs(a)) FROM answers WHERE name = c.name) END;
@@ -84,18 +86,19 @@ BEGIN
     FROM (%s) x(vertex, a, b) FULL JOIN (SELECT * FROM answers WHERE name = $1) y USING (vertex)', c.query) INTO wrong USING c.name, slack;
   RETURN wrong;
 END $$;
--- It does find what is wrong: a row more, a row less, another value.
+-- It detects errors: a row more, a row less, another value.
 SELECT wrong_rows(ROW('cc', true, $$SELECT vertex, component + (vertex = 1)::int, 0 FROM emogi_cc('edges') WHERE vertex <> 2 UNION ALL SELECT -1, 0, 0$$)::calls) AS exact,
        wrong_rows(ROW('pagerank', false, $$SELECT vertex, rank + 1e-8 * (vertex = 1)::int, 0 FROM emogi_pagerank('edges', 0.9, 30, 0) WHERE vertex <> 2$$)::calls) AS sums;
 
--- What emogi_runs should tell of a run: of one on a GPU the mapping asked for, and a placement that goes with the one asked for; of others neither.
+-- Expected values of emogi_runs: for a run on a GPU the requested mapping, and a placement
+-- compatible with the requested one; for others neither.
 CREATE FUNCTION is_told(r emogi_runs, mapping text, placement text) RETURNS bool LANGUAGE sql AS $$
   SELECT CASE WHEN r.engine = 'cpu' THEN r.mapping IS NULL AND r.placement IS NULL
               ELSE r.engine = 'cuda' AND r.mapping = $2 AND CASE WHEN $2 IN ('shards', 'windows') THEN r.placement = 'device'
                 WHEN $3 IN ('device', 'managed', 'staged') THEN r.placement = $3
                 ELSE r.placement IN ('host', 'device', 'hybrid', 'peer') END END
 $$;
--- All calls with every mapping and every placement, but for the one pair that cannot be.
+-- All calls with every mapping and every placement, except the one unsupported pair.
 CREATE TABLE outcomes (mapping text, placement text, flags text, name text, wrong bigint, told bool);
 CREATE PROCEDURE try(mapping text, placement text, flags text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -139,7 +142,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- EXPLAIN ANALYZE has the mapping when a GPU ran with another than auto.
+-- EXPLAIN ANALYZE shows the mapping if a GPU used another than auto.
 CREATE FUNCTION explained(asked text, options text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   plan json;
@@ -153,7 +156,7 @@ BEGIN
 END $$;
 SELECT asked, explained(asked, 'ANALYZE, TIMING OFF'), explained(asked, 'COSTS OFF') AS without FROM unnest(ARRAY['auto', 'aligned', 'windows']) asked;
 
--- Short lists cut out of staged ones: a GPU refuses that and says what to change; the CPU does not care.
+-- Degree cut of staged lists: a GPU rejects that with a hint; the CPU ignores it.
 SELECT choose('degree_cut', 'staged', 'off');
 CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -169,7 +172,7 @@ END $$;
 SELECT name FROM calls WHERE exact AND name NOT IN ('bfs of many', 'shortest path')
    AND outcome(query) <> CASE current_setting('emogi.engine') WHEN 'cuda' THEN 'refused' ELSE 'answered' END;
 
--- With emogi.engine = auto the CPU answers, and emogi_runs says why.
+-- With emogi.engine = auto the CPU answers, and emogi_runs shows the reason.
 SET emogi.engine = auto;
 SELECT count(*), sum(level) FROM emogi_bfs('SELECT i % 1024, i FROM generate_series(1, 1048576) i', 1);
 SELECT engine, mapping, placement, reason LIKE CASE WHEN has_gpu() THEN 'the GPU refused: _%' ELSE 'there is no GPU: _%' END AS why

@@ -1,4 +1,5 @@
--- Maximum flow and minimum cut: a flow is within the capacities and conserved, no path avoids the cut, and both have the same value.
+-- Maximum flow and minimum cut: a flow respects the capacities and is conserved, no path avoids the
+-- cut, and both have the same value.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -9,14 +10,14 @@ SET search_path = test_max_flow, public;
 \pset null (null)
 
 CREATE TABLE pipes (id int, src int, dst int, capacity float8, back float8);
--- What the edges are in a direction: an arc each way that a row is an edge.
+-- The arcs of the edges in a direction: one for each direction in which a row is an edge.
 CREATE FUNCTION arcs(way text, has_back boolean) RETURNS TABLE (id int, u int, v int, capacity float8) LANGUAGE sql AS $$
   WITH each AS (SELECT p.id, p.src, p.dst, p.capacity FROM pipes p WHERE NOT has_back OR p.capacity >= 0
                 UNION ALL SELECT p.id, p.dst, p.src, p.back FROM pipes p WHERE has_back AND p.back >= 0)
   SELECT e.id, e.src, e.dst, e.capacity FROM each e WHERE way <> 'in'
   UNION ALL SELECT e.id, e.dst, e.src, e.capacity FROM each e WHERE way = 'in' OR (way = 'both' AND e.src <> e.dst) $$;
 
--- Get what is wrong with the answers from s to t; NULL = nothing.
+-- Get the errors in the answers from s to t; NULL = none.
 CREATE FUNCTION wrong(s int[], t int[], way text, has_back boolean, tolerance float8) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   graph CONSTANT text := CASE WHEN has_back THEN 'pipes(src, dst, capacity, back, id)' ELSE 'pipes(src, dst, capacity, id)' END;
@@ -32,7 +33,7 @@ BEGIN
   SELECT count(*) INTO n FROM f LEFT JOIN a ON a.id = f.edge AND a.u = f.src AND a.v = f.dst AND abs(a.capacity - f.flow - f.residual) <= tolerance WHERE a.id IS NULL OR NOT f.flow <= a.capacity;
   IF n > 0 THEN RETURN n || ' edges do not exist'; END IF;
   SELECT count(*) - count(DISTINCT (src, dst, edge)) INTO n FROM f;
-  -- a row with a capacity each way is two edges each way
+  -- a row with a capacity in each direction is two edges in each direction
   IF n > 0 AND NOT (way = 'both' AND has_back) THEN RETURN n || ' edges are repeated'; END IF;
   SELECT max(abs(b)) INTO x FROM (SELECT sum(d) AS b FROM (SELECT src AS v, -flow AS d FROM f UNION ALL SELECT dst, flow FROM f) e WHERE v <> ALL (s) AND v <> ALL (t) GROUP BY v) g;
   IF x > tolerance THEN RETURN 'flow is not conserved: ' || x; END IF;
@@ -50,7 +51,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Random graphs: few to many vertices, parallel edges and loops, whole capacities, eighths and any, capacities of 0, one end or several.
+-- Random graphs: few to many vertices, parallel edges and loops, integer capacities, multiples of
+-- 1/8 and arbitrary ones, capacities of 0, one terminal or several.
 CREATE PROCEDURE compare(kinds int[]) LANGUAGE plpgsql AS $$
 DECLARE
   found text;
@@ -77,7 +79,7 @@ BEGIN
 END $$;
 CALL compare('{0,1,2}');
 
--- A flow and a cut, in all forms; parallel edges have names of their own.
+-- A flow and a cut, in all forms; parallel edges have their own ids.
 TRUNCATE pipes;
 INSERT INTO pipes VALUES (1, 1, 2, 10, 1), (2, 1, 3, 5, 0), (3, 2, 4, 4, 2), (4, 2, 3, 15, -1), (5, 3, 4, 10, 3), (6, 2, 4, 3, -1), (7, 4, 4, 9, 9), (8, 4, 5, 0, 0);
 SELECT emogi_max_flow('pipes(src, dst, capacity)', 1, 4), emogi_max_flow('pipes(src, dst, capacity)', 4, 1), emogi_max_flow('pipes(src, dst, capacity, back, id)', 4, 1);
@@ -94,13 +96,13 @@ SELECT count(*) FROM emogi_min_cut('pipes(src, dst, capacity)', NULL, 4);
 SELECT edge, capacity FROM emogi_min_cut('SELECT ''e'' || id AS id, ''v'' || src AS src, ''v'' || dst AS dst, capacity AS weight FROM pipes', 'v1', 'v4') ORDER BY edge COLLATE "C";
 SELECT * FROM emogi_max_flow_edges('pipes((src, src), (dst, dst), capacity, id)', '(1,1)', '(4,4)') ORDER BY edge::int;
 
--- Scans: conditions, sums, joins; names that are not used are not looked up.
+-- Scans: conditions, sums, joins; unused ids are not looked up.
 SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_max_flow('pipes(src, dst, capacity)', 1, 4);
 EXPLAIN (COSTS OFF) SELECT src, dst, flow FROM emogi_max_flow_edges('pipes(src, dst, capacity)', 1, 4) WHERE src = 2 AND flow > 3;
 RESET emogi.engine;
 SELECT emogi_max_flow('VALUES (1, 2, 1e308::float8), (1, 2, 1e308), (2, 3, 1e308), (2, 3, 1e308)', 1, 3);
--- edges between sources do not make the unit larger
+-- edges between sources do not increase the unit
 SELECT emogi_max_flow('VALUES (1, 1, 1e25::float8), (1, 2, 1)', 1, 2), emogi_max_flow('VALUES (1, 3, 1e25::float8), (3, 2, 1), (1, 2, 1)', ARRAY[1, 3], ARRAY[2]);
 SELECT src, dst, flow FROM emogi_max_flow_edges('pipes(src, dst, capacity)', 1, 4) WHERE src = 2 AND flow > 3;
 SELECT count(*), sum(flow), min(residual) FROM emogi_max_flow_edges('pipes(src, dst, capacity)', 1, 4);
@@ -108,7 +110,7 @@ SELECT f.edge, p.capacity FROM emogi_max_flow_edges('pipes(src, dst, capacity, i
 SELECT t, emogi_max_flow('pipes(src, dst, capacity)', 1, t) FROM generate_series(2, 5) t ORDER BY t;
 SELECT t, c.* FROM generate_series(2, 4) t, LATERAL emogi_min_cut('pipes(src, dst, capacity, id)', 1, t) c ORDER BY t, edge;
 
--- Changes of the own transaction, and after it.
+-- Own changes, and after the end of the transaction.
 BEGIN;
 UPDATE pipes SET capacity = 2 WHERE id = 2;
 SELECT emogi_max_flow('pipes(src, dst, capacity)', 1, 4);
@@ -116,12 +118,13 @@ ROLLBACK;
 DELETE FROM pipes WHERE id = 6;
 SELECT emogi_max_flow('pipes(src, dst, capacity)', 1, 4);
 
--- Whole capacities are exact, fractions down to a unit, and large ones do not overflow.
+-- Integer capacities are exact, fractions down to a unit, and large ones do not overflow.
 SELECT emogi_max_flow('SELECT * FROM (VALUES (1, 2, 9007199254740991), (2, 3, 9007199254740990), (1, 3, 1)) v(a, b, c)', 1, 3);
 SELECT emogi_max_flow('SELECT * FROM (VALUES (1, 2, 0.1), (2, 3, 0.3), (1, 3, 0.2)) v(a, b, c)', 1, 3);
 SELECT * FROM emogi_max_flow_edges('SELECT * FROM (VALUES (1, 2, 1e308), (2, 3, 1.5e308), (1, 3, 1.5e308), (4, 1, 1e-300)) v(a, b, c)', 1, 3);
 SELECT emogi_max_flow('SELECT * FROM (VALUES (1, 2, 1e-310), (2, 3, 1e308), (2, 1, 1)) v(a, b, c)', 1, 3);
--- Huge capacities, which stand for unlimited ones, do not make the unit larger: at sources, at targets, at both, between targets, and inside.
+-- Huge capacities, which represent unlimited ones, do not increase the unit: at sources, at
+-- targets, at both, between targets, and inside.
 SELECT u, emogi_max_flow(format('VALUES (0, 1, %1$s::float8), (0, 2, %1$s), (0, 3, %1$s), (1, 9, 0.25), (2, 9, 0.1), (3, 9, 0.01)', u), 0, 9) AS sources,
     emogi_max_flow(format('VALUES (1, 9, %1$s::float8), (2, 9, %1$s), (3, 9, %1$s), (0, 1, 0.25), (0, 2, 0.1), (0, 3, 0.01)', u), 0, 9) AS targets,
     emogi_max_flow(format('VALUES (0, 1, %1$s::float8), (0, 2, %1$s), (0, 3, %1$s), (1, 4, 0.25), (2, 5, 0.1), (3, 6, 0.01), (4, 9, %1$s), (5, 9, %1$s), (6, 9, %1$s)', u), 0, 9) AS both,
@@ -145,10 +148,10 @@ SELECT count(*) FROM (SELECT * FROM emogi_max_flow_edges('grid', 0, 9999, 'both'
 SELECT count(*) FROM (SELECT * FROM first EXCEPT ALL SELECT * FROM emogi_max_flow_edges('grid', 0, 9999, 'both')) d;
 SELECT max(abs(b)) FROM (SELECT sum(d) AS b FROM (SELECT src AS v, -flow AS d FROM first UNION ALL SELECT dst, flow FROM first) e WHERE v NOT IN (0, 9999) GROUP BY v) g;
 
--- What is not an answer.
+-- Invalid requests.
 SELECT emogi_max_flow('pipes(src, dst, capacity)', 3, 3);
 SELECT * FROM emogi_min_cut('pipes(src, dst, capacity)', ARRAY[1, 2], ARRAY[4, 2]);
--- A source that is a target is an error whether or not the graph has it.
+-- A source that is also a target is an error whether or not it is in the graph.
 SELECT emogi_max_flow('pipes(src, dst, capacity)', 77, 77);
 SELECT emogi_max_flow('pipes(src, dst, capacity)', ARRAY[77, 1, NULL], ARRAY[4, NULL, 77]);
 SELECT emogi_max_flow('SELECT 1, 2 WHERE false', 5, 5);

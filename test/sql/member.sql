@@ -1,4 +1,5 @@
--- Joins with a call's rows by `vertex`: the answers of lookups in the result of one run are those of PostgreSQL's own joins.
+-- Joins with a call's rows on `vertex`: lookups in the result of one run give the same answers as
+-- PostgreSQL's own joins.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_member;
@@ -12,7 +13,8 @@ SET jit = off;
 \pset tuples_only on
 \pset null (null)
 
--- A web, a chain of negative keys, a star, keys beyond 2^32; the same by uuid and text; outer rows with duplicates, NULLs and strangers.
+-- A random graph, a chain of negative keys, a star, keys beyond 2^32; the same with uuid and text;
+-- outer rows with duplicates, NULLs and non-vertices.
 CREATE TABLE e AS
   SELECT (g * 7919 % 200)::bigint AS src, (g * 104729 % 197)::bigint AS dst, (1 + g % 13) / 4.0::float8 AS weight FROM generate_series(1, 300) g
   UNION ALL SELECT -g, -g - 1, 1 FROM generate_series(1, 30) g
@@ -31,8 +33,8 @@ UPDATE o SET u = md5(x::text)::uuid, t = 'v' || x;
 CREATE TABLE empty (x bigint);
 ANALYZE;
 
--- ways(): is a join made by lookups where it may be, and are its rows the same from other joins, and from PostgreSQL's function scan? An error
--- counts as an answer.
+-- ways(): does a join use lookups if possible, and are its rows the same with other joins, and with
+-- PostgreSQL's function scan? An error counts as an answer.
 CREATE FUNCTION ways(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   settings text[] := '{"on on", "off on", "off off"}';
@@ -82,7 +84,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT b.vertex FROM emogi_bfs(''e'', 1) b WHERE NOT EXISTS (SELECT FROM o WHERE o.x = b.vertex)',
   'SELECT o.id FROM o NATURAL JOIN (SELECT vertex AS x FROM emogi_bfs(''e'', 1)) b']) q;
 
--- What else is compared: columns of both sides, sub-selects, functions that change, several lookups.
+-- Other comparisons: columns of both sides, subqueries, volatile functions, several lookups.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT o.id FROM o WHERE EXISTS (SELECT FROM emogi_bfs(''e'', 1) b WHERE b.vertex = o.x AND b.level < o.k)',
   'SELECT o.id FROM o WHERE NOT EXISTS (SELECT FROM emogi_bfs(''e'', 1) b WHERE b.vertex = o.x AND b.level < o.k)',
@@ -130,7 +132,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT o.id, b.value FROM o LEFT JOIN emogi_heat(''e'', ''SELECT vertex, vertex % 7 FROM emogi_cc(''''e'''')'', max_iterations => 2) b ON b.vertex = o.x',
   'SELECT o.id, p.* FROM o JOIN emogi_shortest_path(''e'', 1, 64) p ON p.vertex = o.x']) q;
 
--- Keys of other types, and values of other types that are compared with them.
+-- Keys of other types, and comparisons with values of other types.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs(''e'', 1) b WHERE b.vertex = o.n)',
   'SELECT id FROM o WHERE NOT EXISTS (SELECT FROM emogi_bfs(''e'', 1) b WHERE b.vertex = o.m)',
@@ -150,7 +152,8 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs(''u'', md5(''1'')::uuid::text) b WHERE b.vertex = o.u::text)',
   'SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs(''SELECT src, dst FROM s'', ''v1'') b WHERE b.vertex = o.t)']) q;
 
--- Keys that are equal though they are other text, where the server has such collations: what is found is compared again.
+-- Keys that are equal but have different text, if the server has such collations: matches are
+-- compared again.
 DO $$
 DECLARE
   query text;
@@ -170,7 +173,7 @@ BEGIN
 EXCEPTION WHEN feature_not_supported THEN NULL;
 END $$;
 
--- Nothing to look up, or nothing that looks up; what is not there.
+-- No rows to look up, or none that look up; missing objects.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs(''none'', 1) b WHERE b.vertex = o.x)',
   'SELECT id FROM o WHERE NOT EXISTS (SELECT FROM emogi_bfs(''none'', 1) b WHERE b.vertex = o.x)',
@@ -186,7 +189,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs(''e'', 1, -3) b WHERE b.vertex = o.x)',
   'SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs(''u'', 1) b WHERE b.vertex = o.x)']) q;
 
--- Parameters from around it: a run for each value, or one for all.
+-- Parameters from outside: a run for each value, or one for all.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT s, (SELECT count(*) FROM o JOIN emogi_bfs(''e'', s) b ON b.vertex = o.x) FROM generate_series(1, 9) s',
   'SELECT s, (SELECT count(*) FROM o JOIN emogi_bfs(''e'', 1) b ON b.vertex = o.x WHERE o.k = s) FROM generate_series(1, 9) s',
@@ -217,7 +220,7 @@ SET enable_mergejoin = off;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT o.id, b.level FROM o LEFT JOIN emogi_bfs('s', 'v1') b ON b.vertex = o.t;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
--- what came of it: one run, and none where there is no outer row
+-- statistics: one run, and none without outer rows
 CREATE FUNCTION analyzed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -234,7 +237,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 1, 
 RESET emogi.enable_join_lookup;
 \pset tuples_only on
 
--- The order of the outer rows stays.
+-- The order of the outer rows is preserved.
 CREATE INDEX o_id ON o (id);
 SET enable_seqscan = off;
 SET enable_sort = off;
@@ -244,7 +247,7 @@ RESET enable_seqscan;
 RESET enable_sort;
 DROP INDEX o_id;
 
--- Prepared statements, planned for values and for all of them.
+-- Prepared statements, with custom and generic plans.
 PREPARE reached(bigint, int) AS SELECT count(*), sum(o.id) FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', $1, $2) b WHERE b.vertex = o.x);
 PREPARE named(text, text) AS SELECT count(*), sum(o.id) FROM o JOIN emogi_bfs($1, $2) b ON b.vertex = o.t;
 SET plan_cache_mode = force_custom_plan;
@@ -257,7 +260,7 @@ EXECUTE reached(-3, 5);
 EXECUTE reached(NULL, NULL);
 EXECUTE named('s', 'v1');
 EXECUTE named('u', md5('1'));
--- a plan whose text key changes its type under it is made anew
+-- a plan whose text key changes its type is rebuilt
 PREPARE texts AS SELECT count(*), sum(o.id) FROM o JOIN emogi_bfs('k', 'v1') b ON b.vertex = o.t;
 CREATE TABLE k AS SELECT * FROM s;
 EXECUTE texts;
@@ -268,7 +271,7 @@ CREATE TABLE k AS SELECT src::char(9) AS src, dst::char(9) AS dst FROM s;
 EXECUTE texts;
 RESET plan_cache_mode;
 
--- Cursors, to and fro; a table that is written meanwhile.
+-- Cursors, back and forth; a table written meanwhile.
 BEGIN;
 DECLARE forward CURSOR FOR SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 1) b WHERE b.vertex = o.x) ORDER BY id;
 DECLARE back SCROLL CURSOR FOR SELECT id, b.level FROM o JOIN emogi_bfs('e', 1) b ON b.vertex = o.x WHERE o.id < 30;
@@ -294,7 +297,7 @@ COMMIT;
 FETCH 2 FROM held;
 CLOSE held;
 
--- Views, also one with a security barrier; a row that it hides is not told of.
+-- Views, also with a security barrier; a hidden row causes no notice.
 CREATE VIEW near AS SELECT o.id, o.x, b.level FROM o JOIN emogi_bfs('e', 1) b ON b.vertex = o.x;
 CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 1, 2) b WHERE b.vertex = o.x);
 CREATE FUNCTION tell(bigint) RETURNS bool LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN RAISE NOTICE 'told of %', $1; RETURN true; END $$;
@@ -304,7 +307,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT g.id, b.level FROM guarded g JOIN emogi_bfs(''e'', 2) b ON b.vertex = g.n']) q;
 SELECT id FROM guarded WHERE id < 7 AND tell(x);
 
--- Who may not execute the function is told so, whether or not there are outer rows.
+-- Without the privilege to execute the function there is an error, with or without outer rows.
 CREATE ROLE regress_emogi_member;
 GRANT USAGE ON SCHEMA test_member TO regress_emogi_member;
 GRANT SELECT ON ALL TABLES IN SCHEMA test_member TO regress_emogi_member;
@@ -319,7 +322,7 @@ SET LOCAL ROLE regress_emogi_member;
 SELECT count(*) FROM empty WHERE EXISTS (SELECT FROM emogi_bfs('e', 1) b WHERE b.vertex = empty.x);
 ROLLBACK;
 
--- What writes is left to PostgreSQL, and right; INSERT reads as SELECT does.
+-- Writing statements are left to PostgreSQL, and correct; INSERT reads like SELECT.
 CREATE TABLE w AS SELECT * FROM o;
 CREATE TABLE copied AS SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 1) b WHERE b.vertex = o.x);
 INSERT INTO copied SELECT -id FROM o WHERE NOT EXISTS (SELECT FROM emogi_bfs('e', 1) b WHERE b.vertex = o.x);
@@ -333,14 +336,14 @@ SELECT count(*), sum(id) FROM w;
 DELETE FROM w USING emogi_bfs('e', 1, 2) b WHERE b.vertex = w.x;
 SELECT count(*), sum(id) FROM w;
 SELECT count(*), sum(id) FROM (SELECT id FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 1) b WHERE b.vertex = o.x) FOR UPDATE) q;
--- the edges themselves: each statement sees what was there when it began
+-- the edges themselves: each statement sees the rows that existed at its start
 BEGIN;
 INSERT INTO e (src, dst) SELECT x, -1000 - id FROM o WHERE EXISTS (SELECT FROM emogi_bfs('e', 1) b WHERE b.vertex = o.x);
 DELETE FROM e WHERE dst < -1000 AND EXISTS (SELECT FROM emogi_bfs('e', 1, 4) b WHERE b.vertex = e.src);
 SELECT count(*) FROM e;
 ROLLBACK;
 
--- Many outer rows: a map of the keys, dense and sparse, again after another run.
+-- Many outer rows: a key map, dense and sparse, again after another run.
 CREATE TABLE many AS SELECT (g * 48271::bigint) % 6000 - 500 AS x, g FROM generate_series(1, 20000) g;
 CREATE TABLE dense AS SELECT g AS src, (g * 7) % 4000 AS dst FROM generate_series(0, 3999) g;
 CREATE TABLE sparse AS SELECT src * 1234567891011 - 4611686018427387904 AS src, dst * 1234567891011 - 4611686018427387904 AS dst FROM dense;

@@ -1,4 +1,5 @@
--- Messages that name the right form: errors of the parser, parameters compared with each other, SELECT * with a column named vertex, errors of the rows of a query.
+-- Messages that name the correct form: errors of the parser, comparisons of parameters, SELECT *
+-- with a column named vertex, errors in the rows of a query.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP SCHEMA IF EXISTS test_messages CASCADE;
@@ -9,25 +10,26 @@ SET search_path = test_messages, public;
 CREATE TABLE edges (src int, dst int, kind text, vertex int);
 INSERT INTO edges VALUES (1, 2, 'a', 11), (2, 3, 'b', 12), (3, 4, 'a', NULL);
 
--- A parameter without a type beside a number, and other statements with the same error.
+-- An untyped parameter together with a number, and other statements with the same error.
 PREPARE untyped AS SELECT emogi_query('edges WHERE kind = $1 AND src < $2', $1, 3);
 PREPARE typed (text) AS SELECT vertex FROM emogi_bfs(emogi_query('edges WHERE kind = $1 AND src < $2', $1::text, 3), 1);
 EXECUTE typed('a');
 PREPARE other AS SELECT $1;
 PREPARE other_error AS SELECT pg_typeof($1);
 
--- columns => beside a query, a relation with its columns, and a relation; and another error of names.
+-- columns => together with a query, a relation with columns, and a relation; and another error
+-- about names.
 SELECT * FROM emogi_bfs('SELECT src, dst FROM edges', 1, columns => 'src, dst');
 SELECT * FROM emogi_bfs('edges(src, dst)', 1, columns => 'src, dst');
 SELECT vertex FROM emogi_bfs('edges'::regclass, 1, columns => 'dst, src');
 SELECT 'a b'::regclass;
 
--- Parameters that are compared with each other are no names of columns; other comparisons are as they were.
+-- Parameters compared with each other are not column names; other comparisons are unchanged.
 SELECT emogi_query('SELECT src, dst FROM edges WHERE $1 = $2', 'kind', 'a');
 SELECT emogi_query('edges WHERE src > 1 AND $2<>$1', 'kind', 'a');
 SELECT emogi_query('edges WHERE $1 = kind AND $2 = src AND ($1 IS NULL OR $2 = 2)', 'a', 1);
 
--- A * that brings a column vertex of a table; one that is written, in whatever form, is meant.
+-- A * that includes a column vertex of a table; an explicit column, in any form, is intended.
 SELECT * FROM emogi_cc('SELECT * FROM edges');
 SELECT * FROM emogi_cc('SELECT e.* FROM edges e WHERE src = 1');
 SELECT * FROM emogi_cc('WITH q AS (SELECT 1) SELECT * FROM edges');
@@ -39,17 +41,18 @@ SELECT count(*) FROM emogi_cc('SELECT * FROM (SELECT src, dst, src + 20 AS verte
 SELECT count(*) FROM emogi_cc('SELECT src, dst FROM edges');
 SELECT count(*) FROM emogi_cc('edges');
 
--- An error of the rows shows the query as it was given.
+-- An error in the rows shows the query as it was given.
 SELECT * FROM emogi_pagerank('SELECT src, dst, (kind || src)::numeric AS weight FROM edges', weights => true);
 SELECT * FROM emogi_bfs('edges WHERE src = missing', 1);
 
--- The estimate for a relation with a condition counts the rows that fulfil it.
+-- The estimate for a relation with a condition counts the matching rows.
 CREATE TABLE many AS SELECT i AS src, i + 1 AS dst, i % 10 AS n FROM generate_series(1, 10000) i;
 ANALYZE many;
 SELECT edges BETWEEN 900 AND 1100 FROM emogi_estimate('many WHERE n = 4');
 SELECT edges BETWEEN 900 AND 1100 FROM emogi_estimate(emogi_query('many WHERE n = $1', 4));
 
--- What a newcomer writes: values in place of queries, arguments in the wrong place, aliases, several tables, quotes.
+-- Typical mistakes of new users: values instead of queries, arguments in the wrong position,
+-- aliases, several tables, quotes.
 SELECT * FROM emogi_pagerank('edges', start => '1');
 SELECT * FROM emogi_heat('edges', '{1,2}');
 SELECT * FROM emogi_heat('edges', '');
@@ -65,7 +68,8 @@ SELECT * FROM emogi_bfs('edges(src, dst) AS e', 1);
 SELECT * FROM emogi_bfs('nowhere e', 1);
 SELECT * FROM emogi_bfs('edges;', 1);
 SELECT * FROM emogi_bfs('''edges''', 1);
--- A condition without WHERE, with a semicolon, or with a string in double quotes; a column that is only misspelt.
+-- A condition without WHERE, with a semicolon, or with a string in double quotes; a misspelt
+-- column.
 SELECT * FROM emogi_bfs('edges kind', 1);
 SELECT * FROM emogi_bfs('edges(src, dst) kind;', 1);
 SELECT * FROM emogi_bfs('edges(src,dst) "vertex"', 1);

@@ -1,5 +1,6 @@
--- Calls whose answer depends only on edges near given vertices collect these through indexes of their table, where the graph would serve this call alone.
--- Answers are those of the whole graph and of recursive queries.
+-- Calls whose answer depends only on edges near given vertices collect these through indexes of
+-- their table, if the graph would be private. Answers are those of the whole graph and of recursive
+-- queries.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_near_tenant;
@@ -15,7 +16,7 @@ SET emogi.incremental_min_size = '1GB';
 \pset null (null)
 SELECT emogi_evict() IS NOT NULL;
 
--- How the last call got its graph.
+-- The source of the last call's graph.
 CREATE FUNCTION last() RETURNS text LANGUAGE sql VOLATILE AS
   $$ SELECT concat_ws(' ', status, cache, engine) FROM public.emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 CREATE FUNCTION last_cache() RETURNS text LANGUAGE sql VOLATILE AS
@@ -32,7 +33,8 @@ BEGIN
   EXECUTE format('SELECT string_agg(q::text, '' '' ORDER BY q::text) FROM (%s) q', query) INTO rows;
   RETURN coalesce(rows, 'none');
 END $$;
--- The rows of a query over a function, whose graph is given as %L, by index and by a graph of all edges: 'right by index', or what is wrong.
+-- The rows of a query over a function, with %L for its graph, by index and with a graph of all
+-- edges: 'right by index', or what is wrong.
 CREATE FUNCTION answer(query text, edges text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   graph text := format('%s AND %s', edges, varying());
@@ -59,7 +61,7 @@ CREATE INDEX e_src ON e (src);
 CREATE INDEX e_dst ON e (dst);
 ANALYZE e;
 
--- What each function finds, and how.
+-- Results of each function, and the method.
 CREATE FUNCTION w() RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT 'SELECT src, dst FROM e WHERE kind = ''w'' AND ' || varying() $$;
 SELECT * FROM emogi_cycles(w(), 200, 4);
 SELECT last();
@@ -80,11 +82,11 @@ SELECT source, target, seq, vertex FROM emogi_shortest_paths(w(), ARRAY[200, 204
 SELECT last();
 SELECT vertex, distance FROM emogi_sssp(w(), 200, max_distance => 1.5) ORDER BY vertex;
 SELECT last();
--- With the names of edges.
+-- With edge ids.
 SELECT vertex, edge IN (SELECT id FROM e WHERE src = vertex) FROM emogi_cycles('SELECT id, src, dst FROM e WHERE kind = ''w'' AND ' || varying(), 201, 3) WHERE edge IS NOT NULL;
 SELECT seq, p.vertex, e.src, e.dst FROM emogi_shortest_path((SELECT 'SELECT id, src, dst FROM e WHERE kind = ''w'' AND ' || varying()), 204, 202) p LEFT JOIN e ON id::text = edge::text ORDER BY seq;
 SELECT last();
--- Weights are not collected; a search without a bound by weight reads everything.
+-- Weights are not collected; a search without a limit by weight reads everything.
 SELECT * FROM emogi_shortest_path('SELECT src, dst, km FROM e WHERE kind = ''w'' AND ' || varying(), 204, 202);
 SELECT last();
 SELECT count(*) FROM emogi_cycles('SELECT src, dst, km FROM e WHERE kind = ''w'' AND ' || varying(), 200, 4);
@@ -93,7 +95,7 @@ SELECT vertex, level FROM emogi_bfs('SELECT src, dst, km FROM e WHERE kind = ''w
 SELECT last();
 SELECT count(*) > 0 FROM emogi_k_shortest_paths(w(), 204, 202, 2);
 SELECT last();
--- Vertices that are not in the graph, or have edges on one side only.
+-- Vertices that are not in the graph, or have edges in one direction only.
 SET emogi.notice_missing_source = on;
 SELECT * FROM emogi_bfs_tree(w(), 999, max_depth => 2);
 SELECT * FROM emogi_shortest_path(w(), 999, 200);
@@ -106,7 +108,7 @@ SELECT vertex, level FROM emogi_bfs_tree(w(), 204, max_depth => 3, direction => 
 SELECT * FROM emogi_degree(w(), direction => 'in') WHERE vertex IN (204, 999);
 RESET emogi.notice_missing_source;
 
--- EXPLAIN tells it.
+-- EXPLAIN.
 CREATE FUNCTION graph_of(query text, options text DEFAULT 'COSTS OFF') RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   line text;
@@ -129,9 +131,10 @@ SELECT graph_of(format('SELECT * FROM generate_series(1, 9) s, LATERAL emogi_bfs
 SELECT graph_of(format('SELECT * FROM emogi_bfs_tree(%L, 200, max_depth => 2)', w()), 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF');
 SELECT cache, vertices, edges FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 
--- The functions that were answered so.
+-- The functions answered by this method.
 CREATE TABLE answered (query int PRIMARY KEY);
--- Every function from random vertices, in all directions, under random conditions, against the graph of all edges.
+-- Every function from random vertices, in all directions, with random conditions, compared with the
+-- graph of all edges.
 CREATE FUNCTION compare(relation text, vertex text, times int, suffix text DEFAULT '', OUT wrong text, OUT by_index int) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   queries text[] := ARRAY[
@@ -191,14 +194,14 @@ BEGIN
   END LOOP;
 END $$;
 SELECT answer('SELECT * FROM emogi_degree(%L, ''both'') WHERE vertex = 1', 'SELECT src, dst FROM e WHERE kind = ''x''');
--- A loop is in an undirected list once.
+-- A loop occurs once in an undirected list.
 INSERT INTO e (src, dst, kind) VALUES (300, 300, 'v'), (300, 300, 'v'), (300, 301, 'v');
 SELECT answer('SELECT * FROM emogi_lcc(%L, ''both'') WHERE vertex = 300', 'SELECT src, dst FROM e WHERE kind = ''v''');
 SELECT cache, edges FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 OFFSET 1;
 DELETE FROM e WHERE kind = 'v';
 SELECT wrong, by_index > 300 FROM compare('SELECT src, dst FROM e WHERE %s', '%s::bigint', 390);
 SELECT count(*) FROM answered;
--- As the graph of the other direction, and with an index for each.
+-- Like the graph of the other direction, and with an index for each.
 SELECT wrong, by_index > 90 FROM compare('SELECT dst, src FROM e WHERE %s', '%s::bigint', 120);
 -- In a transaction that has changed the table, before and after a rollback to a savepoint.
 BEGIN;
@@ -213,12 +216,12 @@ SELECT wrong, by_index > 40 FROM compare('SELECT src, dst FROM e WHERE %s', '%s:
 COMMIT;
 DELETE FROM e WHERE src % 7 = 4;
 SELECT wrong, by_index > 40 FROM compare('SELECT src, dst FROM e WHERE %s', '%s::bigint', 60);
--- By a prefix of conditions, and by partial indexes.
+-- With a prefix of conditions, and with partial indexes.
 CREATE INDEX e_tenant_src ON e (tenant, src);
 CREATE INDEX e_part_dst ON e (dst) WHERE kind = 'x';
 SELECT wrong, by_index > 40 FROM compare('SELECT src, dst FROM e WHERE %s', '%s::bigint', 60);
 DROP INDEX e_tenant_src, e_part_dst;
--- Without the index of one end: cycles and paths are found from one side.
+-- Without the index on one endpoint: cycles and paths are searched from one side.
 DROP INDEX e_dst;
 SELECT * FROM answer('SELECT * FROM emogi_cycles(%L, 1, 3)', 'SELECT src, dst FROM e WHERE true');
 SELECT * FROM answer('SELECT * FROM emogi_shortest_path(%L, 1, 30)', 'SELECT src, dst FROM e WHERE true');
@@ -233,7 +236,8 @@ SELECT graph_of(format('SELECT * FROM emogi_shortest_path(%L, 200, 202)', w()));
 SELECT wrong FROM compare('SELECT src, dst FROM e WHERE %s', '%s::bigint', 120);
 CREATE INDEX e_src ON e (src);
 
--- Weights: a build refuses those that are not lengths, so they are collected if constraints or conditions exclude such weights.
+-- Weights: a build rejects those that are not lengths, so they are collected if constraints or
+-- conditions exclude such weights.
 CREATE UNLOGGED TABLE weighted AS
   SELECT src, dst, kind, at, tenant, (ARRAY[0, 0.5, 1, 1, 2, 0.1, 0.2, 0.3, 1e300, '-0'])[1 + (random() * 9)::int]::float8 AS km, (random() * 3)::int AS hops, (random() * 2)::numeric(10, 2) AS fee
   FROM e, generate_series(1, 2) WHERE src IS NOT NULL AND dst IS NOT NULL;
@@ -249,7 +253,7 @@ ALTER TABLE weighted ADD CHECK (km >= 0), ADD CHECK (hops >= 0), ADD CHECK (fee 
 SELECT near('km'), near('hops'), near('fee'), near('hops', 'hops IS NOT NULL');
 ALTER TABLE weighted ALTER km SET NOT NULL, ALTER hops SET NOT NULL, ALTER fee SET NOT NULL;
 SELECT near('km'), near('hops'), near('fee');
--- NOT NULL may be NOT VALID from 18 on.
+-- NOT NULL can be NOT VALID from 18 on.
 ALTER TABLE weighted ALTER hops DROP NOT NULL;
 DO $$ BEGIN
   IF current_setting('server_version_num')::int >= 180000 THEN
@@ -272,18 +276,18 @@ SELECT wrong, by_index > 60 FROM compare('SELECT src, dst, hops FROM weighted WH
 SELECT wrong, by_index > 60 FROM compare('SELECT dst, src, fee FROM weighted WHERE %s', '%s::bigint', 120);
 DROP INDEX weighted_dst;
 SELECT wrong FROM compare('SELECT src, dst, km FROM weighted WHERE %s', '%s::bigint', 120);
--- Distances are summed from the source, so paths by weight are not searched from the target.
+-- Distances are summed from the source, so weighted paths are not searched from the target.
 SELECT answer('SELECT * FROM emogi_shortest_path(%L, 1, 30)', 'SELECT src, dst, km FROM weighted WHERE true'),
   answer('SELECT * FROM emogi_shortest_path(%L, 1, 30, ''in'')', 'SELECT src, dst, km FROM weighted WHERE true'),
   answer('SELECT * FROM emogi_shortest_path(%L, 1, 30, ''in'')', 'SELECT src, dst FROM weighted WHERE true');
 CREATE INDEX weighted_dst ON weighted (dst);
--- Among shortest paths are those over edges of weight 0, from vertices that are as far away as the target.
+-- Shortest paths include those over edges of weight 0, from vertices as far away as the target.
 INSERT INTO weighted (src, dst, kind, at, km, hops, fee) SELECT a, b, 'w', now(), w, w, w
   FROM (VALUES (300, 301, 1), (300, 302, 1), (302, 301, 0), (300, 303, 1), (303, 301, 0), (300, 304, 1), (304, 301, 0), (304, 303, 0)) v(a, b, w);
 SELECT answer('SELECT * FROM emogi_all_shortest_paths(%L, 300, 301)', 'SELECT src, dst, km FROM weighted WHERE kind = ''w'''),
   answer('SELECT * FROM emogi_all_shortest_paths(%L, 300, 303)', 'SELECT src, dst, km FROM weighted WHERE kind = ''w''');
 SELECT path_id, string_agg(vertex::text, ' ' ORDER BY seq) FROM emogi_all_shortest_paths('SELECT src, dst, km FROM weighted WHERE kind = ''w'' AND ' || varying(), 300, 301) GROUP BY 1 ORDER BY 1;
--- An infinite weight ends a path, and a NULL end makes no edge.
+-- An infinite weight ends a path, and a row with a NULL endpoint is not an edge.
 UPDATE weighted SET km = 'Infinity' WHERE km > 1;
 INSERT INTO weighted (src, dst, km, hops, fee) VALUES (1, NULL, 0, 0, 0), (NULL, 1, 0, 0, 0);
 SELECT near('km'), answer('SELECT * FROM emogi_shortest_path(%L, 1, 30)', 'SELECT src, dst, km FROM weighted WHERE km <> ''NaN'''),
@@ -302,7 +306,7 @@ SELECT * FROM emogi_reachable('kept', 'SELECT 1, 8 + run(''DELETE FROM kept'')')
 SELECT count(*) FROM kept;
 DROP TABLE kept;
 
--- A query of pairs is run once, also if the edges that they need are too many.
+-- A query of pairs is run once, even if they need too many edges.
 CREATE SEQUENCE asked_pairs;
 SELECT count(*) FROM emogi_reachable(w(), 'SELECT 200, 202 FROM nextval(''asked_pairs'')');
 SELECT count(*) > 5000 FROM emogi_reachable('SELECT src, dst FROM e WHERE ' || varying(), 'SELECT s, t FROM nextval(''asked_pairs''), generate_series(1, 80) s, generate_series(1, 80) t');
@@ -332,7 +336,7 @@ CREATE INDEX ON u USING hash (dst);
 ANALYZE u;
 SELECT wrong, by_index > 90 FROM compare('SELECT src, dst FROM u WHERE %s', 'md5(''%s'')::uuid', 120, '_uuid');
 
--- Row security: other tenants' edges are not there.
+-- Row security: edges of other tenants are invisible.
 ALTER TABLE e ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenants ON e USING (tenant = current_setting('app.tenant')::int);
 GRANT SELECT ON ALL TABLES IN SCHEMA test_neighborhoods TO regress_emogi_near_tenant;
@@ -349,7 +353,7 @@ RESET ROLE;
 ALTER TABLE e DISABLE ROW LEVEL SECURITY;
 DROP INDEX e_tenant_src, e_tenant_dst;
 
--- Recursive queries say the same.
+-- Comparison with recursive queries.
 CREATE FUNCTION by_sql(what text, edges text, a bigint, b bigint, n int) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   rows text;
@@ -414,12 +418,13 @@ BEGIN
   END LOOP;
 END $$;
 SELECT wrong, by_index > 160 FROM compare_sql(240);
--- Without the evaluation of conditions the answers are wrong, and that is noticed.
+-- Negative control: without the evaluation of conditions the answers are wrong.
 SET emogi.fault = 'query_index_searches=0';
 SELECT wrong IS NOT NULL FROM compare_sql(50);
 RESET emogi.fault;
 
--- The search gives up where it costs as much as building, and the answer is the same: a vertex with many edges.
+-- The search is abandoned if it costs as much as a build, with the same answer: a vertex of high
+-- degree.
 CREATE TABLE hub (src int, dst int, at timestamptz DEFAULT now());
 INSERT INTO hub SELECT 1, g FROM generate_series(2, 30000) g UNION ALL SELECT g, 1 FROM generate_series(30001, 31000) g;
 CREATE INDEX ON hub (src);
@@ -468,7 +473,8 @@ SELECT count(*) AS n FROM emogi_cycles('SELECT src, dst FROM e WHERE kind = ''y'
 SELECT last_cache();
 SELECT :collected_n = :built_n AND :again_n = :built_n AND :found_n = :built_n;
 RESET emogi.enable_index_search;
--- So has a table without conditions: neighborhoods serve until they have cost as much as its graph.
+-- The same applies to a table without conditions: neighborhoods are used until they have cost as
+-- much as its graph.
 CREATE TABLE plain AS SELECT src, dst FROM e WHERE src IS NOT NULL AND dst IS NOT NULL;
 CREATE INDEX ON plain (src);
 CREATE INDEX ON plain (dst);

@@ -1,4 +1,5 @@
--- What the own transaction has changed is kept between its calls: a trigger that asks about the rows before, savepoints, cursors, and calls within calls.
+-- Own changes are kept between the calls of a transaction: a trigger that calls before rows are
+-- inserted, savepoints, cursors, and nested calls.
 SET emogi.incremental_min_size = 0;
 SET emogi.engine = auto;
 SET emogi.papers_mapping = auto;
@@ -8,7 +9,7 @@ CREATE TABLE staff (boss int, person int);
 INSERT INTO staff SELECT i / 6, i FROM generate_series(1, 20000) i;
 VACUUM staff;
 SELECT count(*) FROM emogi_shortest_path('staff(boss, person)', 1, 20000);
--- a trigger that refuses cycles, in a statement of more rows than a patch that is made anew may have
+-- a trigger that rejects cycles, in a statement with more rows than a new overlay can have
 CREATE FUNCTION refuse_cycle() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF EXISTS (SELECT FROM emogi_shortest_path('staff(boss, person)', new.person, new.boss)) THEN
@@ -21,16 +22,17 @@ BEGIN;
 INSERT INTO staff SELECT i * 7919 % 20000, 100000 + i FROM generate_series(1, 1500) i;
 SELECT cache, count(*) > 200 AS many, max(pages_rescanned) < 3 AS few_pages, max(changes) > 1024 AS many_changes
 FROM emogi_runs WHERE pid = pg_backend_pid() AND function = 'emogi_shortest_path' AND changes > 0 GROUP BY 1;
--- rows of the same statement close a cycle
+-- rows of the same statement form a cycle
 SAVEPOINT s;
 INSERT INTO staff VALUES (101500, 200001), (200001, 200002), (200002, 101500);
 ROLLBACK TO s;
--- what was rolled back is gone
+-- rolled-back changes are gone
 SELECT count(*) FROM emogi_bfs('staff(boss, person)', 101500);
 INSERT INTO staff VALUES (101500, 200001), (200001, 200002);
 SELECT vertex, level FROM emogi_bfs('staff(boss, person)', 101500);
 SELECT ok, differs, cache FROM emogi_check('staff(boss, person)', 'out', false, true, true);
--- what a call before the rollback has read from its page, too, which the rollback does not write to
+-- also those that a call before the rollback has read from its page, to which the rollback does not
+-- write
 SAVEPOINT s;
 UPDATE staff SET person = 200009 WHERE boss = 200001;
 SELECT vertex, level FROM emogi_bfs('staff(boss, person)', 101500);
@@ -39,7 +41,7 @@ SELECT vertex, level FROM emogi_bfs('staff(boss, person)', 101500);
 UPDATE staff SET person = 200003 WHERE boss = 200001;
 SELECT vertex, level FROM emogi_bfs('staff(boss, person)', 101500);
 SELECT ok, differs, cache FROM emogi_check('staff(boss, person)', 'in', false, true, true);
--- cursors see what there was when they were opened, however many there are
+-- cursors see the state at their opening, however many there are
 DECLARE a CURSOR FOR SELECT (SELECT count(*) FROM emogi_bfs('staff(boss, person)', 101500)) FROM generate_series(1, 3);
 INSERT INTO staff VALUES (200003, 200004);
 DECLARE b CURSOR FOR SELECT (SELECT count(*) FROM emogi_bfs('staff(boss, person)', 101500) WHERE level + i > 0) FROM generate_series(1, 3) i;
@@ -71,7 +73,7 @@ MOVE ALL c2;
 MOVE ALL c3;
 MOVE ALL c4;
 MOVE ALL c5;
--- a call whose pairs are found by a function that writes and asks itself
+-- a call whose pairs are computed by a function that writes and calls
 CREATE FUNCTION next_pair(i int) RETURNS int LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
 	INSERT INTO staff VALUES (300005, 400000 + i);
@@ -83,9 +85,9 @@ BEGIN
 	RETURN (SELECT count(*) FROM emogi_bfs('staff(boss, person)', 300005));
 END $$;
 SELECT * FROM emogi_reachable('staff(boss, person)', 'SELECT 1, 300000 + next_pair(i) - i FROM generate_series(1, 5) i');
--- it does not see what that function writes
+-- it does not see rows written by that function
 SELECT * FROM emogi_reachable('staff(boss, person)', 'SELECT 300005, 400100 + i + 0 * next_pair(100 + i) FROM generate_series(1, 5) i');
--- vertices that came in another order than that of their keys
+-- vertices inserted in another order than that of their keys
 SELECT vertex FROM emogi_bfs('staff(boss, person)', 300005);
 INSERT INTO staff VALUES (399999, 399990);
 SELECT vertex FROM emogi_bfs('staff(boss, person)', 399999);
@@ -100,7 +102,7 @@ ROLLBACK;
 SELECT count(*) FROM emogi_bfs('staff(boss, person)', 101500);
 SELECT ok, differs FROM emogi_check('staff(boss, person)', 'out', false, true, true);
 DROP TRIGGER refuse_cycle ON staff;
--- more searches read an older graph with its changes
+-- several searches use an older graph with its overlay
 INSERT INTO staff VALUES (20000, 500000), (500000, 3333);
 SELECT cycle_id, seq, vertex FROM emogi_cycles('staff(boss, person)', 500000, 6) ORDER BY cycle_id, seq;
 INSERT INTO staff VALUES (0, 500001);
@@ -118,7 +120,7 @@ SELECT path_id, seq, vertex FROM emogi_all_shortest_paths('staff(boss, person)',
 SELECT function, cache, engine FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 7;
 DROP TABLE staff CASCADE;
 DROP FUNCTION refuse_cycle;
--- a call by a cursor that is older than a row, and then one that sees the row on the same page
+-- a call by a cursor older than a row, and then one that sees the row on the same page
 CREATE TABLE later AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 1000) i;
 VACUUM later;
 SELECT count(*) FROM emogi_bfs('later', 1000);
@@ -129,7 +131,8 @@ INSERT INTO later VALUES (2000, 2001);
 FETCH c;
 SELECT count(*) FROM emogi_bfs('later', 1000);
 ROLLBACK;
--- a call keeps what it searches, whatever a function of its pairs adds or rolls back; in a session that has no other overlays to take
+-- a call keeps the data it searches, whatever a function of its pairs adds or rolls back; in a
+-- session without other overlays to reuse
 \c -
 SET emogi.incremental_min_size = 0;
 SET emogi.engine = auto;
@@ -158,7 +161,8 @@ SELECT * FROM emogi_reachable('later', 'SELECT 2000, next_end(i, false) FROM gen
 ROLLBACK;
 DROP FUNCTION next_end;
 DROP TABLE later;
--- rows of others that the transaction has corrected or deleted raise no error, neither with a tracker nor when it is made
+-- rows of others that the transaction has corrected or deleted raise no error, neither with a
+-- tracker nor when it is created
 CREATE TABLE repaired (a int, b int, x int DEFAULT 1);
 INSERT INTO repaired SELECT g, g + 1 FROM generate_series(1, 20000) g;
 VACUUM ANALYZE repaired;
@@ -178,7 +182,7 @@ INSERT INTO repaired VALUES (1, 30001);
 SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
 SELECT ok, differs FROM emogi_check('SELECT a, b FROM repaired WHERE 10 / x > 1', 'both', false, true, true);
 ROLLBACK;
--- no error of its own is hidden
+-- errors of own rows are not hidden
 BEGIN;
 UPDATE repaired SET x = 0 WHERE a = 20000;
 SELECT count(*) FROM emogi_pagerank('SELECT a, b FROM repaired WHERE 10 / x > 1');
@@ -208,7 +212,7 @@ INSERT INTO spelled VALUES ('k1', 'k9998');
 SELECT count(*) FROM emogi_pagerank_text('spelled');
 ROLLBACK;
 DROP TABLE spelled;
--- an overlay that transactions borrow in turn, and that roll back, does not grow with their number
+-- an overlay reused by transactions in turn, with rollbacks, does not grow with their number
 CREATE TABLE borrowed (src int, dst int);
 INSERT INTO borrowed SELECT i, i + 1 FROM generate_series(1, 100000) i;
 VACUUM ANALYZE borrowed;

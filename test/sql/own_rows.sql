@@ -1,5 +1,7 @@
--- Rows that the own transaction has inserted since its last call are read where they were put. Each answer is compared with that of a recursive query, in what rows may
--- come and go by: savepoints, exceptions, updates and deletions, cursors, COPY, partitions, other sessions' settings of the counters, and changes of the table itself.
+-- Rows inserted by the own transaction since its last call are read from the places where they were
+-- inserted. Each answer is compared with that of a recursive query, with all ways of changing rows:
+-- savepoints, exceptions, updates and deletions, cursors, COPY, partitions, other sessions'
+-- settings of the counters, and changes of the table itself.
 SET emogi.incremental_min_size = 0;
 SET emogi.engine = auto;
 SET emogi.papers_mapping = auto;
@@ -13,7 +15,8 @@ CREATE INDEX ON chart (boss);
 VACUUM ANALYZE chart;
 CREATE TABLE seen (step text, ok bool);
 
--- what emogi finds below and above a vertex, beside the recursive query: vertices, levels and, by weight, distances
+-- results of emogi below and above a vertex, compared with the recursive query: vertices, levels
+-- and, by weight, distances
 CREATE FUNCTION below(v int) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM emogi_bfs('chart(boss, worker)', v, max_depth => 4) $$;
 CREATE FUNCTION below_cte(v int) RETURNS text LANGUAGE sql AS $$
@@ -59,7 +62,7 @@ CREATE FUNCTION rescans(OUT calls bigint, OUT rescanning bigint) LANGUAGE sql AS
 
 SELECT below(1) = below_cte(1) AS below, below_active(1) = below_active_cte(1) AS active, far(1) = far_cte(1) AS far;
 SELECT below(1) = below_cte(1) AS below, below_active(1) = below_active_cte(1) AS active, far(1) = far_cte(1) AS far;
--- one row between two calls, on the same page and on new ones; then some at a time
+-- one row between two calls, on the same page and on new ones; then several at a time
 BEGIN;
 DO $$
 BEGIN
@@ -86,14 +89,14 @@ BEGIN
 		CALL look('some at a time, the last', 6000 + i * 108);
 	END LOOP;
 END $$;
--- ends that are NULL, and a row that other columns make long
+-- endpoints that are NULL, and a row made long by other columns
 INSERT INTO chart VALUES ('', NULL, 5000, true, 1), ('', 5001, NULL, true, 1);
 CALL look('NULL ends', 5001);
 INSERT INTO chart VALUES (repeat('a long one', 1000), 5001, 9000, true, 1);
 CALL look('a long row', 5001);
 SELECT ok, differs, cache FROM emogi_check('chart(boss, worker)', 'out', false, true, true);
 SELECT ok, differs FROM emogi_check('chart(boss, worker, w)', 'out', true, true, true);
--- a weight that calls reject, and the end of it
+-- a weight that calls reject, and its deletion
 SAVEPOINT s;
 INSERT INTO chart VALUES ('', 5002, 9001, true, -1);
 SELECT far(5002);
@@ -102,7 +105,7 @@ CALL look('back from a refused weight', 5002);
 INSERT INTO chart VALUES ('', 5002, 9001, true, NULL);
 CALL look('without weights', 5003);
 ROLLBACK TO s;
--- updates, HOT or not, deletions, and their reverse, between insertions
+-- updates, HOT or not, deletions, and their reversal, between insertions
 DO $$
 BEGIN
 	FOR i IN 1 .. 40 LOOP
@@ -121,7 +124,7 @@ BEGIN
 		CALL look('once more', rnd(6, i, 2000));
 	END LOOP;
 END $$;
--- savepoints, and exceptions that are caught
+-- savepoints, and caught exceptions
 SAVEPOINT a;
 INSERT INTO chart VALUES ('', 3, 12000, true, 1);
 CALL look('in a savepoint', 3);
@@ -151,7 +154,7 @@ BEGIN
 		CALL look('exceptions', 3);
 	END LOOP;
 END $$;
--- older commands: a cursor, a function of one snapshot, and rows of the command that asks
+-- older commands: a cursor, a function with one snapshot, and rows of the calling command
 DECLARE c CURSOR FOR SELECT one_snapshot(i) FROM generate_series(4, 6) i;
 INSERT INTO chart VALUES ('', 4, 12200, true, 1), ('', 5, 12201, true, 1), ('', 6, 12202, true, 1);
 SELECT below(4) = below_cte(4) AS own, one_snapshot(4);
@@ -164,7 +167,7 @@ WITH added AS (INSERT INTO chart SELECT '', 7, 12300 + i, true, 1 FROM generate_
 SELECT below(7) = below_cte(7) AS own, one_snapshot(7) FROM added;
 SELECT below(7) = below_cte(7) AS own;
 SELECT bool_and(add_and_ask(8, 12400 + i) AND add_and_ask(9, 12500 + i) AND one_snapshot(8)) FROM generate_series(1, 20) i;
--- rows that a speculative insertion gives up, and those of COPY
+-- rows abandoned by a speculative insertion, and those of COPY
 CREATE UNIQUE INDEX only_once ON chart (worker) WHERE worker > 13000;
 DO $$
 BEGIN
@@ -179,7 +182,7 @@ b	13100	13101
 c	13101	13102
 \.
 CALL look('COPY', 11);
--- the server does not count rows for a while
+-- the server temporarily does not count rows
 INSERT INTO chart VALUES ('', 12, 13200, true, 1);
 CALL look('counted', 12);
 SET LOCAL track_counts = off;
@@ -216,7 +219,7 @@ CALL look('rolled back', 1);
 SELECT * FROM seen;
 TRUNCATE seen;
 
--- the first call of the transaction does not see all that it has written
+-- the first call of the transaction does not see all of its rows
 BEGIN;
 INSERT INTO chart VALUES ('', 3, 15000, true, 1);
 DECLARE d CURSOR FOR SELECT one_snapshot(3);
@@ -227,7 +230,7 @@ INSERT INTO chart VALUES ('', 3, 15002, true, 1);
 CALL look('and another', 3);
 SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
 ROLLBACK;
--- rows on lines that VACUUM has freed
+-- rows on line pointers freed by VACUUM
 DELETE FROM chart WHERE worker BETWEEN 300 AND 700;
 VACUUM chart;
 SELECT below(1) = below_cte(1) AS below;
@@ -241,7 +244,7 @@ BEGIN
 END $$;
 SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
 ROLLBACK;
--- the columns of a child change places
+-- the columns of a child are swapped
 CREATE TABLE child () INHERITS (chart);
 INSERT INTO child VALUES ('', 5, 17000, true, 1);
 SELECT below(5) = below_cte(5) AS below;
@@ -264,7 +267,8 @@ SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
 ROLLBACK;
 DROP TABLE child;
 
--- a call whose pairs are found by a function that writes and makes the same call: it does not see what that writes
+-- a call whose pairs are computed by a function that writes and makes the same call: it does not
+-- see rows written by the function
 CREATE FUNCTION reach_within(i int) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
 	INSERT INTO chart VALUES ('', 18000, 18000 + i, true, 1);
@@ -278,7 +282,7 @@ SELECT * FROM emogi_reachable('chart(boss, worker)', 'SELECT 18000, reach_within
 SELECT * FROM emogi_reachable('chart(boss, worker)', 'VALUES (18000, 18001), (1, 18003), (18003, 1)');
 ROLLBACK;
 
--- a condition that asks itself, of a table that the transaction changes
+-- a condition that calls itself, on a table that the transaction changes
 CREATE FUNCTION asks(i int) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
 	RETURN i < 20000 OR (SELECT count(*) > 0 FROM emogi_bfs('chart(boss, worker)', 1, max_depth => 1));
@@ -294,7 +298,8 @@ INSERT INTO chart VALUES ('', 15, 20002, true, 1);
 SELECT asked(15) - 5;
 ROLLBACK;
 
--- triggers: before and after each row, deferred to the end of the transaction, on a table that was empty
+-- triggers: before and after each row, deferred to the end of the transaction, on a table that was
+-- empty
 CREATE TABLE fresh (boss int, worker int);
 CREATE FUNCTION count_below() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -324,7 +329,7 @@ COPY fresh FROM STDIN;
 SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
 TRUNCATE seen;
 
--- partitions, of which one has its columns in another order, and a second table in the same transaction
+-- partitions, one with its columns in another order, and a second table in the same transaction
 CREATE TABLE parts (boss int, worker int) PARTITION BY LIST (boss);
 CREATE TABLE parts_even PARTITION OF parts FOR VALUES IN (0, 2, 4, 6, 8);
 CREATE TABLE parts_odd (spare text, worker int, boss int);
@@ -363,7 +368,8 @@ INSERT INTO seen VALUES ('one detached', below_parts(101) IS NOT DISTINCT FROM b
 SELECT step, count(*), bool_and(ok) FROM seen GROUP BY 1 ORDER BY 1;
 ROLLBACK;
 
--- keys of a dictionary: old and new ones, more than it has room for, NULL ends, weights, savepoints, updates, and rows with a NULL as keys
+-- keys of a dictionary: old and new ones, more than fit, NULL endpoints, weights, savepoints,
+-- updates, and rows with a NULL as keys
 TRUNCATE seen;
 CREATE TYPE duo AS (n int, name text);
 CREATE FUNCTION name_of(i int) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT left(md5(i::text), 1 + i % 7) || i $$;

@@ -1,5 +1,6 @@
--- Rows that the own transaction has inserted since its last call are added to what that call has kept (O9) only if no catalog has
--- changed since, and to its overlay only if no other call still searches in that.
+-- Rows inserted by the own transaction since its last call are added to the kept data of that call
+-- (O9) only if no catalog has changed since, and to its overlay only if no other call still
+-- searches it.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_own_rows_catalogs;
@@ -24,7 +25,8 @@ CREATE FUNCTION rescans() RETURNS bool LANGUAGE sql AS $$
   SELECT pages_rescanned > 0 FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
 SELECT below(3) = below_cte(3), below(3) = below_cte(3);
 
--- A child comes back in the same file, with the names of its columns exchanged: what is read as an edge is the reverse of it from then on.
+-- A child is attached again in the same file, with the names of its columns swapped: its rows are
+-- reverse edges from then on.
 BEGIN;
 INSERT INTO chart_old VALUES (3, 5001);
 SELECT below(3) = below_cte(3);
@@ -41,7 +43,7 @@ INSERT INTO chart_old (src, dst) VALUES (3, 5004), (5004, 5005);
 SELECT below(3) = below_cte(3), below(5002) = below_cte(5002), below(5005) = below_cte(5005);
 ROLLBACK;
 SELECT below(3) = below_cte(3), below(5002);
--- Any change of a catalog makes the next call look at the pages again, and those after it do without.
+-- Any catalog change makes the next call rescan the pages, but not the calls after it.
 BEGIN;
 INSERT INTO chart VALUES (3, 5001);
 SELECT below(3) = below_cte(3);
@@ -54,7 +56,8 @@ INSERT INTO chart VALUES (3, 5004);
 SELECT below(3) = below_cte(3), rescans();
 ROLLBACK;
 
--- A call whose query of pairs writes rows and searches itself: its own search has the rows that it sees, and no more.
+-- A call whose query of pairs writes rows and searches itself: its own search has exactly the rows
+-- that it sees.
 CREATE FUNCTION pairs(v int, w int) RETURNS TABLE (a int, b int) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   is_reachable bool;

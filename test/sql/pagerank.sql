@@ -1,4 +1,5 @@
--- What emogi_pagerank answers. Ranks are sums, so they are printed rounded or compared within 1e-9 of their size.
+-- Answers of emogi_pagerank. Ranks are sums, so they are printed rounded or compared within a
+-- relative 1e-9.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -11,25 +12,29 @@ SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get
        provolatile, proparallel, prosecdef, proleakproof, proretset
   FROM pg_proc WHERE proname = 'emogi_pagerank' ORDER BY proargtypes;
 
--- Rows come in ascending vertex order, so one line shows an answer.
+-- Rows are in ascending vertex order, so one line shows an answer.
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
--- One edge: 2 has no edge out, so its rank is spread over both. The fixed point is 0.5 / 1.425 for 1.
+-- One edge: 2 has no outgoing edge, so its rank is distributed to both. The fixed point is 0.5 /
+-- 1.425 for 1.
 CREATE TABLE pair (src int, dst int);
 INSERT INTO pair VALUES (1, 2);
 SELECT vertex, round(rank::numeric, 9) FROM emogi_pagerank('pair', tolerance => 1e-15, max_iterations => 1000);
 SELECT round(0.5 / 1.425, 9), round(1 - 0.5 / 1.425, 9);
--- From 1/2 each, one iteration by hand: 0.075 + 0.85 * 0.25 = 0.2875 for 1, the next 0.075 + 0.85 * 0.35625 = 0.3778125.
+-- From 1/2 each, one iteration manually: 0.075 + 0.85 * 0.25 = 0.2875 for 1, the next 0.075 + 0.85
+-- * 0.35625 = 0.3778125.
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('pair', 0.85, 1, 0);
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('pair', 0.85, 2, 0);
--- The first change is 0.425, the second 0.180625: iteration ends after the change that is smaller than the tolerance.
+-- The first change is 0.425, the second 0.180625: iteration ends after the first change below the
+-- tolerance.
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('pair', 0.85, 100, 0.43);
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('pair', 0.85, 100, 0.42);
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('pair', 0.85, 100, 0.19);
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('pair', 0.85, 100, 'Infinity');
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('pair', 0.85, 1, 1e-30);
--- Equal to the tolerance is not smaller: with damping 0.5 the changes are 0.25, 0.0625, ..., without any rounding.
+-- A change equal to the tolerance is not below it: with damping 0.5 the changes are 0.25, 0.0625,
+-- ..., without rounding.
 SELECT string_agg(vertex || ':' || rank, ' ') FROM emogi_pagerank('pair', 0.5, 100, 0.25);
 SELECT string_agg(vertex || ':' || rank, ' ') FROM emogi_pagerank('pair', 0.5, 100, 0.2500001);
 
@@ -47,7 +52,8 @@ SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_page
 SELECT string_agg(vertex || ':' || rank, ' ') FROM emogi_pagerank('VALUES (1, 2), (2, 1), (3, 4), (4, 3)', 1);
 SELECT string_agg(vertex || ':' || rank, ' ') FROM emogi_pagerank('VALUES (1, 2), (2, 3), (3, 4), (4, 1)', '-0', 7, 0);
 
--- No edges; one loop; parallel edges, which count each; edges with a NULL end, which are none; weights of no concern.
+-- No edges; one loop; parallel edges, which count separately; rows with a NULL endpoint, which are
+-- not edges; weights, which are ignored.
 SELECT count(*) FROM emogi_pagerank('SELECT 1, 2 WHERE false');
 SELECT vertex, round(rank::numeric, 9) FROM emogi_pagerank('SELECT 7, 7');
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('VALUES (1, 2), (1, 2), (1, 3)', 0.6, 1, 0);
@@ -56,8 +62,8 @@ SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_page
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('VALUES (1, 2, NULL), (1, 3, -5), (1, 3, ''NaN''::float8)', 0.6, 1, 0);
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('VALUES (1, 1), (1, 2), (2, 1)', 0.5, 1, 0);
 
--- Graphs whose ranks are known: rings and complete graphs are even; a star gives its centre (1 + 0.85 k) / (1 + k) / 1.85
--- when every edge runs both ways.
+-- Graphs with known ranks: cycles and complete graphs are uniform; the center of a star has (1 +
+-- 0.85 k) / (1 + k) / 1.85 if every edge exists in both directions.
 SELECT count(*), count(*) FILTER (WHERE abs(rank - 1 / 100.0) > 1e-11) FROM emogi_pagerank('SELECT i, (i + 1) % 100 FROM generate_series(0, 99) i');
 SELECT count(*), count(*) FILTER (WHERE abs(rank - 1 / 33.0) > 1e-11)
   FROM emogi_pagerank('SELECT i, j FROM generate_series(0, 32) i, generate_series(0, 32) j WHERE i <> j');
@@ -66,7 +72,8 @@ SELECT vertex, round(rank::numeric, 9), round((1 + 0.85 * 50) / 51 / 1.85, 9) AS
 SELECT count(*), count(DISTINCT round(rank::numeric, 9)), round(sum(rank)::numeric, 9)
   FROM emogi_pagerank('SELECT i, 0 FROM generate_series(1, 3000) i', 0.85, 1000, 1e-15);
 
--- The example of eleven pages in many textbooks: B 38.4 %, C 34.3 %, E 8.1 %, D and F 3.9 %, A 3.3 %, the others 1.6 %.
+-- The example of eleven pages in many textbooks: B 38.4 %, C 34.3 %, E 8.1 %, D and F 3.9 %, A 3.3
+-- %, the others 1.6 %.
 CREATE TABLE pages (source text, target text);
 INSERT INTO pages VALUES ('B', 'C'), ('C', 'B'), ('D', 'A'), ('D', 'B'), ('E', 'B'), ('E', 'D'), ('E', 'F'), ('F', 'B'), ('F', 'E'),
   ('G', 'B'), ('G', 'E'), ('H', 'B'), ('H', 'E'), ('I', 'B'), ('I', 'E'), ('J', 'E'), ('K', 'E');
@@ -138,7 +145,7 @@ SELECT key, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM res
 SELECT shape, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM results GROUP BY shape ORDER BY shape COLLATE "C";
 SELECT * FROM results WHERE wrong > 0 ORDER BY shape, key;
 
--- A larger one: the ranks sum to 1 and are a fixed point within what the tolerance allows.
+-- A larger one: the ranks sum to 1 and are a fixed point within the tolerance.
 CREATE TABLE e AS SELECT pick(i, 41, 6000) AS src, pick(i, 42, 5000) AS dst FROM generate_series(1, 20000) i;
 CREATE TEMP TABLE answer AS SELECT * FROM emogi_pagerank('e', 0.85, 500, 1e-13);
 SELECT count(*) AS rows, abs(sum(rank) - 1) < 1e-12 AS sums_to_one, min(rank) > 0 AS positive FROM answer;

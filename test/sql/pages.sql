@@ -1,5 +1,6 @@
--- What the scan of a table makes of its pages: those that all see, and such as were changed since, in every way. The edges
--- that a call finds are compared with those of a plain SELECT under the same snapshot; each call reads the table anew.
+-- Scans of a table's pages: all-visible ones, and those changed since in every way. The edges of a
+-- call are compared with those of a plain SELECT under the same snapshot; each call reads the table
+-- again.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -9,7 +10,8 @@ SET search_path = test_pages, public;
 \pset tuples_only on
 SET emogi.enable_cache = off;
 
--- All edges lead from 0 to other vertices, so the number of shortest paths to a vertex is that of the edges to it.
+-- All edges lead from 0 to other vertices, so the number of shortest paths to a vertex is the
+-- number of edges to it.
 CREATE FUNCTION look(t text, OUT edges bigint, OUT wrong bigint) LANGUAGE plpgsql STABLE AS $$
 BEGIN
   EXECUTE format('WITH a AS MATERIALIZED (SELECT vertex, paths::bigint FROM emogi_ssnsp(%1$L, 0) WHERE level = 1),
@@ -17,11 +19,11 @@ BEGIN
                   SELECT (SELECT coalesce(sum(count), 0) FROM b),
                          (SELECT count(*) FROM ((TABLE a EXCEPT TABLE b) UNION ALL (TABLE b EXCEPT TABLE a)) d)', t) INTO edges, wrong;
 END $$;
--- Are there pages, and are they marked as seen by all?
+-- Are there pages, and are they all-visible?
 CREATE FUNCTION all_visible(t regclass) RETURNS bool LANGUAGE sql AS
   $$ SELECT relpages > 1 AND relallvisible = relpages FROM pg_class WHERE oid = t $$;
 
--- Pages that all see, changed by the own transaction.
+-- All-visible pages changed by the own transaction.
 CREATE TABLE t (id int PRIMARY KEY, src int, dst int, note text) WITH (fillfactor = 50);
 INSERT INTO t SELECT i, 0, i FROM generate_series(1, 2000) i;
 SELECT look('t');
@@ -42,7 +44,7 @@ SELECT look('t');
 ROLLBACK;
 SELECT look('t');
 
--- A command does not see what itself writes.
+-- A command does not see its own writes.
 BEGIN;
 INSERT INTO t SELECT i, 0, i FROM generate_series(2001, 2003) i RETURNING id, look('t');
 UPDATE t SET dst = dst + 5000 WHERE id IN (1, 2, 2001) RETURNING id, look('t');
@@ -50,7 +52,7 @@ DELETE FROM t WHERE id IN (1, 3, 2002) RETURNING id, look('t');
 SELECT look('t');
 ROLLBACK;
 
--- A cursor sees what was there when it was opened.
+-- A cursor sees the state at its opening.
 BEGIN;
 DECLARE c CURSOR FOR SELECT look('t');
 DELETE FROM t WHERE id > 1000;
@@ -58,7 +60,7 @@ FETCH c;
 SELECT look('t');
 ROLLBACK;
 
--- Rows that are locked, by one and by two (sub)transactions, are there.
+-- Rows locked by one and by two (sub)transactions are visible.
 BEGIN;
 SELECT count(*) FROM (SELECT FROM t WHERE id <= 300 FOR UPDATE) r;
 SELECT look('t');
@@ -74,7 +76,7 @@ SELECT look('t');
 COMMIT;
 SELECT look('t');
 
--- HOT chains: in full, pruned to redirections, vacuumed.
+-- HOT chains: complete, pruned to redirections, vacuumed.
 UPDATE t SET dst = dst + 5000 WHERE id % 2 = 0;
 SELECT look('t');
 UPDATE t SET dst = dst + 5000 WHERE id % 4 = 0;
@@ -85,7 +87,7 @@ SELECT look('t');
 VACUUM t;
 SELECT all_visible('t'), look('t');
 
--- Holes: dead line pointers, unused ones, these used again, and rows of transactions that failed.
+-- Holes: dead line pointers, unused ones, reused ones, and rows of aborted transactions.
 DELETE FROM t WHERE id % 5 = 0;
 VACUUM (INDEX_CLEANUP OFF) t;
 SELECT look('t');
@@ -125,7 +127,7 @@ SELECT all_visible('p1'), all_visible('p2'), look('p');
 UPDATE p SET dst = dst + 300 WHERE dst % 7 = 0;
 SELECT look('p');
 
--- Columns added and dropped, on pages that all see.
+-- Columns added and dropped, on all-visible pages.
 CREATE TABLE c (gone int, src int, dst int);
 INSERT INTO c SELECT i, 0, i FROM generate_series(1, 1000) i;
 VACUUM c;
@@ -176,7 +178,8 @@ SELECT 'VACUUM ' || string_agg(relname, ', ' ORDER BY relname) FROM pg_class WHE
 SELECT count(*), min((look(relname)).edges), max((look(relname)).edges), sum((look(relname)).wrong), sum(all_visible(oid)::int)
 FROM pg_class WHERE relnamespace = 'test_pages'::regnamespace AND relname ~ '^k\d\d$';
 
--- Weights behind such columns, of each type; the distance to a vertex is the least weight of an edge to it.
+-- Weights after such columns, of each type; the distance to a vertex is the minimum weight of an
+-- edge to it.
 CREATE FUNCTION wrong_weights(t text) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 DECLARE
   wrong bigint;
@@ -204,7 +207,7 @@ UPDATE k63 SET weight = NULL WHERE dst = 77;
 SELECT wrong_weights('k63');
 \set VERBOSITY default
 
--- The server's statistics count a call as a sequential scan that returns the rows that it sees.
+-- The server's statistics count a call as a sequential scan that returns the visible rows.
 CREATE VIEW scans AS SELECT seq_scan, seq_tup_read FROM pg_stat_xact_user_tables WHERE relid = 'test_pages.p1'::regclass;
 BEGIN;
 DELETE FROM p1 WHERE dst <= 10;
@@ -215,7 +218,8 @@ SELECT count(*) > 0 FROM emogi_bfs('p1', 0);
 SELECT a.seq_scan - b.seq_scan, a.seq_tup_read - b.seq_tup_read FROM scans a, scans_before b;
 ROLLBACK;
 
--- The smallest key may be that of a target alone, and the largest that of a source, for keys of each length, with weights and without.
+-- The smallest key may occur only as a target, and the largest only as a source, for keys of each
+-- length, with weights and without.
 CREATE TABLE down2 AS SELECT (2000 + i)::smallint AS src, (2000 - i)::smallint AS dst, i AS weight FROM generate_series(1, 500) i;
 CREATE TABLE down4 AS SELECT 2000 + i AS src, 2000 - i AS dst, i AS weight FROM generate_series(1, 500) i;
 CREATE TABLE down8 AS SELECT (2000 + i)::bigint AS src, (2000 - i)::bigint AS dst, i AS weight FROM generate_series(1, 500) i;

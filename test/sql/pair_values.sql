@@ -1,11 +1,12 @@
--- Pairs given as a list of integers are read without running the list as a query. All that is not exactly such a list is run, with the same result and the same errors.
+-- Pairs given as a list of integers are parsed without running the list as a query. Everything that
+-- is not exactly such a list is run, with the same result and the same errors.
 SET emogi.incremental_min_size = 0;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE TABLE ring (a bigint, b bigint);
 INSERT INTO ring SELECT i, i % 20 + 1 FROM generate_series(1, 20) i WHERE i <> 10;
 INSERT INTO ring VALUES (-5, -9223372036854775808), (-9223372036854775808, 9223372036854775807), (9223372036854775807, 1);
--- a list, and the same rows as a query that is run
+-- a list, and the same rows by a query that is run
 CREATE FUNCTION same(list text) RETURNS TABLE (list text, reachable bool, paths bool, nrows bigint) LANGUAGE sql AS $$
 	SELECT list,
 		(SELECT string_agg(r::text, ' ') FROM emogi_reachable('ring(a, b)', list) r) IS NOT DISTINCT FROM

@@ -1,4 +1,4 @@
--- Tables large enough to be read by parallel workers: as many workers as may be, the same answer.
+-- Tables large enough for parallel workers: the same answer with any number of workers.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -18,7 +18,7 @@ SELECT * FROM check_tree('tree');
 SELECT * FROM check_tree('tree', 'both');
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('tree', 1190000, direction => 'in');
 
--- No worker wanted, one, many, none to be had.
+-- No workers requested, one, many, none available.
 SET emogi.build_workers = 0;
 SELECT * FROM check_tree('tree');
 SET emogi.build_workers = 1;
@@ -33,7 +33,7 @@ SET max_parallel_workers_per_gather = 0;
 SELECT * FROM check_tree('tree');
 SET max_parallel_workers_per_gather = 2;
 
--- A query as the source, planned with workers and without.
+-- A query as the source, planned with and without workers.
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
@@ -44,7 +44,8 @@ SELECT * FROM check_tree('SELECT src, dst FROM tree');
 RESET max_parallel_workers;
 SET emogi.build_workers = 2;
 
--- Own changes are seen by every worker: of subtransactions too, and rows written and changed again by the same transaction.
+-- Every worker sees own changes: also of subtransactions, and rows written and changed again by the
+-- same transaction.
 BEGIN;
 DELETE FROM tree WHERE dst BETWEEN 4 AND 7;
 SELECT * FROM check_tree('tree');
@@ -75,7 +76,7 @@ EXCEPTION WHEN SQLSTATE 'EM003' THEN
   RAISE INFO '%', check_tree('tree');
 END $$;
 
--- Temporary tables, which workers cannot read, and tables that only this transaction knows.
+-- Temporary tables, which workers cannot read, and tables known only to this transaction.
 BEGIN;
 CREATE TEMP TABLE own AS SELECT src::bigint, dst::bigint FROM tree;
 SELECT * FROM check_tree('own');

@@ -1,4 +1,5 @@
--- The rows of a function read by parallel workers: the same rows as by one process, whatever the plan above.
+-- The rows of a function read by parallel workers: the same rows as by one process, with any plan
+-- above.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_parallel_rows;
@@ -6,7 +7,7 @@ RESET client_min_messages;
 CREATE ROLE regress_emogi_parallel_rows;
 CREATE SCHEMA test_parallel_rows;
 SET search_path = test_parallel_rows, public;
--- rows are what is tested here
+-- rows are tested here
 SET emogi.enable_aggregates = off;
 SET emogi.enable_topk = off;
 SET emogi.enable_join_lookup = off;
@@ -14,7 +15,7 @@ SET emogi.enable_join_lookup = off;
 \pset tuples_only on
 \pset null (null)
 
--- A graph of five pieces of vertices, in two components, with lists of all lengths.
+-- A graph of five blocks of vertices, in two components, with lists of all lengths.
 CREATE UNLOGGED TABLE edges AS
   SELECT i / 3 AS src, i AS dst, (1 + i % 9)::float4 AS weight FROM generate_series(1, 200000) i
   UNION ALL SELECT 0, i * 1009 % 200000, 20 FROM generate_series(1, 5000) i
@@ -24,7 +25,8 @@ CREATE TABLE names AS SELECT i AS id, 'name ' || i AS name FROM generate_series(
 ANALYZE names;
 
 --
--- same(): the rows of a query with parallel workers beside those without, as a multiset; with and without the leader's help.
+-- same(): the rows of a query with parallel workers compared with those without, as a multiset;
+-- with and without the leader's participation.
 --
 CREATE FUNCTION shared(query text) RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE
@@ -79,7 +81,8 @@ BEGIN
   RETURN format('%s: %s rows', CASE plan WHEN 'shared, shared, shared' THEN 'shared' WHEN 'not shared, not shared, not shared' THEN 'not shared' ELSE plan END, n);
 END $$;
 
--- Every function. Those with a query of start values run it in the leader, where it may do what workers may not: they stay alone.
+-- Every function. Those with a query of start values run it in the leader, where it may do what
+-- workers cannot: they are not parallel.
 SELECT same('SELECT vertex, level FROM emogi_bfs(''edges'', 0)');
 SELECT same('SELECT vertex, level FROM emogi_bfs(''edges'', ARRAY[0, -5])');
 SELECT same('SELECT vertex, distance FROM emogi_sssp(''edges'', 0)');
@@ -103,7 +106,8 @@ DROP VIEW seen;
 DROP TABLE parts;
 DROP MATERIALIZED VIEW kept;
 
--- Columns that are not used, conditions that bound the search, conditions that are checked, and one that looks a vertex up.
+-- Unused columns, conditions that limit the search, conditions that are checked, and one that looks
+-- a vertex up.
 SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', 0)');
 SELECT substring(same('SELECT vertex, level FROM emogi_bfs(''edges'', 0) WHERE level <= 3') FROM '[0-9]+ rows$');	-- engines are planned for differently
 SELECT same('SELECT vertex, distance FROM emogi_sssp(''edges'', 0) WHERE distance < 12 AND vertex % 3 = 1');
@@ -115,7 +119,7 @@ SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', 99999999)');
 SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', NULL::bigint)');
 SELECT same('SELECT count(*) FROM emogi_bfs(''edges'', (SELECT min(id) FROM names))');
 
--- Joins, unions, subqueries; a function whose arguments come from other rows stays alone.
+-- Joins, unions, subqueries; a function whose arguments come from other rows is not parallel.
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
 SELECT same('SELECT id, name, level FROM emogi_bfs(''edges'', 0) JOIN names ON id = vertex');
@@ -141,7 +145,7 @@ SELECT same('WITH b AS MATERIALIZED (SELECT vertex, level FROM emogi_bfs(''edges
 SELECT same('SELECT id, (SELECT count(*) FROM emogi_bfs(''edges'', n.id, 2)) FROM (SELECT id FROM names WHERE id BETWEEN 0 AND 50) n');
 SELECT same('SELECT n.id, b.vertex FROM (SELECT id FROM names WHERE id BETWEEN 0 AND 50) n, LATERAL emogi_bfs(''edges'', n.id, 2) b');
 
--- Rows of each process come in the order of vertex: they are merged, not sorted.
+-- Rows of each process are in the order of vertex: they are merged, not sorted.
 BEGIN;
 SELECT go_parallel(2, true);
 SET LOCAL enable_sort = off;
@@ -151,7 +155,8 @@ CREATE TEMP TABLE merged ON COMMIT DROP AS
 SELECT count(*), count(*) FILTER (WHERE next <= vertex) AS wrong FROM (SELECT vertex, lead(vertex) OVER (ORDER BY n) AS next FROM merged) m;
 COMMIT;
 
--- A Gather that is read again: to its end (one run serves all), and after it was left early; bounds that come from other rows.
+-- A Gather that is rescanned: after its end (one run serves all), and after it was left early;
+-- limits from other rows.
 BEGIN;
 SELECT go_parallel(2, true);
 SET LOCAL enable_material = off;
@@ -173,7 +178,7 @@ SELECT id, count(*), count(DISTINCT vertex) FROM early_rows GROUP BY id ORDER BY
 CREATE TEMP TABLE later_rows AS SELECT f.id, b.vertex FROM few f, LATERAL (SELECT vertex FROM emogi_bfs('edges', 0) WHERE level > 2 LIMIT f.id * 20000) b;
 SELECT id, count(*), count(DISTINCT vertex) FROM later_rows GROUP BY id ORDER BY id;
 SELECT count(*) FROM emogi_progress;
--- ... and with a source that comes from other rows by way of a subquery; every row is a worker's.
+-- ... and with a source from other rows through a subquery; every row is read by a worker.
 SELECT go_parallel(2, false);
 CREATE TEMP VIEW reached AS SELECT f.id, b.* FROM few f, LATERAL (SELECT count(*), sum(vertex) FROM emogi_bfs('edges', (SELECT max(n.id) FROM few n WHERE n.id <= f.id))) b;
 SELECT plan('SELECT * FROM reached');
@@ -184,13 +189,13 @@ SELECT count(*) AS wrong FROM ((TABLE reached_rows EXCEPT TABLE reached) UNION (
 TABLE reached_rows ORDER BY id;
 ROLLBACK;
 
--- What came of a call is known as ever: how many rows, and that nothing is left of it.
+-- The figures of a call are recorded as usual: the number of rows, and that nothing is left of it.
 BEGIN;
 SELECT go_parallel(2, true);
 SELECT count(*), sum(level) FROM emogi_bfs('edges', 0);
 SELECT function, rows, status FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 COMMIT;
--- ... after an error of whichever process reads that vertex.
+-- ... after an error in whichever process reads that vertex.
 BEGIN;
 SELECT go_parallel(2, false);
 \set VERBOSITY sqlstate
@@ -210,7 +215,7 @@ INSERT INTO own VALUES (0, 1000000);
 SELECT same('SELECT vertex, level FROM emogi_bfs(''own'', 0)');
 COMMIT;
 
--- Prepared, custom and generic; and cursors, which cannot be parallel.
+-- Prepared statements, custom and generic; and cursors, which cannot be parallel.
 BEGIN;
 SELECT go_parallel(2, true);
 PREPARE reach(bigint) AS SELECT count(*), sum(level) FROM emogi_bfs('edges', $1);
@@ -219,7 +224,7 @@ SELECT plan($$ EXECUTE reach(0) $$);
 EXECUTE reach(0);
 EXECUTE reach(-5);
 EXECUTE reach(NULL);
--- ... none is run that may not be wanted
+-- ... no run is started that may not be needed
 PREPARE maybe(bool) AS SELECT count(*) FROM emogi_bfs('edges', 0, direction => 'sideways') WHERE $1;
 EXECUTE maybe(false);
 PREPARE joined(bool) AS SELECT count(*) FROM emogi_bfs('edges', 0, direction => 'sideways') JOIN names ON id = vertex WHERE $1;
@@ -230,8 +235,8 @@ MOVE LAST c;
 FETCH PRIOR FROM c;
 COMMIT;
 
--- What is no plain table any more, or not for this role, is read by one process, also by a plan that was made before: a policy
--- may do what cannot be done beside workers.
+-- A table replaced by another kind of relation, or with a policy for this role, is read by one
+-- process, also with an older plan: a policy may do what parallel workers cannot.
 CREATE FUNCTION tries(i int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN BEGIN RETURN i; EXCEPTION WHEN OTHERS THEN RETURN 0; END; END $$;
 GRANT USAGE ON SCHEMA test_parallel_rows TO PUBLIC;
 GRANT SELECT ON edges TO PUBLIC;

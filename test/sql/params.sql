@@ -17,13 +17,13 @@ CREATE FUNCTION reached(query text, VARIADIC params text[]) RETURNS text LANGUAG
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', 'rail');
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', 'road');
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1 OR day = $2 OR kind = $1', 'rail', '2026-01-04');
--- They take the type that the query has for them.
+-- They have the type that the query determines.
 SELECT reached('SELECT src, dst FROM edges WHERE day BETWEEN $1 AND $2::date', '2026-01-01', '2026-01-03');
 SELECT reached('SELECT src, dst FROM edges WHERE km > $1 AND dst < $2 + 1', '1.5', '4');
 SELECT reached('SELECT src, dst FROM edges WHERE dst = ANY ($1)', '{3,5}');
 SELECT reached('SELECT src, dst FROM edges WHERE kind IS NOT DISTINCT FROM $1', NULL);
 SELECT reached('SELECT src, dst FROM edges ORDER BY dst LIMIT $1', '3');
--- Whatever stands in a value stays a value.
+-- The content of a value remains part of the value.
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', 'it''s $1 \ "x"');
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', ''' OR true --');
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1 OR kind = $2', '$2', 'rail');
@@ -34,12 +34,12 @@ SET standard_conforming_strings = off;
 \endif
 SELECT reached('SELECT src, dst FROM edges WHERE kind = $1', E'it\'s $1 \\ "x"'), reached('SELECT src, dst FROM edges WHERE kind = $1', E'\\'' OR true --');
 RESET standard_conforming_strings;
--- What only looks like a parameter is none.
+-- Text that only resembles a parameter.
 SELECT reached('SELECT src, dst FROM edges WHERE kind <> ''$1'' AND kind <> $$ $1 $$ AND kind <> $a$ $1 $a$ /* $1 */ AND kind = $1 -- $1', 'rail');
 SELECT reached('SELECT src, dst AS "$1" FROM edges WHERE kind=$1', 'rail');
 SELECT reached('SELECT src, dst FROM edges WHERE dst=$1 AND kind=$2', '3', 'rail');
 
--- Values of other types are cast to them; strings and NULL take the type that the query has for them.
+-- Values of other types are cast; strings and NULL have the type that the query determines.
 SELECT emogi_query('SELECT $1, $2, $3, $4, $5', 5, 'x', 7::bigint, NULL, NULL::date);
 SELECT emogi_query('SELECT $1, $2, $3, $4, $5', 1, 'x'::varchar, 'y'::name, 'z'::char(1), 't'::text);
 SELECT emogi_query('SELECT $1, $2, $3, $4', 1.50, true, uuid '5cd9a3ee-2e05-4bbd-9b1e-5bd7b6c8d1f4', date '2026-01-02');
@@ -57,10 +57,10 @@ SELECT count(*) FROM emogi_bfs(emogi_query('SELECT src, dst FROM edges ORDER BY 
 PREPARE n(int, date) AS SELECT count(*) FROM emogi_bfs(emogi_query('SELECT src, dst FROM edges WHERE dst <= $1 AND day > $2', $1, $2), 2);
 EXECUTE n(4, '2026-01-01');
 EXECUTE n(3, '2026-01-01');
--- A parameter of a driver that has no type is text.
+-- An untyped parameter of a driver is text.
 PREPARE untyped AS SELECT emogi_query('SELECT $1', $1), emogi_query('SELECT $1', VARIADIC ARRAY[$2]);
 EXECUTE untyped('x', 'y');
--- A value has the same text under all settings, and is read from it as the same value under all.
+-- A value has the same text with all settings, and is parsed as the same value with all.
 CREATE FUNCTION mistakes(rounds int) RETURNS TABLE (type regtype, written text, read text, literal text) LANGUAGE plpgsql AS $$
 DECLARE
 	settings text[] := ARRAY['DateStyle=ISO, MDY', 'DateStyle=German, DMY', 'DateStyle=SQL, DMY', 'DateStyle=Postgres, YMD', 'IntervalStyle=sql_standard', 'IntervalStyle=iso_8601', 'IntervalStyle=postgres_verbose',
@@ -119,7 +119,8 @@ RESET DateStyle;
 -- A value is part of the key.
 SELECT cache FROM emogi_check(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 'rail'));
 SELECT cache FROM emogi_check(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 'ship'));
--- Of values that were asked for once, the last four graphs stay, whether they come from parameters or are written in the text; of those that were asked for twice, all.
+-- Of values used once, the last four graphs stay, whether they are parameters or part of the text;
+-- of those used twice, all.
 CREATE FUNCTION caches(VARIADIC kinds text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   kind text; found text; all_found text := '';
@@ -140,7 +141,7 @@ SELECT cache FROM emogi_check(emogi_query('SELECT DISTINCT src, dst FROM edges W
 \c -
 SET search_path = test_params, public;
 SELECT caches('s', 'rail', 'e');
--- In views there are no values of a call's.
+-- Views cannot have values of a call.
 DO $$
 BEGIN
   FOR i IN 1 .. 6 LOOP
@@ -150,7 +151,7 @@ BEGIN
 END $$;
 SELECT string_agg(cache, ', ') FROM generate_series(1, 6) AS i, LATERAL emogi_check('by_' || i);
 DO $$ BEGIN FOR i IN 1 .. 6 LOOP EXECUTE 'DROP VIEW by_' || i; END LOOP; END $$;
--- What is to be for all stays, and so does what other calls have asked for of a kind that is always the same.
+-- Shared graphs stay, and so do those that other calls have requested with a constant text.
 SELECT cache FROM emogi_prewarm('SELECT DISTINCT src, dst FROM edges WHERE src + dst < 9 AND kind = ''barge''');
 SELECT caches('n', 'o', 'p', 'q', 'r', 'barge');
 SELECT cache FROM emogi_check('SELECT src, dst FROM edges WHERE kind = ''rail''');
@@ -160,7 +161,7 @@ EXECUTE p('ship');
 SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 'rail'), 2);
 
--- With any function, and values that are no constants.
+-- With any function, and with values that are not constants.
 SELECT count(*) FROM emogi_sssp(emogi_query('SELECT src, dst, km AS weight FROM edges WHERE km < $1', '3'), 1);
 SELECT kind, count(vertex) FROM edges LEFT JOIN LATERAL emogi_cc(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', kind)) ON true GROUP BY kind ORDER BY kind COLLATE "C";
 SELECT emogi_evict(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 'rail')) > 0;
@@ -187,7 +188,7 @@ SELECT emogi_query('SELECT src, dst FROM edges WHERE (src, dst) = $1', ROW(1, 2)
 SELECT emogi_query('edges', 5);
 SELECT emogi_query(NULL, 5);
 SELECT count(*) FROM emogi_bfs(emogi_query('SELECT src, dst FROM edges WHERE kind = $1', 5), 1);
--- A text that would be too long is refused before it is made.
+-- A text that would be too long is rejected before it is created.
 SELECT emogi_query('SELECT $2' || repeat(', $1', 1100), repeat('x', 1000000), 5) IS NULL;
 SELECT emogi_query('SELECT 1' || repeat(', $1', 1100), repeat('x', 1000000)) IS NULL;
 

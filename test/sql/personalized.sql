@@ -1,4 +1,4 @@
--- What emogi_pagerank answers where leaps go to given vertices, edges count as their weights, or lead another way.
+-- Answers of emogi_pagerank with teleport vertices, with edge weights, or in another direction.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -9,7 +9,8 @@ SET jit = off;	-- compiling the plain queries takes longer than they do
 \pset tuples_only on
 \pset null (null)
 
--- Ranks by plain SQL: so many iterations from 1/n each. leaps: (vertex, value) of 0 and more; without rows leaps go anywhere.
+-- Ranks by plain SQL: some iterations from 1/n each. leaps: (vertex, value) with values of at least
+-- 0; without rows, teleports are uniform.
 CREATE TABLE edges (src bigint, dst bigint, weight float8);
 CREATE TABLE leaps (vertex bigint, value float8);
 CREATE FUNCTION plain_ranks(damping float8, iterations int, way text, weighted boolean) RETURNS TABLE (vertex bigint, rank float8) LANGUAGE plpgsql AS $$
@@ -33,7 +34,7 @@ BEGIN
   RETURN QUERY SELECT v, r FROM ranks;
 END $$;
 
--- Count the vertices of which both answers differ by more than 1e-9 of the largest.
+-- Count the vertices whose answers differ by more than 1e-9 of the maximum.
 CREATE FUNCTION apart(ours text, damping float8, iterations int, way text, weighted boolean) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   n bigint;
@@ -42,23 +43,25 @@ BEGIN
   RETURN n;
 END $$;
 
--- By hand: a leap is to 1 always, so after one iteration from 1/2 each, 2 has what 1 passed on, and 1 the rest.
+-- Manually: teleports always lead to 1, so after one iteration from 1/2 each, 2 has the rank passed
+-- on by 1, and 1 the rest.
 SELECT string_agg(vertex || ':' || rank, ' ') FROM emogi_pagerank('VALUES (1, 2)', 0.5, 1, 0, start => 'VALUES (1, 10)');
 -- 1 has edges of weights 3 and 1.
 SELECT string_agg(vertex || ':' || rank, ' ') FROM emogi_pagerank('VALUES (1, 2, 3.0), (1, 3, 1.0), (2, 1, 1.0), (3, 1, 1.0)', 1, 1, 0, weights => true);
--- Against the edges, and either way.
+-- In reverse direction, and in both.
 SELECT string_agg(vertex || ':' || rank, ' ') FROM emogi_pagerank('VALUES (1, 2), (3, 2)', 1, 1, 0, direction => 'in');
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('VALUES (1, 2), (3, 2)', 1, 1, 0, direction => 'both');
--- All weights of a vertex 0: it passes its rank on as one without edges does. An edge without a weight is an error, a column without any too.
+-- All weights of a vertex are 0: it distributes its rank like one without edges. An edge without a
+-- weight is an error, and so is a missing column.
 SELECT string_agg(vertex || ':' || round(rank::numeric, 9), ' ') FROM emogi_pagerank('VALUES (1, 2, 0.0), (2, 1, 1.0)', 0.5, 1, 0, weights => true);
--- Of start values only the proportions count, and vertices that the graph does not have do not.
+-- Only the proportions of start values matter, and vertices that are not in the graph are ignored.
 SELECT count(*) AS wrong FROM emogi_pagerank('VALUES (1, 2), (2, 3), (3, 1), (1, 3)', start => 'VALUES (1, 1), (2, 3)') a
   JOIN emogi_pagerank('VALUES (1, 2), (2, 3), (3, 1), (1, 3)', start => 'VALUES (1, 4), (2, 12), (99, 5)') b USING (vertex) WHERE a.rank <> b.rank;
--- Even proportions are no personalization, to the last digits.
+-- Equal proportions equal no personalization, except for the last digits.
 SELECT count(*) AS wrong FROM emogi_pagerank('VALUES (1, 2), (2, 3), (3, 1), (1, 3)', start => 'VALUES (1, 1), (2, 1), (3, 1)') a
   JOIN emogi_pagerank('VALUES (1, 2), (2, 3), (3, 1), (1, 3)', start => NULL, direction => NULL, weights => NULL) b USING (vertex) WHERE abs(a.rank - b.rank) > 1e-15;
 
--- Random graphs, with parallel edges, loops, NULL ends, and weights of 0.
+-- Random graphs, with parallel edges, loops, NULL endpoints, and weights of 0.
 SET client_min_messages = warning;
 DO $$
 DECLARE
@@ -90,14 +93,14 @@ SELECT vertex, round(rank::numeric, 6) FROM emogi_pagerank_text('names', start =
 SELECT vertex, round(rank::numeric, 6) FROM emogi_pagerank_text('names', start => 'VALUES (''b'', 1)') WHERE vertex = 'd';
 SELECT vertex FROM emogi_pagerank_text('names'::regclass, start => 'VALUES (''b'', 1)', weights => true) ORDER BY rank DESC, vertex LIMIT 2;
 
--- A start query sees what its statement sees, rights and all.
+-- A start query sees the rows of its statement's snapshot, and needs privileges.
 BEGIN;
 INSERT INTO leaps VALUES (-1, 5);
 INSERT INTO edges VALUES (-1, -2, 1);
 SELECT round(rank::numeric, 6) FROM emogi_pagerank('edges', 0, start => 'SELECT vertex, value FROM leaps WHERE vertex < 0') WHERE vertex = -1;
 ROLLBACK;
 
--- What is wrong.
+-- Errors.
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 SELECT * FROM emogi_pagerank('VALUES (1, 2)', start => 'VALUES (1, -0.5)');
@@ -112,7 +115,7 @@ SELECT * FROM emogi_pagerank('VALUES (1, 2, -1.0)', weights => true);
 SELECT * FROM emogi_pagerank('VALUES (1, 2, ''Infinity''::float8)', weights => true);
 SELECT * FROM emogi_pagerank('VALUES (1, 2, 1e300)', weights => true);
 SELECT vertex, round(rank::numeric, 12) FROM emogi_pagerank('VALUES (1, 2)', weights => true);
--- A query among the arguments that drops the table of the graph.
+-- A query in an argument that drops the table of the graph.
 CREATE TABLE fleeting AS SELECT 1 AS src, 2 AS dst;
 CREATE FUNCTION drop_table() RETURNS float8 LANGUAGE plpgsql AS 'BEGIN DROP TABLE fleeting; RETURN 1; END';
 SELECT * FROM emogi_pagerank('fleeting', start => 'SELECT 1, drop_table()');

@@ -1,4 +1,5 @@
--- What examples/pictures.sql defines: shapes, limits, quoting, keys of all types, and the edges that plain SQL finds.
+-- The functions of examples/pictures.sql: shapes, limits, quoting, keys of all types, and the edges
+-- that plain SQL finds.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_pictures;
@@ -9,7 +10,7 @@ SET search_path = test_pictures, public;
 \set ECHO all
 RESET client_min_messages;
 
--- Columns, by the names and types that Grafana asks for.
+-- Columns, with the names and types required by Grafana.
 SELECT p.proname, a.name, format_type(a.type, NULL) AS type
 FROM pg_proc AS p, unnest(p.proargnames, p.proallargtypes, p.proargmodes) WITH ORDINALITY AS a(name, type, mode, nth)
 WHERE p.pronamespace = 'test_pictures'::regnamespace AND p.proname LIKE 'emogi_grafana_%' AND a.mode = 't' AND p.proargtypes[1] = 'bigint'::regtype
@@ -31,7 +32,7 @@ SELECT emogi_dot('edge', 1, max_vertices => 3, max_edges => 2, directed => false
 SELECT emogi_dot('edge', 99);
 SELECT emogi_dot('edge', NULL::bigint);
 
--- Texts that mean something to Graphviz.
+-- Texts with a special meaning in Graphviz.
 CREATE TABLE awkward (src text, dst text);
 INSERT INTO awkward VALUES ('plain', 'a "quoted" one'), ('plain', 'back\slash\n'), ('plain', E'two\nlines\r\nthree'), ('plain', '&lt; <b> &'), ('plain', ''), ('plain', '{a|b}'),
     ('plain', repeat('x', 70)), ('plain', 'ends with \'), ('plain', E'not \x01\x08\x0b\x0c\x0e\x1f\ufffe\uffff in XML\t');
@@ -39,13 +40,14 @@ SELECT line FROM regexp_split_to_table(emogi_dot('awkward', 'plain'), '\n') AS l
 \pset tuples_only off
 \pset format aligned
 
--- Within a sum of weights; from several; one way; without weights; of an array as text.
+-- Within a sum of weights; from several sources; in one direction; without weights; with an array
+-- as text.
 SELECT id, mainstat FROM emogi_grafana_nodes('edge', 1, max_distance => 1.5);
 SELECT id, mainstat FROM emogi_grafana_nodes('edge', ARRAY[5, 6], max_depth => 1);
 SELECT id, mainstat FROM emogi_grafana_nodes('edge', '{5,6}', max_depth => 1, direction => 'out');
 SELECT id, source, target, mainstat FROM emogi_grafana_edges('edge(src, dst)', 4, max_depth => 1);
 
--- Cut: of 6 within reach the nearest; it is said once.
+-- A limit: the nearest of 6 reachable vertices; with a single message.
 SELECT id, subtitle, arc__drawn, arc__beyond FROM emogi_grafana_nodes('edge', 1, max_vertices => 2);
 SELECT id, subtitle, round(arc__drawn::numeric, 2) AS arc__drawn FROM emogi_grafana_nodes('edge', 1, max_edges => 1);
 SELECT id, subtitle FROM emogi_grafana_nodes('edge', 1, max_vertices => 7, names => 'SELECT 3, ''three'' UNION ALL SELECT 3, ''drei'' UNION ALL SELECT 1, NULL');
@@ -73,7 +75,7 @@ INSERT INTO bits VALUES ('1010', '0001'), ('0001', '1011');
 SELECT id, title, mainstat, secondarystat FROM emogi_grafana_nodes('bits', '1010', names => 'SELECT B''1011'', ''eleven''');
 SELECT * FROM emogi_grafana_edges('bits', '1010');
 
--- Vertices that have no edge, of keys that are no texts; a graph that has them has edges as well.
+-- Vertices without edges, of keys that are not texts; a graph with such vertices and edges.
 SELECT id, secondarystat, arc__drawn, arc__beyond FROM emogi_grafana_nodes(emogi_with_vertices('edge', 'SELECT 77::bigint'), 77);
 SELECT id, secondarystat FROM emogi_grafana_nodes(emogi_with_vertices('edge', 'SELECT 77::bigint'), 7);
 SELECT * FROM emogi_grafana_edges(emogi_with_vertices('edge', 'SELECT 77::bigint'), 7);
@@ -81,12 +83,12 @@ SELECT * FROM emogi_grafana_edges(emogi_with_vertices('edge(src, dst)', 'SELECT 
 SELECT * FROM emogi_grafana_edges(emogi_with_vertices('uuids', 'SELECT ''00000000-0000-0000-0000-000000000009''::uuid'), '00000000-0000-0000-0000-000000000003', max_depth => 1);
 SELECT emogi_dot(emogi_with_vertices('edge', 'SELECT 77::bigint'), 77) LIKE '%label="77"%' AS drawn;
 
--- Queries that end as in a file.
+-- Queries with endings as in a file.
 SELECT title FROM emogi_grafana_nodes('edge', 7, names => 'SELECT 7, ''seven'';') UNION SELECT title FROM emogi_grafana_nodes('edge', 7, names => 'SELECT 7, ''seven'' -- a comment') ORDER BY 1;
 SELECT title FROM emogi_grafana_nodes('SELECT src, dst FROM edge; -- all', 7, names => E'SELECT 7, ''seven'' ; -- a comment\n -- another\n');
 SELECT title FROM emogi_grafana_nodes('edge', 7, names => 'SELECT 7, ''seven; -- and''');
 
--- Random graphs: what is drawn is what plain SQL finds within two edges.
+-- Random graphs: the drawing equals the edges that plain SQL finds within two hops.
 CREATE TABLE random_edge AS SELECT (hashint4(i) & 63)::bigint AS src, (hashint4(i + 1000) & 63)::bigint AS dst, i AS weight FROM generate_series(1, 90) AS i;
 CREATE VIEW reached AS
     WITH RECURSIVE either AS (SELECT src AS a, dst AS b FROM random_edge UNION SELECT dst, src FROM random_edge),
@@ -100,7 +102,7 @@ SELECT count(*) > 500 AS many, count(*) FILTER (WHERE n.mainstat IS NULL OR r.we
 FROM (SELECT s, e.* FROM generate_series(0, 63) AS s, emogi_grafana_edges('random_edge', s::bigint) AS e) AS n
     FULL JOIN (SELECT a.source, e.* FROM random_edge AS e JOIN reached AS a ON a.vertex = e.src JOIN reached AS b ON b.vertex = e.dst AND b.source = a.source) AS r
     ON r.source = n.s AND r.weight = n.mainstat AND r.src::text = n.source AND r.dst::text = n.target;
--- The shares of a node's ring add up to 1, and are those of all edges.
+-- The shares of a node's ring sum to 1, and are those of all edges.
 SELECT bool_and(abs(arc__drawn + arc__beyond - 1) < 1e-9) AS whole, bool_and(secondarystat = (SELECT count(*) FROM random_edge WHERE id IN (src::text, dst::text))) AS degrees
 FROM emogi_grafana_nodes('random_edge', 1);
 

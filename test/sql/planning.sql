@@ -1,4 +1,5 @@
--- emogi_bfs wherever a query may stand a function: joins, LATERAL, subqueries, cursors, prepared plans, parallel plans.
+-- emogi_bfs in all places of a query where a function is allowed: joins, LATERAL, subqueries,
+-- cursors, prepared plans, parallel plans.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -8,7 +9,7 @@ SET search_path = test_planning, public;
 \pset tuples_only on
 \pset null (null)
 
--- A ring 1 .. 6 with the chord 1 -> 4, and names.
+-- A cycle 1 .. 6 with the chord 1 -> 4, and names.
 CREATE TABLE edges (src int, dst int);
 INSERT INTO edges VALUES (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 1), (1, 4);
 CREATE TABLE names (id bigint PRIMARY KEY, name text);
@@ -40,7 +41,7 @@ SELECT a.vertex, a.level, b.level FROM emogi_bfs('edges', 1) a JOIN emogi_bfs('e
 SELECT a.vertex FROM emogi_bfs('edges', 1) a FULL JOIN emogi_bfs('edges', 7) b USING (vertex) WHERE b.vertex IS NULL ORDER BY 1;
 SELECT vertex FROM emogi_bfs('edges', 1, 1) FOR UPDATE;
 
--- One call a row of another table.
+-- One call per row of another table.
 SELECT id, (SELECT count(*) FROM emogi_bfs('edges', id, 2)) FROM names ORDER BY id;
 SELECT n.id, b.* FROM names n, emogi_bfs('edges', n.id, 1) b WHERE n.id IN (1, 6, 7) ORDER BY 1, 2;
 SELECT n.id, b.vertex FROM names n LEFT JOIN LATERAL emogi_bfs('edges', n.id, 1) b ON b.level = 1 WHERE n.id > 4 ORDER BY 1, 2;
@@ -53,7 +54,7 @@ SELECT name FROM names n WHERE NOT EXISTS (SELECT FROM emogi_bfs('edges', n.id))
 SELECT name FROM names n WHERE id = ANY (ARRAY(SELECT vertex FROM emogi_bfs('edges', 5, 1))) ORDER BY 1;
 SELECT id, (SELECT max(level) FROM emogi_bfs('edges', CASE WHEN id < 3 THEN id END)) FROM names WHERE id < 5 ORDER BY id;
 
--- The other places for a set.
+-- Other places of set-returning functions.
 SELECT * FROM emogi_bfs('edges', 5) WITH ORDINALITY;
 SELECT * FROM ROWS FROM (emogi_bfs('edges', 5, 2), generate_series(10, 13), emogi_bfs('edges', 1, 1)) WITH ORDINALITY;
 SELECT emogi_bfs('edges', 5, 2);
@@ -63,7 +64,7 @@ SELECT id, emogi_bfs('edges', id, 1) FROM names WHERE id IN (1, 7, 6) ORDER BY i
 SELECT emogi_bfs('edges', 1) LIMIT 1;
 SELECT id, (emogi_bfs('edges', id)).level FROM names ORDER BY id LIMIT 2;
 
--- Tables, views, materialized views and COPY made from answers.
+-- Tables, views, materialized views and COPY of results.
 CREATE TABLE reach AS SELECT * FROM emogi_bfs('edges', 1);
 INSERT INTO reach SELECT -vertex, level FROM emogi_bfs('edges', 2, 1);
 TABLE reach ORDER BY 1;
@@ -79,7 +80,7 @@ WITH RECURSIVE far(vertex, n) AS (SELECT 6::bigint, 0 UNION SELECT b.vertex, n +
   SELECT vertex, min(n) FROM far GROUP BY 1 ORDER BY 1;
 DELETE FROM edges WHERE dst = 8;
 
--- Cursors, forward and back.
+-- Cursors, forward and backward.
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT * FROM emogi_bfs('edges', 1);
 FETCH 2 FROM c;
@@ -130,7 +131,7 @@ BEGIN
 END $$;
 SELECT many(60);
 
--- Plans that go parallel around the call, JIT, hash and merge joins.
+-- Plans with parallelism around the call, JIT, hash and merge joins.
 TRUNCATE edges;
 ALTER TABLE edges DROP COLUMN x;
 INSERT INTO edges (src, dst) SELECT i, i + 1 FROM generate_series(1, 3000) i;
@@ -169,7 +170,7 @@ SELECT count(*), min(vertex), max(vertex), sum(level) FROM emogi_bfs('edges', 1)
 SET cursor_tuple_fraction = 0.01;
 SELECT many(30);
 
--- What the planner expects: rows of the cached graph, else by statistics; one row a vertex.
+-- The planner's estimates: rows of the cached graph, otherwise by statistics; one row per vertex.
 CREATE FUNCTION expected_rows(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   plan json;
@@ -190,7 +191,8 @@ SELECT expected_rows($$ SELECT * FROM emogi_bfs('ring', 1) $$), expected_rows($$
 RESET emogi.enable_scan;
 SELECT expected_rows($$ SELECT * FROM emogi_bfs('nowhere', 1) $$), expected_rows($$ SELECT * FROM emogi_bfs('SELECT * FROM ring', 1) $$);
 
--- A path has few steps; a query and a view have the rows of their own plans; text that does not plan is the call's business.
+-- A path has few steps; for a query and a view the estimates are those of their own plans; errors
+-- of a text that cannot be planned are left to the call.
 CREATE VIEW odd AS SELECT src, dst FROM ring WHERE src > 4000;
 CREATE VIEW endless AS SELECT 1::bigint AS src, 2 AS dst;
 CREATE OR REPLACE VIEW endless AS SELECT vertex AS src, level AS dst FROM emogi_bfs('endless', 1);
@@ -205,7 +207,7 @@ SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT p.name FROM emogi_shortest_path('ring', 1, 3) s JOIN places p ON p.id = s.vertex;
 RESET emogi.engine;
 
--- A run for each row is never so cheap that the planner would make thousands of them instead of one.
+-- A run for each row is never estimated so cheap that the planner prefers thousands of runs to one.
 SELECT count(*) FROM ring r WHERE EXISTS (SELECT FROM emogi_cc('edges') c WHERE c.vertex = r.src);
 CREATE FUNCTION expected_cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -219,7 +221,7 @@ INSERT INTO tiny VALUES (1, 2);
 ANALYZE tiny;
 SELECT expected_cost('SELECT * FROM ' || f) >= 10 FROM unnest(ARRAY[$$emogi_bfs('tiny', 1)$$, $$emogi_shortest_path('tiny', 1, 2)$$, $$emogi_cc('tiny')$$, $$emogi_pagerank('SELECT 1, 2')$$]) f;
 
--- Planning takes no time that grows with statistics: they may be absurd.
+-- Planning time does not grow with statistics, even absurd ones.
 BEGIN;
 SET LOCAL statement_timeout = '5s';
 UPDATE pg_class SET reltuples = 1e9 WHERE oid = 'ring'::regclass;
@@ -228,12 +230,12 @@ UPDATE pg_class SET reltuples = 1e30 WHERE oid = 'ring'::regclass;
 SELECT expected_rows($$SELECT * FROM emogi_bfs('ring(dst, src)', 1, 2000000000)$$) > 1000;
 ROLLBACK;
 
--- Two hops from anywhere reach much where there are hubs, though the mean list is short.
+-- Two hops reach many vertices if there are hubs, although the mean degree is low.
 CREATE TABLE hubs (src int, dst int);
 INSERT INTO hubs SELECT i, 1 FROM generate_series(2, 2000) i UNION ALL SELECT 1, i FROM generate_series(2, 2000) i;
 ANALYZE hubs;
 SELECT expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 1)$$) < 10, expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 2)$$) > 500, count(*) FROM emogi_bfs('hubs', 5, 2);
--- The session remembers what statistics say only until they change.
+-- The session caches estimates from statistics only until these change.
 TRUNCATE hubs;
 INSERT INTO hubs SELECT i, i + 1 FROM generate_series(1, 4000) i;
 SELECT expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 2)$$) > 100;
@@ -241,8 +243,9 @@ ANALYZE hubs;
 SELECT expected_rows($$SELECT * FROM emogi_bfs('hubs', 5, 2)$$) > 100;
 SELECT count(*) FROM emogi_bfs('hubs', 5, 2);
 
--- What a search with constant arguments reaches is tried while it is planned, where its graph is in the cache: small components and distances are no matter
--- of mean degrees. So small answers are joined by an index, and no parallel workers are started for them.
+-- The result size of a search with constant arguments is measured during planning if its graph is
+-- cached: small components and distances do not follow from mean degrees. Small results are
+-- therefore joined by an index, without parallel workers.
 CREATE TABLE pairs AS SELECT i AS src, i + 1 AS dst, 1.5::float8 AS weight FROM generate_series(1, 60000, 2) i;
 INSERT INTO pairs SELECT i, i + 1, 1.5 FROM generate_series(100001, 160000) i;
 CREATE TABLE people AS SELECT i AS id FROM generate_series(1, 200000) i;
@@ -268,7 +271,7 @@ SELECT expected_rows($$SELECT * FROM emogi_bfs('pairs', 7)$$) AS of_before;
 SELECT count(*) FROM emogi_bfs('pairs', 7);
 SELECT expected_rows($$SELECT * FROM emogi_bfs('pairs', 7)$$) AS of_now;
 
--- Who may not read the table learns nothing of it.
+-- A role that cannot read the table learns nothing about it.
 CREATE ROLE regress_emogi_stranger;
 GRANT USAGE ON SCHEMA test_planning TO regress_emogi_stranger;
 GRANT SELECT ON tries TO regress_emogi_stranger;
@@ -278,7 +281,8 @@ RESET ROLE;
 DROP OWNED BY regress_emogi_stranger;
 DROP ROLE regress_emogi_stranger;
 
--- A plan looks up the size of a graph once, and the next plan of the same statement again. Conditions that name vertices spare a build for degrees.
+-- A plan looks up the size of a graph once, and the next plan of the same statement does so again.
+-- Conditions on vertices avoid a build for degrees.
 CREATE TABLE counted (src bigint, dst bigint);
 INSERT INTO counted SELECT i / 4, i * 7919 % 50000 FROM generate_series(1, 200000) i;
 CREATE INDEX ON counted (src);
@@ -293,7 +297,7 @@ BEGIN
   evicted := expected_cost(query);
 END $$;
 SELECT built > 2 * cached AS costs_build, built = evicted AS again FROM costs('SELECT * FROM emogi_pagerank(''counted'') a JOIN emogi_pagerank(''counted'') b USING (vertex)');
--- a plan that is made while another runs asks again
+-- a plan created while another runs looks it up again
 SELECT built > 2 * cached AS costs_build FROM (SELECT FROM emogi_pagerank('counted') LIMIT 1) p, costs('SELECT * FROM emogi_pagerank(''counted'')');
 SELECT built < 2 * cached AS spares_build, built = evicted AS again FROM costs('SELECT * FROM emogi_degree(''counted'') WHERE vertex = 7');
 SET emogi.enable_index_search = off;

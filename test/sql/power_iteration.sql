@@ -1,4 +1,5 @@
--- Hubs and authorities, eigenvector and Katz centralities against networkx, by hand, with keys of other types; which calls are refused.
+-- Hubs and authorities, eigenvector and Katz centralities compared with networkx, and manually,
+-- with keys of other types; rejected calls.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -12,7 +13,8 @@ SELECT proname, proargnames[1:pronargs], proargtypes::regtype[], pg_get_expr(pro
   FROM pg_proc WHERE proname ~ '^emogi_(hits|katz|eigenvector)' ORDER BY proname, proargtypes;
 
 --
--- networkx 3.6.1, of the networks in test/data and of a hundred random graphs with repeats and loops: test/data/power_iteration.py has written these.
+-- networkx 3.6.1, for the networks in test/data and a hundred random graphs with duplicates and
+-- loops; written by test/data/power_iteration.py.
 --
 CREATE TABLE network (name text, way text, weighted boolean, src int[], dst int[], weight float8[], alpha float8, hub float8[], authority float8[],
   eigenvector float8[], katz float8[], counted float8[]);
@@ -21,7 +23,7 @@ CREATE FUNCTION edges_of(n network) RETURNS text LANGUAGE sql AS $$
   SELECT format('SELECT * FROM unnest(%L::int[], %L::int[], %L::float8[]) AS e (src, dst, weight)', n.src, n.dst, n.weight) $$;
 CREATE FUNCTION distance(a float8[], b float8[]) RETURNS float8 LANGUAGE sql AS $$
   SELECT CASE WHEN cardinality(a) <> cardinality(b) THEN 'Infinity' WHEN a IS NOT NULL THEN max(abs(x - y)) / greatest(1, max(x)) END FROM unnest(a, b) AS u (x, y) $$;
-SET client_min_messages = error;	-- some have not converged by then, of which there is a warning each
+SET client_min_messages = error;	-- some have not converged by then, with a warning each
 CREATE TABLE ours AS SELECT n.name, n.way,
     distance(n.hub, (SELECT array_agg(hub ORDER BY vertex) FROM emogi_hits(edges_of(n), 10000, 1e-15, weighted, way))) AS hub,
     distance(n.authority, (SELECT array_agg(authority ORDER BY vertex) FROM emogi_hits(edges_of(n), 10000, 1e-15, weighted, way))) AS authority,
@@ -33,26 +35,27 @@ RESET client_min_messages;
 SELECT count(*), count(hub) > 190, count(eigenvector) > 190, count(katz), max(hub) < 1e-9, max(authority) < 1e-9, max(eigenvector) < 1e-9, max(katz) < 1e-9, max(counted) < 1e-9
   FROM ours;
 SELECT * FROM ours WHERE greatest(hub, authority, eigenvector, katz, counted) >= 1e-9;
--- With the defaults: as far as these go.
+-- With the defaults: up to their limit.
 SELECT max(distance(n.hub, (SELECT array_agg(hub ORDER BY vertex) FROM emogi_hits(edges_of(n), weights => weighted, direction => way)))) < 1e-7,
     max(distance(n.eigenvector, (SELECT array_agg(centrality ORDER BY vertex) FROM emogi_eigenvector(edges_of(n), weights => weighted, direction => way)))) < 1e-4,
     max(distance(n.katz, (SELECT array_agg(centrality ORDER BY vertex) FROM emogi_katz(edges_of(n), alpha, weights => weighted, direction => way)))) < 1e-5
   FROM network n WHERE name IN ('karate', 'florentine', 'miserables') AND way = 'both';
 
 --
--- By hand.
+-- Manually.
 --
 CREATE TABLE edges (src int, dst int, weight float8);
 INSERT INTO edges VALUES (1, 3, 1), (2, 3, 1), (2, 4, 1), (NULL, 1, 1);
--- 3 is led to by both, 4 by the better hub: the golden section.
+-- 3 has edges from both, 4 from the better hub: the golden ratio.
 SELECT vertex, round(hub::numeric, 9), round(authority::numeric, 9) FROM emogi_hits('edges', tolerance => 1e-12) ORDER BY vertex;
--- No cycle: walks end, and any alpha converges. beta is what each has by itself.
+-- No cycle: walks end, and any alpha converges. beta is the value of each vertex by itself.
 SELECT vertex, centrality FROM emogi_katz('edges', 10, 3, normalized => false) ORDER BY vertex;
 SELECT vertex, centrality FROM emogi_katz('edges', 10, -3, normalized => false, direction => 'in') ORDER BY vertex;
 SELECT vertex, round(centrality::numeric, 9) FROM emogi_katz('edges', 0, -1e300) ORDER BY vertex;
 SELECT vertex, centrality FROM emogi_katz('edges', 1, 0) ORDER BY vertex;
 SELECT vertex, centrality FROM emogi_katz('edges', 1, 1, 2, 0, false) ORDER BY vertex;
--- A triangle with a tail: all of the triangle alike, by symmetry; a double edge and a weight of 2 are the same.
+-- A triangle with a tail: all vertices of the triangle are equal, by symmetry; a double edge equals
+-- a weight of 2.
 INSERT INTO edges VALUES (5, 6, 2), (6, 7, 1), (7, 5, 1);
 SELECT vertex, round(centrality::numeric, 9) FROM emogi_eigenvector('SELECT src, dst FROM test_power_iteration.edges WHERE src >= 5', 10000, 1e-12) ORDER BY vertex;
 SELECT count(*) FROM emogi_eigenvector('edges', 50, 0, true) a JOIN emogi_eigenvector('SELECT src, dst FROM test_power_iteration.edges UNION ALL SELECT 5, 6', 50, 0) b USING (vertex)
@@ -61,12 +64,13 @@ SELECT count(*) FROM emogi_katz('edges', 0.5, weights => true) a JOIN emogi_katz
  WHERE abs(a.centrality - b.centrality) < 1e-12;
 SELECT count(*) FROM emogi_hits('edges', 5, 0, true) a JOIN emogi_hits('SELECT src, dst FROM test_power_iteration.edges UNION ALL SELECT 5, 6', 5, 0) b USING (vertex)
  WHERE abs(a.hub - b.hub) < 1e-12 AND abs(a.authority - b.authority) < 1e-12;
--- Turned around, hubs are authorities.
+-- In reverse direction, hubs are authorities.
 SELECT count(*) FROM emogi_hits('edges', tolerance => 1e-14) a JOIN emogi_hits('edges', tolerance => 1e-14, direction => 'in') b USING (vertex)
  WHERE abs(a.hub - b.authority) < 1e-9 AND abs(a.authority - b.hub) < 1e-9;
--- Eigenvectors of a graph without a cycle: all goes to where the longest walks end, slowly.
+-- Eigenvectors of a graph without a cycle: everything concentrates at the ends of the longest
+-- walks, slowly.
 SELECT vertex, round(centrality::numeric, 2) FROM emogi_eigenvector('SELECT i, i + 1 FROM generate_series(1, 3) i', 10000, 1e-9) ORDER BY vertex;
--- No edge that weighs anything.
+-- All weights are 0.
 SELECT vertex, hub, authority FROM emogi_hits('SELECT 1, 2, 0.0::float8', weights => true) ORDER BY vertex;
 SELECT vertex, round(centrality::numeric, 9) FROM emogi_eigenvector('SELECT 1, 2, 0.0::float8', weights => true) ORDER BY vertex;
 SELECT (SELECT count(*) FROM emogi_hits('SELECT 1, 2 WHERE false')), (SELECT count(*) FROM emogi_katz('SELECT 1, 2 WHERE false')), (SELECT count(*) FROM emogi_eigenvector('SELECT 1, 2 WHERE false'));
@@ -92,7 +96,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM emogi_hits('edges') ORDER BY authority DESC LI
 RESET emogi.engine;
 
 --
--- What is refused.
+-- Errors.
 --
 SELECT * FROM emogi_katz('edges', -0.5);
 SELECT * FROM emogi_katz('edges', 'NaN');
@@ -105,7 +109,8 @@ SELECT * FROM emogi_hits('edges', -1);
 SELECT * FROM emogi_hits('edges', tolerance => 'NaN');
 SELECT * FROM emogi_eigenvector('edges', 10, direction => 'sideways');
 SELECT * FROM emogi_eigenvector('named');
--- Too large an alpha: proven, not to be seen so far, and enough but too few iterations. What the hints propose is taken.
+-- Too large an alpha: proven, not yet detected, and sufficient but with too few iterations. Values
+-- proposed by hints work.
 SELECT count(*) FROM emogi_katz('edges', 1.5);
 SELECT count(*) FROM emogi_katz('edges', 0.99);
 SELECT count(*) FROM emogi_katz('SELECT src, dst FROM test_power_iteration.edges WHERE src >= 5', 1);
@@ -117,7 +122,7 @@ SELECT count(*) FROM emogi_katz('edges', 2, max_iterations => 2, tolerance => 0)
 DO $$ BEGIN PERFORM * FROM emogi_katz('edges', 1.5); EXCEPTION WHEN invalid_parameter_value THEN RAISE INFO 'refused: %', SQLSTATE; END $$;
 SELECT * FROM emogi_katz('edges', 1.5) LIMIT 0;
 SELECT * FROM emogi_katz('edges', 0.5, 1.5e308, tolerance => 1e300, normalized => false);
--- Weights that are none, and that nothing can be divided by.
+-- Invalid weights, and weights by which normalization is impossible.
 SELECT * FROM emogi_hits('SELECT 1, 2, -1.5', weights => true);
 SELECT * FROM emogi_katz('SELECT 1, 2, ''Infinity''::float8', weights => true);
 SELECT * FROM emogi_eigenvector('SELECT 1, 2, NULL::float8', weights => true);

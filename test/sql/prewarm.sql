@@ -1,9 +1,10 @@
--- emogi_prewarm: a graph stands in the cache before it is called for; which are kept there, and who may say so.
+-- emogi_prewarm: caching a graph before the first call; keeping graphs, and the privileges for
+-- that.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_alice, regress_emogi_bob;
 RESET client_min_messages;
-SET emogi.incremental_min_size = '1GB';	-- graphs that follow their tables: live
+SET emogi.incremental_min_size = '1GB';	-- graphs that track their tables: live
 CREATE ROLE regress_emogi_alice;
 CREATE ROLE regress_emogi_bob;
 CREATE SCHEMA test_prewarm;
@@ -24,7 +25,8 @@ CREATE VIEW graphs AS SELECT columns, direction, backward, edges, kept FROM emog
   WHERE source IN ('edges', 'live', 'parts') AND state = 'ready' ORDER BY columns COLLATE "C", direction, backward, edges, kept;
 CREATE VIEW last_run AS SELECT function, source, status, cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 
--- Each way: out, in, both, with weights, with the transposed lists; calls find what they need.
+-- Every direction: out, in, both, with weights, with the transposed lists; calls find the graph
+-- they need.
 SELECT cache, vertices, edges, bytes > 0 AS has_bytes, kept FROM emogi_prewarm('edges');
 \pset tuples_only on
 SELECT * FROM last_run;
@@ -61,7 +63,7 @@ SELECT cache, edges FROM emogi_prewarm('frozen');
 CREATE TABLE nothing (src int, dst int);
 SELECT cache, vertices, edges FROM emogi_prewarm('nothing');
 
--- What cannot stand there for others, and is not built either.
+-- Graphs that cannot be shared are not built.
 CREATE FUNCTION try(command text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   detail text;
@@ -118,7 +120,7 @@ INSERT INTO edges VALUES (1, 2, NULL);
 SELECT try($$SELECT emogi_prewarm('edges', weights => true)$$);
 DELETE FROM edges WHERE weight IS NULL;
 
--- It brings the graph up to date, however old calls let it be.
+-- It refreshes the graph, however stale a graph calls accept.
 SELECT cache, edges FROM emogi_prewarm('nothing');
 INSERT INTO nothing VALUES (1, 2);
 SET emogi.max_staleness = '1h';
@@ -127,7 +129,8 @@ SELECT * FROM last_run;
 SELECT cache, edges FROM emogi_prewarm('nothing');
 RESET emogi.max_staleness;
 
--- What is kept: NULL leaves it as it is; the next version inherits the mark, and the older one loses it.
+-- Keeping: NULL leaves the mark unchanged; the next version inherits it, and the older one loses
+-- it.
 SELECT emogi_evict() > 0;
 SELECT cache, edges, kept FROM emogi_prewarm('edges', keep => true);
 SELECT cache, edges, kept FROM emogi_prewarm('edges');
@@ -141,7 +144,8 @@ SELECT count(*) > 0 FROM emogi_bfs('edges', 7);
 TABLE graphs;
 SELECT cache, kept FROM emogi_prewarm('edges');
 
--- One with other lists, or fewer columns, is not the next version: the kept one waits for that.
+-- A graph with other lists, or fewer columns, is not the next version: the mark stays with the
+-- older one.
 SELECT kept FROM emogi_prewarm('edges', 'both', weights => true, keep => true);
 SELECT kept FROM emogi_prewarm('edges', keep => false);
 INSERT INTO edges VALUES (2, 3, 4);
@@ -150,25 +154,25 @@ SELECT kept FROM emogi_prewarm('edges', 'both');
 TABLE graphs;
 SELECT kept FROM emogi_prewarm('edges', 'both', weights => true);
 TABLE graphs;
--- One with more of both is.
+-- A graph with more of both is.
 INSERT INTO edges VALUES (2, 4, 4);
 SELECT kept FROM emogi_prewarm('edges', 'in', keep => true);
 INSERT INTO edges VALUES (2, 5, 4);
 SELECT kept FROM emogi_prewarm('edges', 'out', weights => true, backward => true);
 SELECT kept FROM emogi_prewarm('edges', 'in');
--- Rewritten, truncated: the next version is kept all the same.
+-- After a rewrite or TRUNCATE the next version is kept, too.
 VACUUM FULL edges;
 SELECT cache, kept FROM emogi_prewarm('edges', 'in', weights => true, backward => true);
 TRUNCATE edges;
 SELECT cache, edges, kept FROM emogi_prewarm('edges', 'in', weights => true, backward => true);
--- emogi_evict() and DROP end it.
+-- emogi_evict() and DROP remove the mark.
 SELECT emogi_evict('edges') > 0;
 SELECT cache, kept FROM emogi_prewarm('edges', 'in', weights => true, backward => true);
 SELECT kept FROM emogi_prewarm('edges', 'in', keep => true);
 DROP TABLE edges CASCADE;
 TABLE graphs;
 
--- Where the graph follows its table, on and off.
+-- With and without tracking of the table.
 SET emogi.incremental_min_size = 0;
 CREATE TABLE live AS SELECT g / 2 AS src, g AS dst FROM generate_series(2, 20000) g;
 SELECT cache, edges, kept FROM emogi_prewarm('live', keep => true);
@@ -193,7 +197,7 @@ SET emogi.incremental_min_size = '1GB';
 INSERT INTO parts VALUES (150, 7);
 SELECT edges, kept FROM emogi_prewarm('parts', keep => true);
 
--- Rights: those of a SELECT to load, those of the owner to keep or let go.
+-- Privileges: those of a SELECT to load, ownership to keep or release.
 GRANT SELECT ON live TO regress_emogi_alice;
 GRANT regress_emogi_bob TO regress_emogi_alice;
 SET ROLE regress_emogi_alice;
@@ -213,7 +217,7 @@ SELECT kept FROM emogi_prewarm('own', keep => false);
 RESET ROLE;
 SELECT kept FROM emogi_prewarm('own', keep => true);
 
--- Not in a parallel worker, and as rows of a query.
+-- Rejected in a parallel worker, and as rows of a query.
 SELECT n.relname, p.kept FROM pg_class n, LATERAL emogi_prewarm(n.oid::regclass) p WHERE n.relname IN ('own', 'live') ORDER BY 1;
 PREPARE warm(text, boolean) AS SELECT edges, kept FROM emogi_prewarm($1, keep => $2);
 EXECUTE warm('own', false);

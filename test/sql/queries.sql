@@ -1,4 +1,5 @@
--- Graphs of queries and views are shared: which queries are, that each change below is seen, and why others are not.
+-- Graphs of queries and views are shared: which queries are, that each change below is visible, and
+-- why others are private.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP SCHEMA IF EXISTS test_queries CASCADE;
@@ -62,7 +63,7 @@ CREATE TEMP TABLE tt (src bigint, dst bigint);
 
 \i test/data/how.sql
 
--- ---- forms that are shared; the tables below each, and a value of the call's
+-- ---- shared forms; their base tables, and a value of the call
 CREATE TABLE forms (id serial, form text, leaves text[], query text, of_call bool DEFAULT false);
 INSERT INTO forms (form, leaves, query) VALUES
 	('table', '{e}', 'SELECT src, dst FROM e'),
@@ -133,7 +134,7 @@ INSERT INTO changes VALUES
 	('par', 'INSERT INTO par VALUES (5, 6)'), ('chi', 'INSERT INTO chi VALUES (7, 8)'),
 	('m', 'REFRESH MATERIALIZED VIEW m'), ('ul', 'DELETE FROM ul WHERE ctid IN (SELECT ctid FROM ul LIMIT 1)'),
 	('em', 'INSERT INTO em VALUES (5, 6, ''b'')'), ('od', 'INSERT INTO od VALUES (5, 6)');
--- A key with a value of the call's is shared when it is asked for a second time.
+-- A key with a value of the call is shared when it is requested for the second time.
 CREATE TABLE tried (form text, step text, expected text, how text);
 \set ECHO none
 SELECT statement FROM forms, LATERAL (VALUES (0), (1), (2)) step (n),
@@ -146,10 +147,10 @@ SELECT statement FROM forms, unnest(leaves) WITH ORDINALITY AS below (leaf, plac
 \gexec
 \set ECHO all
 SELECT count(DISTINCT form) || ' forms, ' || count(*) FILTER (WHERE step LIKE '%changed') || ' changes' FROM tried;
--- Filtered tables that have been built twice follow the change.
+-- Filtered tables built twice are tracked.
 SELECT * FROM tried WHERE how NOT LIKE expected;
 
--- ---- queries that are not shared, and why; each is answered all the same
+-- ---- private queries, and the reason; each is still answered correctly
 CREATE TABLE refused (id serial, query text, answered bool DEFAULT true);
 INSERT INTO refused (query) VALUES
 	('SELECT src, dst FROM e WHERE random() < 2'), ('SELECT src, nextval(''sq'') - lastval() FROM e'), ('SELECT src, dst FROM e TABLESAMPLE system (100)'),
@@ -168,7 +169,7 @@ INSERT INTO refused (query) VALUES
 SELECT format('SELECT %L, how(%L)', query, query) FROM refused ORDER BY id
 \gexec
 \set ECHO all
--- Those that raise an error raise it still.
+-- Queries that raise an error still raise it.
 \set VERBOSITY terse
 SELECT how('SELECT src, dst FROM e FOR UPDATE');
 SELECT how('SELECT src, dst FROM (SELECT * FROM e FOR SHARE) x');
@@ -181,7 +182,8 @@ SELECT how('SELECT src, txt FROM e');
 SELECT how('SELECT src, dst FROM nowhere');
 \set VERBOSITY default
 
--- EXPLAIN says it, before the run and after it; where a call would raise an error, nothing.
+-- EXPLAIN shows it, before and after execution; where a call would raise an error, it shows
+-- nothing.
 SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('ve', 20);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_bfs('SELECT src, dst FROM e', 20);
@@ -202,7 +204,7 @@ SELECT explained($$SELECT * FROM emogi_bfs('SELECT src, dst FROM e WHERE random(
 SELECT explained($$SELECT * FROM emogi_bfs('ve', 20)$$);
 SELECT explained($$SELECT * FROM emogi_bfs('ve', 20)$$);
 
--- Reasons that are the transaction's.
+-- Reasons of the transaction.
 BEGIN;
 UPDATE v SET tenant = 9 WHERE id = 3;
 SELECT how('vv');
@@ -218,12 +220,13 @@ SET emogi.enable_cache = off;
 SELECT how('vv');
 RESET emogi.enable_cache;
 
--- A value of the call's that differs each time never takes room.
+-- A value of the call that differs each time never uses cache memory.
 SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: it has a value of the time that differs%' FROM generate_series(1, 1);
 SELECT how('SELECT src, dst FROM e WHERE t < now()') LIKE 'private: it has a value of the time that differs%' FROM generate_series(1, 1);
 SELECT count(*) FROM emogi_graphs WHERE source LIKE '%now()%' AND source NOT LIKE '%century%';
 
--- All directions and functions; a graph of a query is a donor as any, and serves calls that read no weights.
+-- All directions and functions; a graph of a query can be a base graph, and serves calls without
+-- weights.
 SELECT emogi_evict() IS NOT NULL;
 SELECT cache FROM emogi_check('SELECT src, dst, w AS weight FROM e', weights => true);
 SELECT cache FROM emogi_check('SELECT src, dst, w AS weight FROM e');
@@ -235,13 +238,13 @@ SELECT count(*), sum(component) FROM emogi_cc('vv');
 SELECT count(*), sum(component) FROM emogi_cc('vv');
 SELECT function, source, cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 4;
 
--- Rows with a NULL end are skipped and counted.
+-- Rows with a NULL endpoint are skipped and counted.
 CREATE VIEW holes AS SELECT nullif(src, 20) AS src, nullif(dst, 3) AS dst FROM e;
 SELECT how('holes');
 SELECT how('holes');
 SELECT source, relation = 'holes'::regclass, columns, skipped_rows, hits FROM emogi_graphs WHERE source LIKE '%holes%';
 
--- emogi_evict: by the query, by the view's name, by a table below, all.
+-- emogi_evict: by query, by view name, by base table, all.
 SELECT emogi_evict('SELECT src, dst FROM test_queries.holes') >= 0;
 SELECT count(*) FROM emogi_graphs WHERE source LIKE '%holes%';
 SELECT how('holes');
@@ -257,7 +260,7 @@ SELECT emogi_evict() >= 0;
 SELECT count(*) FROM emogi_graphs WHERE source LIKE '%SELECT%' AND database = current_database();
 SELECT emogi_evict('SELECT src, dst FROM e WHERE random() < 2');
 
--- Faults: where a rule is dropped it goes wrong, or this test could not see it.
+-- Negative controls: with a rule disabled, answers are wrong.
 SET emogi.fault = 'query_base_tables=0';
 SELECT how('vv');
 UPDATE v SET tenant = tenant + 1 WHERE id = 30;

@@ -1,4 +1,5 @@
--- What is part of the key of a query: whatever makes another answer makes another graph, and what does not shares it.
+-- The key of a query: whatever changes the answer makes another graph, and everything else shares
+-- it.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP SCHEMA IF EXISTS test_keys, test_keys_1, test_keys_2 CASCADE;
@@ -22,11 +23,11 @@ INSERT INTO chi VALUES (1, 2);
 INSERT INTO par VALUES (3, 4);
 CREATE VIEW ve AS SELECT src, dst FROM e WHERE src > 10;
 
--- Blanks, comments, and how a table is named, are not in it.
+-- It does not contain blanks, comments, and the form of a table's name.
 SELECT how('SELECT src, dst FROM e');
 SELECT how(E'select  src,\n dst /* x */ from e -- y');
 SELECT how('SELECT src, dst FROM test_keys.e;');
--- Constants are, with collation, type and type modifier; so is ONLY.
+-- It contains constants, with collation, type and type modifier; and ONLY.
 SELECT how('SELECT src, dst FROM e WHERE txt < ''x2''');
 SELECT how('SELECT src, dst FROM e WHERE txt < ''x3''');
 SELECT how('SELECT src, dst FROM e WHERE txt <> '' :location 5 ''');
@@ -40,7 +41,7 @@ SELECT how('SELECT src, dst FROM e WHERE src = 1::bigint');
 SELECT how('SELECT src, dst FROM par');
 SELECT how('SELECT src, dst FROM ONLY par');
 
--- Other tables by the search path, also in the body of a function.
+-- Other tables found by the search path, also in the body of a function.
 CREATE TABLE test_keys_1.x AS SELECT 1::bigint AS src, 2::bigint AS dst;
 CREATE TABLE test_keys_2.x AS SELECT 3::bigint AS src, 4::bigint AS dst;
 SET search_path = test_keys_1, public;
@@ -66,7 +67,7 @@ SELECT how('SELECT src, dst FROM e');
 DROP TABLE pg_temp.e;
 SELECT how('SELECT src, dst FROM e');
 
--- Views, columns, tables: what they are now.
+-- Views, columns, tables: their current definition.
 SELECT how('ve');
 CREATE OR REPLACE VIEW ve AS SELECT src, dst + 1 AS dst FROM e WHERE src > 10;
 SELECT how('ve');
@@ -91,7 +92,7 @@ ALTER TABLE c RENAME TO c_old;
 ALTER TABLE c2 RENAME TO c;
 SELECT how('SELECT src, dst FROM c');
 
--- Functions, their defaults, operators, aggregates, by what they are and not by their numbers.
+-- Functions, their defaults, operators, aggregates, by definition and not by OID.
 CREATE OR REPLACE FUNCTION pure(bigint, k bigint DEFAULT 1) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT $1 + k$$;
 SELECT how('SELECT pure(src), dst FROM e');
 CREATE OR REPLACE FUNCTION pure(bigint, k bigint DEFAULT 1) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$SELECT $1 + k + 100$$;
@@ -105,7 +106,7 @@ CREATE OR REPLACE FUNCTION pure(bigint, k bigint DEFAULT 1) RETURNS bigint LANGU
 SELECT how('SELECT pure(src), dst FROM e');
 ROLLBACK;
 SELECT how('SELECT pure(src), dst FROM e');
--- defaults between arguments that are given by name, and those that read a table
+-- defaults between named arguments, and those that read a table
 CREATE FUNCTION named(a bigint, b bigint DEFAULT txid_current(), c bigint DEFAULT 1) RETURNS bigint LANGUAGE sql STABLE AS $$SELECT a + b - b + c$$;
 SELECT how('SELECT named(src, c => 2), dst FROM e');
 SELECT how('SELECT named(a => src, b => 1, c => 2), dst FROM e');
@@ -121,7 +122,7 @@ SELECT how('SELECT by_default(src), dst FROM e');
 CREATE FUNCTION cpl(bigint, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS $$int8pl$$;
 CREATE OPERATOR ### (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = cpl);
 SELECT how('SELECT src ### 1::bigint, dst FROM e');
--- as if the number had been given to another function
+-- as if the number had been reassigned to another function
 UPDATE pg_proc SET prosrc = 'int8mi' WHERE oid = 'cpl'::regproc;
 \c -
 SET search_path = test_keys, public;
@@ -148,7 +149,7 @@ SELECT left(how('SELECT wr(src), dst FROM e'), 5);
 RESET emogi.fault;
 SELECT how('SELECT wr(src), dst FROM e');
 
--- Settings, where something depends on them.
+-- Settings, if something depends on them.
 SELECT how('SELECT length(coalesce(w, 0.1)::text), dst FROM e');
 SET extra_float_digits = 3;
 SELECT how('SELECT length(coalesce(w, 0.1)::text), dst FROM e');
@@ -182,7 +183,7 @@ SELECT left(how('SELECT src, dst FROM e WHERE t::date = date ''2026-01-03'''), 5
 SET TimeZone = 'UTC';
 RESET emogi.fault;
 
--- Values of the call: a value that comes back finds its graph.
+-- Values of the call: a repeated value finds its graph.
 CREATE FUNCTION plconst() RETURNS int LANGUAGE plpgsql STABLE AS $$BEGIN RETURN current_setting('app.t')::int; END$$;
 SET app.t = 1;
 SELECT how('SELECT src, dst FROM e WHERE dst = plconst()') <> 'hit' FROM generate_series(1, 1);
@@ -209,7 +210,7 @@ SELECT how('SELECT src, dst FROM e WHERE d <= ''today''');
 SELECT how('SELECT src, dst FROM e WHERE t < ''now''');
 SELECT how('SELECT src, dst FROM e WHERE t < ''now''');
 
--- Leaves that come and go.
+-- Leaves that are attached and detached.
 CREATE TABLE p (src bigint, dst bigint, k int) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (20);
 INSERT INTO p SELECT g, g + 1, g FROM generate_series(0, 19) g;
@@ -236,7 +237,7 @@ SELECT how('SELECT src, dst FROM par');
 DROP TABLE tchi;
 SELECT how('SELECT src, dst FROM par');
 
--- Writers of all kinds; those that change no row are none.
+-- Writers of all kinds; those that change no row do not count.
 SELECT how('SELECT e.src, v.tenant FROM e JOIN v ON v.id = e.src');
 VACUUM e;
 ANALYZE e;
@@ -261,7 +262,7 @@ DROP VIEW ve;
 DROP TABLE v;
 SELECT count(*) FROM emogi_graphs WHERE source LIKE '%JOIN v%';
 
--- Settings that functions depend on which are declared IMMUTABLE, and one by which an index leaves rows out.
+-- Settings that functions declared IMMUTABLE depend on, and one by which an index omits rows.
 CREATE TABLE stamps (src int, ts timestamptz);
 INSERT INTO stamps VALUES (0, '2026-01-01 00:00+00');
 SELECT array_agg(vertex) FROM emogi_bfs('SELECT src, extract(hour FROM ts AT TIME ZONE ''IST'')::int AS dst FROM stamps', 0);
@@ -278,13 +279,13 @@ SELECT count(*) < 3001 FROM emogi_bfs('SELECT src, dst FROM doc WHERE tags @> AR
 RESET gin_fuzzy_search_limit;
 RESET enable_seqscan;
 SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM doc WHERE tags @> ARRAY[1]', 0);
--- What depends on the date besides.
+-- Other dependencies on the date.
 CREATE TABLE times (src int, ti time);
 INSERT INTO times VALUES (0, '12:00');
 SELECT array_agg(vertex) FROM emogi_bfs('SELECT src, extract(timezone FROM ti::timetz)::int + 1 AS dst FROM times', 0);
 SELECT cache, why_private FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 
--- Defaults of arguments are part of the tree, wherever they stand.
+-- Defaults of arguments are part of the tree, in any place.
 CREATE FUNCTION first_default(a int DEFAULT current_setting('test.a')::int, b int DEFAULT 0) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 + $2';
 CREATE FUNCTION one() RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 1';
 CREATE FUNCTION calls_default(a int, b int DEFAULT one()) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 + $2';
@@ -300,7 +301,7 @@ SELECT how('SELECT src, calls_default(dst) AS dst FROM ten'), how('SELECT src, c
 CREATE OR REPLACE FUNCTION one() RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 900';
 SELECT max(vertex) FROM emogi_bfs('SELECT src, calls_default(dst) AS dst FROM ten', 1);
 SELECT count(*) > 11 FROM emogi_cc('SELECT src, 1000 + random_default() AS dst FROM ten');
--- Aggregates are judged by their labels, and where those lie.
+-- Aggregates are checked by their declarations, and the places of these.
 SELECT how('SELECT src::text, json_agg(ts)::text AS dst FROM stamps GROUP BY src');
 SELECT how('SELECT src::text, jsonb_object_agg(src, ts)::text AS dst FROM stamps GROUP BY src');
 SELECT how('SELECT src, max(dst) AS dst FROM ten GROUP BY src');

@@ -1,11 +1,12 @@
--- Parallel workers read the rows of a call on a query or view, as of one on a table, if its graph is there and nothing in it is unsafe.
+-- Parallel workers read the rows of a call on a query or view, like those of one on a table, if its
+-- graph is cached and nothing in it is parallel unsafe.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP SCHEMA IF EXISTS test_query_parallel CASCADE;
 RESET client_min_messages;
 CREATE SCHEMA test_query_parallel;
 SET search_path = test_query_parallel, public;
--- rows are what is tested here
+-- rows are tested here
 SET emogi.enable_aggregates = off;
 SET emogi.enable_topk = off;
 SET emogi.enable_join_lookup = off;
@@ -46,7 +47,7 @@ INSERT INTO asked (graph) VALUES ('t'), ('v'), ('SELECT src, dst FROM t'), ('SEL
 	('SELECT src, dst FROM t WHERE even(kind)'), ('SELECT src, dst FROM t WHERE random() < 2'), ('SELECT src, dst FROM t WHERE current_date > ''2000-01-01''');
 INSERT INTO asked (graph, source) VALUES ('t((tenant, src), (tenant, dst))', '''(1,7)''');
 UPDATE asked SET call = format('SELECT concat_ws('' '', count(*), sum(level)) FROM emogi_bfs(%L, %s)', graph, source);
--- Each statement plans anew: alone, then without graphs, then with them.
+-- Each statement is planned again: alone, then without graphs, then with them.
 SET max_parallel_workers_per_gather = 0;
 UPDATE asked SET answer = ask(call);
 SET max_parallel_workers_per_gather = 2;
@@ -57,7 +58,7 @@ UPDATE asked SET same = same AND answer = ask(call);
 UPDATE asked SET same = same AND answer = ask(call);
 SELECT graph, before, is_shared(call) AS after, same FROM asked ORDER BY n;
 
--- It is built anew in parallel mode when a table has changed.
+-- It is rebuilt in parallel mode after a table has changed.
 SELECT count(*) FROM emogi_bfs('v', 7);
 PREPARE prepared AS SELECT count(*), min(vertex), max(level) FROM emogi_bfs('v', 7);
 EXPLAIN (COSTS OFF) EXECUTE prepared;
@@ -69,7 +70,7 @@ UPDATE t SET dst = 7 WHERE src = 7;
 EXECUTE prepared;
 ROLLBACK;
 EXECUTE prepared;
--- A plan does not outlive what it depends on.
+-- A plan is invalidated with its dependencies.
 CREATE VIEW w AS SELECT src, dst FROM t WHERE even(kind);
 SELECT count(*) FROM emogi_bfs('w', 7);
 PREPARE even AS SELECT count(*) FROM emogi_bfs('w', 7);

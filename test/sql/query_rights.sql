@@ -1,4 +1,5 @@
--- Rights on all relations and functions of a query are asked for on each call, cached or not; row security is part of the key.
+-- Privileges on all relations and functions of a query are checked on each call, cached or not; row
+-- security is part of the key.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP SCHEMA IF EXISTS test_qrights CASCADE;
@@ -50,14 +51,14 @@ SET ROLE regress_emogi_q1;
 SELECT how(:'join');
 RESET ROLE;
 REVOKE SELECT ON e FROM regress_emogi_q1;
--- Without the rule he is given it.
+-- Negative control: without the rule he gets the rows.
 SET emogi.fault = 'query_privileges=0';
 SET ROLE regress_emogi_q1;
 SELECT count(*) > 0 FROM emogi_bfs(:'join', 1);
 RESET ROLE;
 RESET emogi.fault;
 
--- A view stands for its owner's rights; columns; roles; schemas.
+-- A view uses its owner's privileges; columns; roles; schemas.
 GRANT SELECT ON ve TO regress_emogi_q1;
 SET ROLE regress_emogi_q1;
 SELECT how('ve');
@@ -108,7 +109,7 @@ SELECT how('inv');
 SET ROLE regress_emogi_q1;
 SELECT how('inv');
 RESET ROLE;
--- A function of a view that one may not read is not run, not even to find out what its value is.
+-- A function of a view without the privilege is not executed, not even to compute its value.
 CREATE FUNCTION tells() RETURNS int LANGUAGE plpgsql STABLE AS $$BEGIN RAISE NOTICE 'run as %', CASE WHEN current_user LIKE 'regress%' THEN current_user ELSE 'its owner' END; RETURN 3; END$$;
 CREATE VIEW secret AS SELECT src, dst FROM e WHERE dst > tells();
 SET ROLE regress_emogi_q1;

@@ -1,4 +1,4 @@
--- What emogi_reachable answers: for each pair of a query whether a way leads from the one to the other.
+-- Answers of emogi_reachable: for each pair of a query, whether a path leads from source to target.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -18,7 +18,8 @@ SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS type
 CREATE TABLE links (src int, dst int);
 INSERT INTO links VALUES (1, 2), (2, 3), (3, 1), (3, 4), (6, 5), (7, 7), (NULL, 8), (4, NULL);
 
--- A row a distinct pair, in ascending order; what is NULL, or no vertex, has none. A vertex leads to itself.
+-- One row per distinct pair, in ascending order; pairs with NULL or a non-vertex have none. A
+-- vertex reaches itself.
 SELECT * FROM emogi_reachable('links', 'VALUES (2, 1), (4, 3), (1, 4), (2, 1), (5, 6), (6, 5), (7, 7), (4, 4), (NULL, 1), (1, NULL), (1, 8), (99, 1)') ORDER BY source, target;
 SELECT * FROM emogi_reachable('links', 'VALUES (2, 1), (4, 3), (1, 4), (5, 6), (6, 5)', 'in') ORDER BY source, target;
 SELECT * FROM emogi_reachable('links', pairs => 'VALUES (2, 1), (4, 3), (1, 4), (5, 6), (1, 6)', direction => 'both') ORDER BY source, target;
@@ -33,7 +34,7 @@ SELECT * FROM emogi_reachable_text('places(a, b)', $$VALUES ('p1', 'p4'), ('p4',
 CREATE TABLE ids AS SELECT lpad(src::text, 32, '0')::uuid AS a, lpad(dst::text, 32, '0')::uuid AS b FROM links;
 SELECT * FROM emogi_reachable_uuid('ids(a, b)', 'SELECT a, lpad(''4'', 32, ''0'')::uuid FROM ids') ORDER BY source, target;
 
--- What is wrong.
+-- Errors.
 SELECT * FROM emogi_reachable('links', NULL);
 SELECT * FROM emogi_reachable('links', 'SELECT 1');
 SELECT * FROM emogi_reachable('links', 'SELECT ''a'', ''b''');
@@ -45,8 +46,8 @@ SET emogi.notice_missing_source = on;
 SELECT * FROM emogi_reachable('links', 'VALUES (1, 2), (1, 77)');
 RESET emogi.notice_missing_source;
 
--- All pairs of random graphs, against a recursive query; so many sources that one search does not hold them, and a few. A chain has more levels
--- than searches at once can tell.
+-- All pairs of random graphs, compared with a recursive query; with more sources than one search
+-- holds, and with few. A chain has more levels than a multi-source search can represent.
 CREATE TABLE net (src int, dst int);
 CREATE FUNCTION wrong(sources int, direction text) RETURNS TABLE (pairs bigint, reached bigint, wrong bigint) LANGUAGE sql AS $$
   WITH RECURSIVE arc AS (SELECT src AS a, dst AS b FROM net WHERE direction <> 'in' UNION SELECT dst, src FROM net WHERE direction <> 'out'),
@@ -78,7 +79,7 @@ SELECT kind, sources, direction, many, mixed, wrong
   FROM unnest(ARRAY['random', 'chain']) kind, unnest(ARRAY[4, 30, 200]) sources, unnest(ARRAY['out', 'in', 'both']) direction, LATERAL compare(kind, sources, direction)
   WHERE kind = 'random' OR sources = 30 ORDER BY kind, sources, direction;
 
--- Many sources and few targets: searched from the targets, where there are the lists for it.
+-- Many sources and few targets: searched from the targets, if the required lists exist.
 CREATE TABLE arrows AS SELECT (random() * 400)::int AS src, (random() * 400)::int AS dst FROM generate_series(1, 500);
 CREATE VIEW wanted AS SELECT s, t FROM generate_series(0, 400) s, generate_series(0, 40, 20) t;
 CREATE TABLE straight AS SELECT direction, r.* FROM unnest(ARRAY['out', 'in', 'both']) direction, LATERAL emogi_reachable('arrows', 'SELECT s, t FROM wanted', direction) r;
@@ -87,8 +88,9 @@ CREATE TABLE turned AS SELECT direction, r.* FROM unnest(ARRAY['out', 'in', 'bot
 SELECT (SELECT count(*) > 1000 FROM straight) AS many, (SELECT count(*) FROM (TABLE straight EXCEPT ALL TABLE turned) d) AS lost, (SELECT count(*) FROM (TABLE turned EXCEPT ALL TABLE straight) d) AS more,
   (SELECT count(*) FROM straight JOIN emogi_bfs('arrows', 20) b ON vertex = source WHERE direction = 'in' AND target = 20 AND NOT reachable) AS wrong;
 
--- Pairs are searched from both ends as long as that pays, then all others by a batch: the same answers wherever the batch begins, and
--- whatever weighs nothing or too much. The grid has searches too long for the backend.
+-- Pairs are searched bidirectionally as long as that is cheaper, then all others by a batch: the
+-- same answers wherever the batch begins, and with edges of weight 0 or infinity. Searches of the
+-- grid are too long for the backend.
 CREATE TABLE grid (src int, dst int, weight float8);
 SELECT setseed(0.75) IS NULL;
 INSERT INTO grid SELECT v, w, CASE WHEN random() < 0.1 THEN 'Infinity' ELSE trunc(random() * 3) END FROM generate_series(0, 14399) v, LATERAL (VALUES (v + 1), (v + 120)) x (w) WHERE random() < 0.8;
@@ -110,12 +112,12 @@ SELECT edges, direction, a.answer = b.answer AS same, a.answer ~ 't\)' AND a.ans
 SELECT count(*), count(DISTINCT b.engine), count(*) FILTER (WHERE a.answer <> b.answer) AS wrong
   FROM generate_series(0, 600, 19) edges, unnest(ARRAY['out', 'in', 'both']) direction, unnest(ARRAY[3, 40]) sources,
     LATERAL after('0', 'arrows', format('SELECT s, t FROM wanted WHERE s < %s', sources), direction) a, LATERAL after(edges::text, 'arrows', format('SELECT s, t FROM wanted WHERE s < %s', sources), direction) b;
--- Pairs with one source, or one target, share the search from there.
+-- Pairs with one source, or one target, share its search.
 SELECT pairs, count(*), count(DISTINCT b.engine) > 1 AS engines, bool_or(b.engine = 'backend') AS alone, count(*) FILTER (WHERE a.answer <> b.answer) AS wrong, bool_or(a.answer ~ 't\)' AND a.answer ~ 'f\)') AS mixed
   FROM unnest(ARRAY['50', '2000', '200000', '100000000']) edges, unnest(ARRAY['out', 'in', 'both']) direction,
     unnest(ARRAY['SELECT 7260, v FROM generate_series(0, 14399, 1100) v', 'SELECT v, 7260 FROM generate_series(0, 14399, 1100) v', 'SELECT s, t FROM generate_series(3, 14000, 7000) s, generate_series(0, 14399, 2100) t']) pairs,
     LATERAL after('0', 'grid', pairs, direction) a, LATERAL after(edges, 'grid', pairs, direction) b GROUP BY 1 ORDER BY 1;
--- How few pairs are found by default, with changes of the own transaction, too.
+-- The default method for few pairs, also with own changes.
 SELECT engine FROM after('', 'grid', 'VALUES (1, 2)', 'out');
 SELECT engine FROM after('', 'grid', 'SELECT s, (s + 1000) % 14400 FROM generate_series(0, 14399) s', 'both');
 BEGIN;
@@ -126,14 +128,14 @@ ROLLBACK;
 SET emogi.enable_local_search = off;
 SELECT engine FROM after('', 'grid', 'VALUES (1, 2)', 'out');
 RESET emogi.enable_local_search;
--- Weights are ignored, also in a cached graph that has them.
+-- Weights are ignored, also those of a cached graph.
 CREATE TABLE toll (src int, dst int, weight float8);
 INSERT INTO toll VALUES (1, 2, 'Infinity'), (2, 3, 1);
 SELECT count(*) FROM emogi_shortest_path('toll', 1, 3);
 SELECT * FROM emogi_reachable('toll', 'VALUES (1, 3), (3, 1)');
 RESET emogi.engine;
 
--- Searches one by one, of which each gives back its memory: a chain too deep for many at once.
+-- Single searches, each of which frees its memory: a chain too deep for a multi-source search.
 CREATE TABLE deep AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 100000) i;
 SET client_min_messages = error;
 DROP ROLE IF EXISTS regress_emogi_reachable;
@@ -146,7 +148,7 @@ SET ROLE regress_emogi_reachable;
 SELECT count(*) FROM emogi_reachable('deep', 'SELECT i, i + 1 FROM generate_series(1, 200) i') WHERE reachable;
 SELECT count(DISTINCT source) FROM emogi_shortest_paths('deep', 'SELECT i, i + 20000 FROM generate_series(1, 60) i');
 RESET ROLE;
--- The steps of paths and cycles lie in the backend, and count as well.
+-- The steps of paths and cycles are in the backend's memory, and count as well.
 CREATE TABLE all_to_all AS SELECT a AS source, b AS target, 0::float8 AS cost FROM generate_series(1, 12) a, generate_series(1, 12) b WHERE a <> b;
 GRANT SELECT ON all_to_all TO regress_emogi_reachable;
 SET emogi.session_memory = '12MB';

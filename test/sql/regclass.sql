@@ -1,4 +1,4 @@
--- The graph as a regclass: what is stored of it, and that it is like its name in every other way.
+-- The graph as a regclass: its stored form, and its equivalence to the name.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -12,7 +12,7 @@ SET emogi.engine = cpu;
 CREATE TABLE edges (src int, dst int, "Von" int, "zu, Ort" int, km float8);
 INSERT INTO edges VALUES (1, 2, 5, 6, 7), (2, 3, 6, 7, 0.5);
 
--- It is streamed, explained and cached as the name is: one graph serves both.
+-- It is streamed, explained and cached like the name: one graph serves both.
 EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_bfs('edges'::regclass, 1) WHERE level <= 1;
 SELECT vertex, level FROM emogi_bfs('edges'::regclass, 1) WHERE level <= 1;
 EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_bfs('edges'::regclass, 1) WHERE level <= 1;
@@ -24,14 +24,14 @@ SELECT source, columns, hits FROM emogi_graphs WHERE relation = 'edges'::regclas
 SELECT vertex, distance FROM emogi_sssp('edges'::regclass, 5, columns => '"Von", "zu, Ort", km');
 SELECT vertex, distance FROM emogi_sssp('edges("Von", "zu, Ort", km)', 5);
 SELECT source, columns, hits FROM emogi_graphs WHERE relation = 'edges'::regclass ORDER BY columns;
--- What emogi_runs shows names the same, as text.
+-- emogi_runs shows the same name, as text.
 SELECT source FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 3;
 SELECT string_agg(vertex::text, ' ') FROM emogi_bfs((SELECT source FROM emogi_runs WHERE source LIKE '%Ort%' AND source LIKE 'test_regclass%' ORDER BY id DESC LIMIT 1), 5);
 -- The planner knows its size.
 CREATE FUNCTION planned_rows(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE plan json; BEGIN EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan; RETURN plan->0->'Plan'->'Plan Rows'; END $$;
 SELECT planned_rows($$ SELECT * FROM emogi_bfs('edges', 1) $$) = planned_rows($$ SELECT * FROM emogi_bfs('edges'::regclass, 1) $$), planned_rows($$ SELECT * FROM emogi_cc('edges'::regclass) $$);
--- Also where the executor reads the rows, and from a parameter.
+-- Also if the executor reads the rows, and from a parameter.
 CREATE VIEW seen AS SELECT dst AS src, src AS dst FROM edges;
 SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('seen'::regclass, 3);
 SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('seen'::regclass, 3, columns => 'dst, src');
@@ -44,7 +44,7 @@ EXECUTE q('edges', '"Von", "zu, Ort"');
 RESET plan_cache_mode;
 SELECT relname, (SELECT string_agg(vertex::text, ' ') FROM emogi_cc(oid)) FROM pg_class WHERE oid IN ('edges'::regclass, 'seen'::regclass) ORDER BY relname;
 
--- What is stored is a dependency: a rename is followed, a drop refused.
+-- The stored form is a dependency: a rename is followed, a drop rejected.
 CREATE VIEW ranks AS SELECT vertex FROM emogi_pagerank('edges'::regclass);
 CREATE VIEW others AS SELECT vertex FROM emogi_cc('edges', columns => '"Von", "zu, Ort"');
 CREATE MATERIALIZED VIEW reached AS SELECT vertex FROM emogi_bfs('edges'::regclass, 1);
@@ -63,7 +63,7 @@ REFRESH MATERIALIZED VIEW reached;
 SELECT string_agg(vertex::text, ' ') FROM reached;
 SELECT * FROM by_name;
 SELECT pg_get_viewdef('ranks') LIKE '%(''test_regclass_2.ways''::regclass)%';
--- It reads whatever the search path is, for instance none, as pg_restore has it.
+-- It does not depend on the search path, which is empty in pg_restore.
 SET search_path = '';
 SELECT string_agg(vertex::text, ' ') FROM test_regclass.ranks;
 SELECT string_agg(vertex::text, ' ') FROM test_regclass.hops() AS vertex;
@@ -82,7 +82,7 @@ INSERT INTO parts VALUES (1, 2);
 SELECT string_agg(vertex::text, ' ') FROM emogi_cc('parts'::regclass);
 SELECT emogi_evict('parts'::regclass) > 0, (SELECT count(*) FROM emogi_graphs WHERE relation = 'parts'::regclass);
 
--- Errors: NULL, gone, of a wrong kind, wrong columns, no right.
+-- Errors: NULL, a dropped relation, a wrong kind, wrong columns, no privilege.
 CREATE FUNCTION message(command text, OUT state text, OUT message text, OUT hint text) LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE command;
@@ -107,7 +107,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM emogi_cc('parts'::regclass);
 RESET ROLE;
 DROP OWNED BY regress_emogi_regclass;
 DROP ROLE regress_emogi_regclass;
--- A table that goes away between two executions of a plan.
+-- A table dropped between two executions of a plan.
 CREATE TABLE gone AS SELECT 1 AS src, 2 AS dst;
 PREPARE once AS SELECT count(*) FROM emogi_cc(($1)::regclass);
 SELECT 'gone'::regclass::oid AS oid \gset

@@ -1,4 +1,4 @@
--- The caller needs SELECT on what is read, no more and no less, and row security holds.
+-- The caller needs exactly the SELECT privilege on what is read, and row security applies.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_owner, regress_emogi_alice, regress_emogi_bob, regress_emogi_free;
@@ -26,7 +26,7 @@ CREATE TABLE edges (src int, dst int, weight float8, secret text, owner name, hi
 INSERT INTO edges VALUES (1, 2, 1, 's', 'regress_emogi_alice'), (2, 3, 1, 's', 'regress_emogi_alice'),
   (1, 4, 1, 's', 'regress_emogi_bob'), (4, 5, 1, 's', 'regress_emogi_bob');
 CREATE VIEW edge_view AS SELECT src, dst FROM edges;
--- Before 15 no view is security_invoker; a function that is SECURITY INVOKER, in a view, stands in for it.
+-- Before 15 views cannot be security_invoker; a SECURITY INVOKER function in a view replaces one.
 DO $$ BEGIN
   IF current_setting('server_version_num')::int >= 150000 THEN
     CREATE VIEW invoker_view WITH (security_invoker) AS SELECT src, dst FROM edges;
@@ -37,7 +37,7 @@ DO $$ BEGIN
 END $$;
 SELECT answer('edges');
 
--- The schema: without USAGE nothing can be named in it.
+-- The schema: without USAGE its objects cannot be named.
 RESET ROLE;
 GRANT SELECT ON test_rights.edges TO regress_emogi_alice;
 SET ROLE regress_emogi_alice;
@@ -45,7 +45,7 @@ SELECT * FROM emogi_bfs('test_rights.edges', 1);
 SELECT * FROM emogi_bfs('SELECT src, dst FROM test_rights.edges', 1);
 RESET ROLE;
 REVOKE SELECT ON test_rights.edges FROM regress_emogi_alice;
--- ... nor read by its object id, which asks for no schema.
+-- ... nor read by OID, which requires no schema.
 RESET ROLE;
 SELECT 'test_rights.edges'::regclass::oid AS edges \gset
 GRANT SELECT ON test_rights.edges TO regress_emogi_alice;
@@ -56,7 +56,8 @@ RESET ROLE;
 REVOKE SELECT ON test_rights.edges FROM regress_emogi_alice;
 GRANT USAGE ON SCHEMA test_rights TO PUBLIC;
 
--- The table: SELECT on the two columns read is needed and is enough; the default weight column is not read.
+-- The table: SELECT on the two columns read is required and sufficient; the default weight column
+-- is not read.
 SET ROLE regress_emogi_alice;
 SELECT answer('edges');
 SELECT answer('edges(src, dst)');
@@ -78,7 +79,8 @@ SELECT answer('SELECT src, dst, weight FROM edges');
 SELECT answer('TABLE edges');
 RESET ROLE;
 
--- The weight: who reads it needs the right to it, also where a graph with weights is cached for somebody else. Whoever reads none does not.
+-- The weight: functions that read it require the privilege, also if a graph with weights is cached
+-- for another role. Other functions do not.
 SELECT emogi_evict('edges') IS NOT NULL;
 SET ROLE regress_emogi_alice;
 SELECT * FROM emogi_sssp('edges', 1);
@@ -114,7 +116,7 @@ SELECT answer('edges');
 RESET ROLE;
 REVOKE ALL ON edges FROM regress_emogi_alice;
 
--- A right that goes between two calls, also of a prepared statement.
+-- A privilege revoked between two calls, also of a prepared statement.
 GRANT SELECT ON edges TO regress_emogi_bob;
 SET ROLE regress_emogi_bob;
 PREPARE q AS SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1);
@@ -134,7 +136,7 @@ EXECUTE q;
 RESET ROLE;
 REVOKE SELECT ON edges FROM regress_emogi_bob;
 
--- A view gives its owner's rights, a security_invoker view the caller's.
+-- A view uses its owner's privileges, a security_invoker view the caller's.
 SET ROLE regress_emogi_alice;
 SELECT answer('edge_view');
 RESET ROLE;
@@ -145,13 +147,14 @@ SELECT answer('invoker_view');
 SELECT answer('SELECT src, dst FROM edge_view');
 RESET ROLE;
 
--- A SECURITY DEFINER function gives its owner's rights.
+-- A SECURITY DEFINER function uses its owner's privileges.
 SET ROLE regress_emogi_alice;
 SELECT answer_as_owner('edges');
 SELECT answer('edges');
 RESET ROLE;
 
--- Partitions and children are read with the right on the parent; named themselves, with their own.
+-- Partitions and children are read with the privilege on the parent; if named directly, with their
+-- own.
 SET ROLE regress_emogi_owner;
 CREATE TABLE parts (src int, dst int) PARTITION BY RANGE (src);
 CREATE TABLE part1 PARTITION OF parts FOR VALUES FROM (0) TO (2);
@@ -170,7 +173,7 @@ SELECT answer('part2', 2);
 SELECT answer('child', 2);
 RESET ROLE;
 
--- Row security: everyone sees the own rows, the owner, superusers and BYPASSRLS see all.
+-- Row security: each role sees its own rows; the owner, superusers and BYPASSRLS see all.
 GRANT SELECT ON edges TO regress_emogi_alice, regress_emogi_bob, regress_emogi_free;
 ALTER TABLE edges ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_emogi_alice;
@@ -191,12 +194,12 @@ RESET ROLE;
 SELECT answer('edges');
 EXECUTE q;
 
--- Through the owner's view and function all rows, through a security_invoker view the own.
+-- Through the owner's view and function all rows, through a security_invoker view the caller's own.
 SET ROLE regress_emogi_alice;
 SELECT answer('edge_view'), answer_as_owner('edges'), answer('invoker_view');
 RESET ROLE;
 
--- FORCE puts the owner under the policies too, and those who act as the owner.
+-- FORCE applies the policies to the owner, and to roles acting as the owner.
 ALTER TABLE edges FORCE ROW LEVEL SECURITY;
 SET ROLE regress_emogi_owner;
 SELECT answer('edges');
@@ -208,7 +211,7 @@ RESET ROLE;
 SELECT answer('edges');
 ALTER TABLE edges NO FORCE ROW LEVEL SECURITY;
 
--- Without row security rather an error than rows left out.
+-- With row_security = off there is an error instead of missing rows.
 SET row_security = off;
 SET ROLE regress_emogi_alice;
 SELECT answer('edges');
@@ -220,7 +223,8 @@ SELECT answer('edges');
 RESET ROLE;
 RESET row_security;
 
--- A policy that follows a setting; a restrictive one; one that looks at columns that the caller may not read.
+-- A policy that depends on a setting; a restrictive one; one on columns that the caller cannot
+-- read.
 CREATE POLICY low ON edges AS RESTRICTIVE FOR SELECT USING (dst < coalesce(nullif(current_setting('test.bound', true), ''), '100')::int AND secret = 's');
 REVOKE SELECT ON edges FROM regress_emogi_alice;
 GRANT SELECT (src, dst) ON edges TO regress_emogi_alice;
@@ -234,7 +238,7 @@ SELECT answer('edges(src, hidden)');
 RESET ROLE;
 DROP POLICY low ON edges;
 
--- A policy that cannot be evaluated is an error.
+-- A policy that fails to evaluate is an error.
 CREATE POLICY broken ON edges FOR SELECT TO regress_emogi_bob USING (1 / (src - 1) > 0);
 DROP POLICY own ON edges;
 SET ROLE regress_emogi_bob;
@@ -245,7 +249,7 @@ SET ROLE regress_emogi_bob;
 SELECT answer('edges');
 RESET ROLE;
 
--- Policies of a partitioned table hold through it, those of a partition where it is named.
+-- Policies of a partitioned table apply through it, those of a partition if it is named directly.
 ALTER TABLE parts ENABLE ROW LEVEL SECURITY;
 CREATE POLICY p ON parts USING (src = 1);
 ALTER TABLE part2 ENABLE ROW LEVEL SECURITY;
@@ -259,7 +263,7 @@ SET ROLE regress_emogi_bob;
 SELECT answer('parts'), answer('part1'), answer('part2', 2);
 RESET ROLE;
 
--- A security barrier holds back what the caller's own condition would tell.
+-- A security barrier prevents leaks through the caller's own condition.
 SET ROLE regress_emogi_owner;
 CREATE VIEW barrier WITH (security_barrier) AS SELECT src, dst FROM edges WHERE owner = 'regress_emogi_alice';
 GRANT SELECT ON barrier TO regress_emogi_bob;
@@ -271,7 +275,7 @@ SELECT answer('barrier');
 SELECT answer('SELECT src, dst FROM barrier WHERE leak(dst)');
 RESET ROLE;
 
--- The functions themselves may be taken away.
+-- EXECUTE on the functions themselves may be revoked.
 BEGIN;
 REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text, text, "any") FROM PUBLIC;
 SET LOCAL ROLE regress_emogi_bob;
@@ -280,7 +284,8 @@ ROLLBACK;
 SET ROLE regress_emogi_bob;
 SELECT answer('edges'), emogi_version() <> '';
 
--- A caller gains nothing from calling what else belongs to the extension: no crash, and the next answer is right.
+-- Other functions of the extension give the caller no access: no crash, and the next answer is
+-- correct.
 DO $$
 DECLARE
   f record;
@@ -301,7 +306,7 @@ END $$;
 SELECT answer('edges');
 RESET ROLE;
 
--- Sessions end with nothing left behind.
+-- Sessions leave nothing behind.
 DEALLOCATE q;
 SET client_min_messages = warning;
 DROP SCHEMA test_rights CASCADE;

@@ -1,5 +1,5 @@
--- Rows that are not vertices, by scan nodes: of hierarchies, edges, blocks, pairs, walks and paths. What they answer is what PostgreSQL's function
--- scan makes of the plain function.
+-- Scan nodes for rows that are not vertices: hierarchies, edges, blocks, pairs, walks and paths.
+-- The rows are those of PostgreSQL's function scan of the plain function.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_rows;
@@ -12,7 +12,8 @@ SET jit = off;
 \pset tuples_only on
 \pset null (null)
 
--- Two webs and a chain, with negative and huge keys; the same by text, by uuid, and by integers that are asked for as text.
+-- Two random graphs and a chain, with negative and huge keys; the same with text, with uuid, and
+-- with integers returned as text.
 CREATE TABLE e AS
   SELECT (g * 7919 % 60)::bigint AS src, (g * 104729 % 59)::bigint AS dst, (1 + g % 13) / 4.0::float8 AS weight FROM generate_series(1, 90) g
   UNION ALL SELECT 1000 + g * 31 % 40, 1000 + g * 17 % 41, g % 5 FROM generate_series(1, 70) g
@@ -25,8 +26,9 @@ CREATE TABLE o AS SELECT i AS id, (i * 31 % 70)::bigint AS x, i % 4 AS k, i::int
 INSERT INTO o VALUES (61, NULL, NULL, NULL, NULL, NULL), (62, -3, 1, -3, 'v-3', md5('-3')::uuid), (63, 8589934592, 0, 1, 'v8589934592', md5('8589934592')::uuid);
 ANALYZE;
 
--- ways(): what a scan sees to itself, and whether PostgreSQL has a filter left, and the number of rows, if they are the same, in the same order, with
--- scan nodes and without; each way also with sorts and joins of other kinds. An error counts as an answer.
+-- ways(): the conditions of the scan, whether PostgreSQL has a remaining filter, and the number of
+-- rows, if they are the same, in the same order, with and without scan nodes; each also with other
+-- kinds of sorts and joins. An error counts as an answer.
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   answer text;
@@ -61,7 +63,7 @@ BEGIN
   RETURN split_part(plain, ' rows ', 1) || CASE WHEN plain ~ ' rows ' THEN ' rows:' ELSE ':' END || seen;
 END $$;
 
--- Every function as it is, some of its columns, none of them, and a few rows.
+-- Every function with all columns, some, none, and with a few rows.
 CREATE VIEW calls AS SELECT * FROM (VALUES
   (1, 'emogi_louvain(''e'')', 'community, vertex'), (2, 'emogi_leiden(''e'', 0.5)', 'parent'), (3, 'emogi_louvain_text(''t'')', 'parent, level'), (4, 'emogi_leiden_uuid(''u'')', 'community, parent'),
   (5, 'emogi_louvain_text(''e'')', 'vertex'), (6, 'emogi_louvain(''none'')', 'level'), (7, 'emogi_spanning_forest(''e'')', 'weight, dst'), (8, 'emogi_spanning_forest_text(''t'', true)', 'dst'),
@@ -75,7 +77,7 @@ CREATE VIEW calls AS SELECT * FROM (VALUES
 SELECT n, ways('SELECT * FROM ' || call), ways('SELECT ' || columns || ' FROM ' || call) ~ 'DIFFERS', ways('SELECT FROM ' || call) ~ 'DIFFERS', ways('SELECT count(*), count(c) FROM ' || call || ' c') ~ 'DIFFERS',
        ways('SELECT * FROM ' || call || ' LIMIT 5 OFFSET 2') ~ 'DIFFERS' FROM calls ORDER BY n;
 
--- Conditions: each, with each of the constants, on each of the columns that it is for.
+-- Conditions: each, with each of the constants, on each supported column.
 SELECT q, ways(q) FROM unnest(ARRAY[
   $$ SELECT * FROM emogi_louvain('e') WHERE vertex = 7 $$,
   $$ SELECT * FROM emogi_louvain('e') WHERE 7::smallint = vertex AND level < 2 $$,
@@ -157,7 +159,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   $$ SELECT * FROM emogi_shortest_path('e', -1, -9) WHERE vertex IN (-4, 5) AND seq < 9 $$,
   $$ SELECT * FROM emogi_shortest_path('e', -1, -9) WHERE distance > 2 AND seq IN (1, 2, 3, 4, 5) $$]) WITH ORDINALITY AS c(q, n) ORDER BY n;
 
--- Orders: of those in which rows come no sort is made.
+-- Orders: no sort for those in which rows are returned.
 CREATE FUNCTION sorted(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -185,7 +187,8 @@ SELECT q, sorted(q) FROM unnest(ARRAY[
   $$ SELECT walk, count(*) FROM emogi_random_walk('e', ARRAY[1, 2, 1000, -3]::bigint[], 9, 3) GROUP BY walk ORDER BY walk $$,
   $$ SELECT * FROM emogi_shortest_path('e', -1, -9) ORDER BY seq $$]) WITH ORDINALITY AS c(q, n) ORDER BY n;
 
--- Joins, in which vertices are looked up in the rows of one run, sub-selects, LATERAL, aggregates; rows that are collected as ever.
+-- Joins that look vertices up in the rows of one run, subqueries, LATERAL, aggregates; collected
+-- rows as before.
 SELECT q, ways(q) FROM unnest(ARRAY[
   $$ SELECT o.id, l.* FROM o JOIN emogi_louvain('e') l ON l.vertex = o.x ORDER BY o.id, level $$,
   $$ SELECT o.id, l.* FROM o JOIN emogi_louvain('e') l ON l.vertex = o.x AND l.level = o.k ORDER BY o.id $$,
@@ -213,13 +216,14 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   $$ SELECT * FROM ROWS FROM (emogi_bridges('e'), emogi_spanning_forest('e')) AS r WHERE weight > 1 $$,
   $$ SELECT emogi_bridges('e') LIMIT 3 $$]) WITH ORDINALITY AS c(q, n) ORDER BY n;
 
--- What stands in the way of none: a table that is changed, an INSERT from itself.
+-- Independent statements: a table that is changed, an INSERT from itself.
 INSERT INTO o (id, x) SELECT 1000 + vertex, community FROM emogi_louvain('e') WHERE parent IS NULL AND vertex BETWEEN 0 AND 9;
 SELECT count(*) FROM o WHERE id >= 1000;
 INSERT INTO e SELECT src, 5000 + dst, 1 FROM emogi_bridges('e') WHERE src = -3;
 SELECT count(*), max(dst) FROM emogi_bridges('e') WHERE src = -3;
 
--- A cursor holds its answer while the table changes, and goes on; what it reads cannot be dropped.
+-- A cursor keeps its result while the table changes, and continues; tables it reads cannot be
+-- dropped.
 BEGIN;
 DECLARE c CURSOR FOR SELECT vertex, level FROM emogi_louvain('e') WHERE vertex IN (7, 8) AND level = 0;
 FETCH 1 FROM c;
@@ -234,7 +238,7 @@ FETCH ALL FROM c;
 FETCH ABSOLUTE 2 FROM c;
 ROLLBACK;
 
--- Prepared, with parameters and without a plan of their own.
+-- Prepared statements, with parameters and generic plans.
 SET plan_cache_mode = force_generic_plan;
 PREPARE p(bigint, int) AS SELECT * FROM emogi_louvain('e') WHERE vertex = $1 AND level <= $2 ORDER BY level;
 EXPLAIN (COSTS OFF) EXECUTE p(7, 0);
@@ -249,13 +253,14 @@ EXECUTE n(2);
 EXECUTE n(NULL);
 RESET plan_cache_mode;
 
--- A few rows of a large answer are all that is made, and emogi_runs says so. Similarities are computed for the vertices that are asked for.
+-- Only the requested rows of a large result are produced, and emogi_runs shows it. Similarities are
+-- computed for the requested vertices.
 SELECT count(*) FROM (SELECT * FROM emogi_louvain('e') LIMIT 3) l;
 SELECT function, rows FROM emogi_runs ORDER BY id DESC LIMIT 1;
 SELECT count(*) > 0 FROM emogi_similarity('e', direction => 'both') WHERE vertex1 = 7;
 SELECT function, reached FROM emogi_runs ORDER BY id DESC LIMIT 1;
 
--- Estimates: of levels, of what is NULL, of walks and steps, of what a vertex has, of pairs.
+-- Estimates: of levels, of NULL arguments, of walks and steps, of rows per vertex, of pairs.
 CREATE FUNCTION estimate(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -273,7 +278,7 @@ SELECT q, estimate('SELECT * FROM emogi_' || q) FROM unnest(ARRAY['louvain(''cyc
   'similarity(''cycle'', pairs => ''SELECT src, dst FROM cycle'')', 'random_walk(''cycle'', ARRAY[1, 2]::bigint[], 9, 5)', 'random_walk(''cycle'', ARRAY[1, 2]::bigint[], 9, 5) WHERE walk = 3',
   'random_walk(''cycle'', ARRAY[1, 2]::bigint[], 9, 5) WHERE step = 3', 'random_walk(''cycle'', ARRAY[1, 2]::bigint[], 9, 5) WHERE step < 5', 'shortest_path(''cycle'', 1, 5) WHERE seq = 1']) WITH ORDINALITY AS c(q, n) ORDER BY n;
 
--- Rights: on the table, and on the function.
+-- Privileges: on the table, and on the function.
 CREATE ROLE regress_emogi_rows;
 GRANT USAGE ON SCHEMA test_rows TO regress_emogi_rows;
 SET ROLE regress_emogi_rows;

@@ -1,5 +1,5 @@
--- EmogiScan, which streams the rows of emogi's functions in FROM: the same answers as through PostgreSQL's FunctionScan, in every
--- place where a function can stand.
+-- EmogiScan, which streams the rows of emogi's functions in FROM: the same answers as with
+-- PostgreSQL's FunctionScan, in all places where a function is allowed.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_scan;
@@ -8,7 +8,7 @@ CREATE ROLE regress_emogi_scan;
 CREATE SCHEMA test_scan;
 GRANT USAGE ON SCHEMA test_scan TO PUBLIC;
 SET search_path = test_scan, public;
--- rows are what is tested here
+-- rows are tested here
 SET emogi.enable_aggregates = off;
 SET emogi.enable_topk = off;
 SET emogi.enable_join_lookup = off;
@@ -17,8 +17,9 @@ SET emogi.enable_join_lookup = off;
 \pset null (null)
 
 --
--- What compares. rows_of(): the rows of a query as text, in their order, or its error. same(): whether they are the same
--- with the scan and without it ("ordered": in the same order), how many there are, and whether the plan had a scan.
+-- Comparison functions. rows_of(): the rows of a query as text, in their order, or its error.
+-- same(): whether they are the same with the scan and without it ("ordered": in the same order),
+-- how many there are, and whether the plan had a scan.
 --
 SHOW emogi.enable_scan;
 CREATE FUNCTION rows_of(query text) RETURNS text[] LANGUAGE plpgsql AS $$
@@ -65,7 +66,8 @@ BEGIN
   END IF;
   RETURN format('%s, %s', plan, CASE WHEN streamed[1] LIKE 'error %' THEN streamed[1] ELSE cardinality(streamed) || ' rows' END);
 END $$;
--- every_way(): the same with joins, sorts, groups and parallel plans done in each way; all must be as same() says.
+-- every_way(): the same with all kinds of joins, sorts, groups and parallel plans; all must equal
+-- the result of same().
 CREATE FUNCTION every_way(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   first text := same(query);
@@ -98,7 +100,8 @@ BEGIN
   END LOOP;
   RETURN first;
 END $$;
--- changed(): what a command leaves in a table and returns, the same both ways; all is undone.
+-- changed(): the effects and results of a command, the same by both methods; everything is rolled
+-- back.
 CREATE FUNCTION changed(command text, relation regclass) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   setting text;
@@ -124,7 +127,7 @@ BEGIN
   END LOOP;
   RETURN plan || ', ' || CASE WHEN answers[1] = answers[2] THEN answers[1] ELSE 'DIFFERS: ' || answers[2] || ', not ' || answers[1] END;
 END $$;
--- plan(): the plan, without what depends on the cache and the engine.
+-- plan(): the plan, without parts that depend on the cache and the engine.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -137,7 +140,7 @@ BEGIN
 END $$;
 
 --
--- Graphs of every shape, and a table to join with.
+-- Graphs of every shape, and a table for joins.
 --
 CREATE TABLE dense (src int, dst int, weight float8);
 INSERT INTO dense VALUES (1, 2, 1), (1, 3, 0.5), (2, 4, 2), (3, 4, 4), (4, 5, 0), (5, 1, 1), (5, 6, 3), (1, 2, 7), (6, 6, 1), (7, 8, 1), (NULL, 3, 1), (3, NULL, 1), (8, 7, 2), (2, 1, 1);
@@ -172,9 +175,10 @@ INSERT INTO calls SELECT format(call, graph), c, graph IN ('dense', 'huge', 'not
 SELECT count(*) FROM calls;
 
 --
--- Every function on every graph, in every kind of query: how many calls, how many of them with rows, and what is wrong.
+-- Every function on every graph, in every kind of query: the number of calls, the number of calls
+-- with rows, and the errors.
 --
--- Some kinds of queries with all calls, the others with the brief ones.
+-- Some kinds of queries with all calls, the others with the short ones.
 CREATE TABLE kinds (id int, kind text, ordered bool);
 INSERT INTO kinds VALUES
   (1, 'SELECT * FROM %s', true), (2, 'SELECT vertex FROM %s', true), (3, 'SELECT %2$s FROM %1$s', true), (4, 'SELECT %2$s, vertex FROM %1$s', true),
@@ -192,7 +196,7 @@ SELECT kind, count(*), count(*) FILTER (WHERE verdict !~ ', 0 rows$') AS filled,
        string_agg(call || ': ' || verdict, E'\n') FILTER (WHERE verdict !~ '^(streamed|collected), \d+ rows$') AS wrong
   FROM (SELECT id, kind, call, same(format(kind, call, c), ordered) AS verdict FROM kinds, calls WHERE id IN (1, 9, 22, 29, 32) OR brief OFFSET 0) v GROUP BY id, kind ORDER BY id;
 
--- What they answer is what the table says: levels by a recursive query, and what is pushed down by conditions on them.
+-- Comparison with the table: levels by a recursive query, and conditions pushed down on them.
 CREATE TABLE levels AS
   WITH RECURSIVE walk AS (SELECT 1 AS vertex, 0 AS level UNION SELECT dst, level + 1 FROM walk JOIN dense ON src = vertex WHERE dst IS NOT NULL AND level < 8)
   SELECT vertex, min(level) AS level FROM walk GROUP BY vertex;
@@ -211,7 +215,7 @@ SELECT c, oracle(c) FROM unnest(ARRAY['level <= 2', 'level < 2', 'level = 2', 'l
   'vertex = 4 OR level = 1', 'level = vertex - 1']) WITH ORDINALITY c(c, n) ORDER BY n;
 
 --
--- Joins, sub-selects and LATERAL, done in every way.
+-- Joins, subqueries and LATERAL, by every method.
 --
 SELECT every_way($$ SELECT * FROM emogi_bfs('dense', 1) f JOIN emogi_sssp('dense', 1) g USING (vertex) $$);
 SELECT every_way($$ SELECT * FROM emogi_bfs('dense', 1) f JOIN emogi_bfs('dense', 5) g USING (vertex, level) $$);
@@ -264,7 +268,7 @@ SELECT every_way($$ WITH RECURSIVE r AS (SELECT 1 AS n, 1::bigint AS v UNION ALL
 SELECT every_way($$ WITH RECURSIVE r AS (SELECT 1::bigint AS v UNION SELECT f.vertex FROM r JOIN emogi_cc('dense') f ON f.component = r.v) SELECT * FROM r $$);
 SELECT every_way($$ SELECT level, count(*), array_agg(vertex ORDER BY vertex) FROM emogi_bfs('dense', 1) GROUP BY GROUPING SETS ((level), ()) $$);
 SELECT every_way($$ SELECT CASE WHEN v = 3 THEN (SELECT count(*) FROM emogi_bfs('dense', v)) END FROM probe $$);
--- Where the order is given.
+-- With a defined order.
 SELECT same($$ SELECT * FROM emogi_bfs('dense', 1) f JOIN emogi_bfs('dense', 3) g USING (vertex) ORDER BY vertex $$, true);
 SELECT same($$ SELECT * FROM emogi_bfs('dense', 1) f JOIN emogi_bfs('dense', 3) g USING (vertex) ORDER BY vertex DESC LIMIT 2 $$, true);
 SELECT same($$ SELECT vertex FROM emogi_bfs('dense', 1) UNION ALL SELECT vertex FROM emogi_bfs('dense', 7) ORDER BY vertex $$, true);
@@ -276,7 +280,7 @@ SELECT same($$ SELECT * FROM emogi_bfs('huge', -9223372036854775808) ORDER BY ve
 SELECT same($$ SELECT vertex FROM emogi_bfs('dense', 1) WHERE vertex = ANY ('{5,3,1,3,NULL,99}') ORDER BY vertex $$, true);
 SELECT same($$ SELECT vertex FROM emogi_bfs('VALUES (0, 1), (1, 2)', 0) WHERE vertex = ANY ('{NULL,1}') ORDER BY vertex $$, true);
 SELECT same($$ SELECT vertex FROM emogi_bfs('dense', 1) WHERE vertex = 4 ORDER BY vertex, level $$, true);
--- Aliases, other names, functions and views that become part of the query.
+-- Aliases, other names, functions and views that are inlined.
 CREATE FUNCTION reached(source bigint) RETURNS TABLE (vertex bigint, hops int) LANGUAGE sql STABLE AS $$ SELECT f.vertex, f.level FROM emogi_bfs('test_scan.dense', source) f $$;
 CREATE VIEW near AS SELECT f.a AS vertex, f.b FROM emogi_bfs('test_scan.dense', 1) AS f(a, b) WHERE b <= 3;
 SELECT every_way($$ SELECT a, level FROM public.emogi_bfs(source => 1, graph => 'dense') AS f(a) WHERE a > 2 $$);
@@ -290,7 +294,8 @@ SELECT same($$ SELECT tableoid FROM emogi_bfs('dense', 1) $$);
 SELECT same($$ SELECT emogi_bfs('dense', 1) $$), same($$ SELECT (emogi_bfs('dense', 1)).* $$), same($$ SELECT v, (emogi_bfs('dense', v)).vertex FROM probe $$);
 
 --
--- What stays with the FunctionScan: whole rows, ordinality, several functions, sub-selects with outer values as arguments.
+-- Calls that use the FunctionScan: whole rows, ordinality, several functions, subqueries with outer
+-- values as arguments.
 --
 SELECT every_way($$ SELECT g FROM emogi_bfs('dense', 1) g $$);
 SELECT every_way($$ SELECT count(g), count(DISTINCT g) FROM emogi_bfs('dense', 1) g $$);
@@ -310,7 +315,7 @@ SELECT every_way($$ SELECT v, k FROM probe p, emogi_bfs('dense', 1) f WHERE f.ve
 SELECT every_way($$ SELECT v, k FROM probe p WHERE v IN (SELECT vertex FROM emogi_bfs('dense', 1)) FOR SHARE $$);
 SELECT every_way($$ SELECT v, k FROM probe p, (SELECT vertex FROM emogi_bfs('dense', 1) LIMIT 3) f WHERE f.vertex = p.v FOR UPDATE $$);
 SELECT every_way($$ SELECT v, (SELECT level FROM emogi_bfs('dense', 1) WHERE vertex = v) FROM probe p FOR UPDATE $$);
--- Sub-selects without outer values are done once.
+-- Uncorrelated subqueries are executed once.
 SELECT every_way($$ SELECT * FROM emogi_bfs('dense', (SELECT min(v) FROM probe WHERE v > 1)) $$);
 SELECT every_way($$ SELECT * FROM emogi_bfs('dense', ARRAY(SELECT v FROM probe)) WHERE level <= (SELECT max(k) - 2 FROM probe) $$);
 SELECT every_way($$ SELECT * FROM emogi_bfs((SELECT 'den' || 'se'), 1) WHERE vertex = ANY (ARRAY(SELECT v FROM probe)) $$);
@@ -391,7 +396,8 @@ RESET enable_hashagg;
 SELECT plan($$ SELECT v, (SELECT level FROM emogi_bfs('dense', 1) WHERE vertex = v) FROM probe $$);
 
 --
--- Arguments: volatile ones are taken as often as by the FunctionScan, and no more often for being a stream.
+-- Arguments: volatile ones are evaluated as often as by the FunctionScan, even though the rows are
+-- streamed.
 --
 CREATE SEQUENCE taken;
 CREATE FUNCTION next_source() RETURNS bigint LANGUAGE sql VOLATILE AS $$ SELECT nextval('test_scan.taken') * 0 + 1 $$;
@@ -433,9 +439,9 @@ SELECT times_taken($$ SELECT * FROM probe p LEFT JOIN emogi_bfs('dense', next_so
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 RESET enable_material;
--- Arguments that are random, but the same again.
+-- Random arguments with a fixed seed.
 SELECT setseed(0.5) IS NOT NULL, string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('dense', (random() * 0 + 4)::int);
--- How many rows that are is another matter before 15, which has other random numbers.
+-- The number of rows is not compared before 15, which has other random numbers.
 SELECT regexp_replace(same($$ SELECT * FROM (SELECT setseed(0.25) OFFSET 0) s, emogi_bfs('chain', 500 - (random() * 9)::int) $$, true), '\d+ rows$', 'rows');
 
 --
@@ -460,12 +466,12 @@ SELECT changed($$ DELETE FROM target WHERE NOT EXISTS (SELECT FROM emogi_bfs('de
 SELECT changed($$ WITH w AS (DELETE FROM target RETURNING v) INSERT INTO probe (v) SELECT f.vertex FROM w, emogi_bfs('dense', w.v) f $$, 'probe');
 SELECT changed($$ WITH w AS (INSERT INTO target SELECT vertex + 100, level FROM emogi_bfs('dense', 1) RETURNING *) SELECT * FROM w JOIN emogi_bfs('dense', 1) f ON f.vertex = w.v - 100 $$, 'target');
 SELECT changed($$ WITH w AS (SELECT * FROM emogi_bfs('dense', 1)) UPDATE target SET k = w.level FROM w WHERE w.vertex = v RETURNING target.* $$, 'target');
--- MERGE, where there is one.
+-- MERGE, if supported.
 SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN changed($$ MERGE INTO target USING emogi_bfs('dense', 1) f ON f.vertex = v WHEN MATCHED AND f.level > 1 THEN DELETE WHEN MATCHED THEN UPDATE SET k = f.level WHEN NOT MATCHED THEN INSERT VALUES (f.vertex, -1) $$, 'target')
   ELSE 'collected, 6 rows left: (1,0) (2,-1) (3,1) (5,-1) (6,-1) (9,90)' END;
 SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN changed($$ MERGE INTO target USING (SELECT * FROM emogi_bfs('dense', 1) LIMIT 2) f ON f.vertex = v WHEN MATCHED THEN UPDATE SET k = f.level WHEN NOT MATCHED THEN INSERT VALUES (f.vertex, -1) $$, 'target')
   ELSE 'streamed, 5 rows left: (1,0) (2,-1) (3,30) (4,40) (9,90)' END;
--- A command sees what its transaction did, and not what it does itself.
+-- A command sees earlier changes of its transaction, but not its own.
 BEGIN;
 INSERT INTO dense VALUES (6, 60, 1);
 SELECT same($$ SELECT * FROM emogi_bfs('dense', 1) WHERE vertex >= 6 $$, true);
@@ -479,7 +485,7 @@ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('dense', 1) WHERE 
 ROLLBACK;
 
 --
--- Functions in PL/pgSQL: loops that are left early, or by an error, loops in loops.
+-- Functions in PL/pgSQL: loops left early, or by an error, nested loops.
 --
 CREATE FUNCTION walk(stop int, fail int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -509,7 +515,7 @@ SET emogi.enable_scan = off;
 SELECT walk(9, 0), walk(2, 3), walk(9, 4);
 RESET emogi.enable_scan;
 
--- A procedure that ends transactions in the middle of the rows.
+-- A procedure that ends transactions while reading the rows.
 CREATE TABLE log (v bigint);
 CREATE PROCEDURE ending(keep bool) LANGUAGE plpgsql AS $$
 DECLARE
@@ -534,7 +540,7 @@ REFRESH MATERIALIZED VIEW kept_rows;
 SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM kept_rows;
 
 --
--- Prepared statements: plans for all values and for these, values of every kind.
+-- Prepared statements: generic and custom plans, values of every kind.
 --
 CREATE FUNCTION prepared(mode text, types text, query text, VARIADIC args text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -572,7 +578,7 @@ SET plan_cache_mode = force_generic_plan;
 PREPARE look(bigint, bigint[], int) AS SELECT * FROM emogi_bfs('dense', $1) WHERE vertex = ANY ($2) AND level <= $3;
 SELECT plan($$ EXECUTE look(1, '{4}', 2) $$);
 EXECUTE look(1, '{5,4,4}', 2);
--- Dropped and made again, and changed.
+-- Dropped and re-created, and changed.
 BEGIN;
 ALTER TABLE dense RENAME TO old;
 CREATE TABLE dense AS SELECT 1 AS src, 4 AS dst;
@@ -628,7 +634,7 @@ FETCH 2 FROM c;
 \set VERBOSITY sqlstate
 FETCH PRIOR FROM c;
 ROLLBACK;
--- What a cursor shows is as of its declaration, whether its run has begun by then or not.
+-- A cursor shows the state at its declaration, whether or not its run has started by then.
 BEGIN;
 DECLARE before CURSOR FOR SELECT vertex FROM emogi_bfs('dense', 5) WHERE vertex > 4;
 DECLARE begun CURSOR FOR SELECT vertex FROM emogi_bfs('dense', 5) WHERE vertex > 4;
@@ -642,7 +648,8 @@ FETCH ALL FROM begun;
 FETCH ALL FROM query;
 FETCH ALL FROM after;
 ROLLBACK;
--- Across savepoints: a run begun in one that is rolled back goes on; a cursor of it is gone.
+-- Across savepoints: a run started in a rolled-back one continues; a cursor declared in it is
+-- closed.
 BEGIN;
 DECLARE early CURSOR FOR SELECT vertex FROM emogi_bfs('dense', 1);
 DECLARE late CURSOR FOR SELECT vertex FROM emogi_bfs('dense', 1);
@@ -675,7 +682,7 @@ CLOSE early;
 CLOSE late;
 COMMIT;
 SELECT count(*) FROM emogi_progress WHERE pid = pg_backend_pid();
--- WHERE CURRENT OF a row that comes from elsewhere is no row of the table.
+-- WHERE CURRENT OF a row of another source is not a row of the table.
 BEGIN;
 DECLARE c CURSOR FOR SELECT v FROM target UNION ALL SELECT vertex FROM emogi_bfs('dense', 1);
 FETCH 1 FROM c;
@@ -683,7 +690,7 @@ DELETE FROM target WHERE CURRENT OF c RETURNING v;
 MOVE 4 FROM c;
 DELETE FROM target WHERE CURRENT OF c RETURNING v;
 ROLLBACK;
--- WITH HOLD: the rest is taken at the end of the transaction.
+-- WITH HOLD: the remaining rows are read at the end of the transaction.
 BEGIN;
 DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT * FROM emogi_bfs('dense', 1) WHERE level >= 1;
 DECLARE d CURSOR WITH HOLD FOR SELECT * FROM emogi_bfs('dense', 7);
@@ -696,7 +703,8 @@ FETCH BACKWARD 2 FROM c;
 FETCH ALL FROM d;
 CLOSE ALL;
 INSERT INTO dense TABLE parts;
--- The own transaction must not drop, truncate or rewrite a table while a cursor is open that may come back to it; then it may.
+-- The own transaction cannot drop, truncate or rewrite a table while a cursor may read it again;
+-- afterwards it can.
 BEGIN;
 DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('dense', 1);
 DECLARE d CURSOR FOR SELECT x, b.vertex FROM generate_series(1, 7) x, LATERAL emogi_bfs('dense', x, 1) b;
@@ -722,7 +730,7 @@ DROP TABLE dense;
 CREATE TABLE dense AS SELECT 1 AS src, 100 AS dst;
 ROLLBACK;
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('dense', 1);
--- Many at once.
+-- Many concurrent cursors.
 BEGIN;
 DO $$
 BEGIN
@@ -739,7 +747,7 @@ COMMIT;
 SELECT count(*) FROM emogi_progress WHERE pid = pg_backend_pid();
 
 --
--- More than 128 calls in one query, one after the other and at once.
+-- More than 128 calls in one query, in sequence and concurrently.
 --
 SELECT same((SELECT string_agg(format('SELECT count(*) FROM emogi_bfs(''chain'', %s)', n), ' UNION ALL ') FROM generate_series(1, 150) n), true);
 SELECT same((SELECT string_agg(format('SELECT vertex FROM emogi_bfs(''chain'', %s)', n), ' UNION ALL ') FROM generate_series(400, 549) n), true);
@@ -753,7 +761,8 @@ SELECT same((SELECT 'SELECT ' || string_agg(format('(SELECT level FROM emogi_bfs
 SELECT count(*) FROM emogi_progress WHERE pid = pg_backend_pid();
 
 --
--- Rights. EXECUTE on the function is asked for where the FunctionScan asks for it, SELECT on the table when it is read.
+-- Privileges. EXECUTE on the function is checked when the FunctionScan checks it, SELECT on the
+-- table when it is read.
 --
 CREATE FUNCTION as_other(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -774,12 +783,12 @@ BEGIN;
 REVOKE EXECUTE ON FUNCTION emogi_bfs(text, bigint, int, text, text, "any") FROM PUBLIC;
 SELECT as_other($$ SELECT * FROM emogi_bfs('dense', 1) $$), as_other($$ SELECT * FROM emogi_bfs('dense', 1) WHERE vertex = 4 $$), as_other($$ SELECT * FROM emogi_bfs('dense', 1) LIMIT 0 $$), as_other($$ SELECT * FROM emogi_bfs('dense', 1) WHERE false $$),
   as_other($$ SELECT * FROM emogi_bfs('dense', ARRAY[1]) $$), as_other($$ SELECT * FROM probe p LEFT JOIN emogi_bfs('dense', p.v) f ON f.vertex = p.i $$);
--- A view's owner has no part in it, a function that is SECURITY DEFINER has.
+-- The owner of a view is irrelevant, except for a SECURITY DEFINER function.
 CREATE VIEW owned AS SELECT * FROM emogi_bfs('test_scan.dense', 1) WHERE level <= 1;
 CREATE FUNCTION defined() RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER AS $$ SELECT vertex FROM emogi_bfs('test_scan.dense', 1) WHERE level <= 1 $$;
 GRANT SELECT ON owned TO PUBLIC;
 SELECT as_other($$ SELECT * FROM owned $$), as_other($$ SELECT * FROM defined() $$);
--- A plan that another role made.
+-- A plan created by another role.
 PREPARE kept AS SELECT vertex FROM emogi_bfs('test_scan.dense', 1) WHERE level <= 1;
 EXECUTE kept;
 SET ROLE regress_emogi_scan;
@@ -787,7 +796,8 @@ EXECUTE kept;
 ROLLBACK;
 EXECUTE kept;
 DEALLOCATE kept;
--- What ALTER FUNCTION has set holds for the scan as for any call: it is done, or the FunctionScan does it.
+-- Settings of ALTER FUNCTION apply to the scan as to any call: the scan sets them, or the
+-- FunctionScan is used.
 BEGIN;
 GRANT SELECT ON chain TO regress_emogi_scan;
 ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") STRICT;
@@ -800,17 +810,17 @@ ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") SECURITY INVOKER;
 ALTER FUNCTION emogi_bfs(text, bigint, int, text, text, "any") RENAME TO another;
 SELECT every_way($$ SELECT * FROM another('chain', 490) WHERE level <= 2 $$);
 ROLLBACK;
--- A function of that name that is not emogi's.
+-- A function of that name that does not belong to emogi.
 CREATE FUNCTION test_scan.emogi_bfs(graph text, source text, OUT vertex bigint, OUT level int) RETURNS SETOF record LANGUAGE sql AS $$ SELECT * FROM (VALUES (9::bigint, 9), (4, 4), (9, 1)) v $$;
 SELECT same($$ SELECT * FROM emogi_bfs('dense', '1'::text) WHERE level <= 5 ORDER BY vertex $$, true), same($$ SELECT * FROM emogi_bfs('dense', '1'::text) WHERE vertex = 9 $$, true);
 DROP FUNCTION test_scan.emogi_bfs(text, text);
--- Row security: each sees the graph of the rows that are its own.
+-- Row security: each role gets the graph of its own rows.
 CREATE TABLE shared (src int, dst int, owner name);
 INSERT INTO shared VALUES (1, 2, 'regress_emogi_scan'), (2, 3, 'regress_emogi_scan'), (1, 4, 'other'), (4, 5, 'other');
 GRANT SELECT ON shared TO PUBLIC;
 ALTER TABLE shared ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON shared USING (owner = current_user);
--- A policy that asks emogi which rows there are.
+-- A policy that calls emogi.
 CREATE TABLE guarded AS SELECT generate_series(1, 9) AS v;
 GRANT SELECT ON guarded TO PUBLIC;
 ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
@@ -826,7 +836,7 @@ EXECUTE kept(3);
 RESET ROLE;
 RESET plan_cache_mode;
 DEALLOCATE kept;
--- What a view hides, a function that tells all it sees does not see; nor the other way about.
+-- A function that reports all its arguments does not see rows hidden by a view, and vice versa.
 CREATE TABLE seen (v bigint);
 CREATE FUNCTION leak(v bigint) RETURNS bool LANGUAGE plpgsql COST 0.0000001 AS $$ BEGIN INSERT INTO test_scan.seen VALUES (v); RETURN true; END $$;
 CREATE VIEW hiding WITH (security_barrier) AS SELECT vertex, level FROM emogi_bfs('test_scan.dense', 1) WHERE vertex % 2 = 1 AND level + 1 < 4;
@@ -851,7 +861,7 @@ SELECT * FROM hiding WHERE vertex = 3 AND level <= 1 / (vertex - 4);
 SELECT plan($$ SELECT * FROM hiding WHERE leak(vertex) AND vertex = 3 AND level <= 2 $$);
 
 --
--- Mistakes: the same SQLSTATE and message, whatever part of the answer is asked for.
+-- Errors: the same SQLSTATE and message, whichever part of the result is used.
 --
 CREATE TABLE negative AS SELECT 1 AS src, 2 AS dst, -1.0 AS weight;
 CREATE TABLE wrong AS SELECT 1 AS src, 2 AS dst, NULL::float8 AS weight;
@@ -861,25 +871,25 @@ SELECT f, string_agg(DISTINCT same(format(q, f), true), E'\n') FROM unnest(ARRAY
     $$emogi_neural('VALUES (1, 2, 1e308), (3, 2, 1e308)', 'VALUES (1, 1e308), (3, 1e308)', 3)$$, $$emogi_heat('VALUES (1, 2, 1e308)', 'SELECT 1, 1e308', 3)$$, $$emogi_circuit('negative', 'SELECT 1, 1')$$]) WITH ORDINALITY f(f, n),
   unnest(ARRAY['SELECT * FROM %s', 'SELECT * FROM %s LIMIT 1', 'SELECT vertex FROM %s', 'SELECT count(*) FROM %s', 'SELECT * FROM %s WHERE vertex = 1', 'SELECT * FROM %s WHERE vertex IN (2, 5, 9)', 'SELECT v, (SELECT count(*) FROM %s WHERE vertex = v) FROM probe']) q
   GROUP BY f, n ORDER BY n;
--- An error of a bound is none: it bounds nothing, but the argument is looked at still.
+-- An invalid limit is not an error: it is ignored, but the argument is still checked.
 SELECT same($$ SELECT * FROM emogi_bfs('dense', 1, -1) WHERE level <= 2 $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE level < 0 $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE vertex = ANY ('{}') $$),
   same($$ SELECT * FROM emogi_sssp('negative', 1) WHERE distance < 0 $$), same($$ SELECT * FROM emogi_sssp('negative', 1) WHERE distance <= 'NaN' $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE vertex = 4 AND vertex = (SELECT 5) $$),
   same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE false $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE level <= (SELECT NULL::int) $$), same($$ SELECT * FROM emogi_bfs('dense', 1, -1) WHERE vertex = (SELECT NULL::int) $$), same($$ SELECT * FROM emogi_bfs('nowhere', 1) LIMIT 0 $$);
--- Constants that contradict each other: 17 and later see it when planning, and have no scan then.
+-- Contradictory constants: 17 and later detect them during planning, and have no scan then.
 SELECT split_part(same($$ SELECT * FROM emogi_bfs('dense', 1) WHERE vertex = 4 AND vertex = 5 $$), ', ', 2), split_part(same($$ SELECT * FROM emogi_bfs('dense', 1) WHERE level = 2 AND level = 3 $$), ', ', 2),
   split_part(same($$ SELECT * FROM emogi_bfs('nowhere', 1) WHERE vertex = 4 AND vertex = 5 $$), ', ', 2);
--- Errors of the query's own, in the middle of the rows.
+-- Errors of the query itself while reading the rows.
 SELECT same($$ SELECT 1 / (vertex - 4) FROM emogi_bfs('dense', 1) $$), same($$ SELECT vertex FROM emogi_bfs('dense', 1) WHERE 1 / (level - 2) < 9 $$), same($$ SELECT 1 / (vertex - 4) FROM emogi_bfs('dense', 1) LIMIT 3 $$),
   same($$ SELECT vertex FROM emogi_bfs('dense', 1) WHERE vertex = 1 / (SELECT 0) $$), same($$ SELECT (SELECT vertex FROM emogi_bfs('dense', 1)) $$);
 SELECT count(*) FROM emogi_progress WHERE pid = pg_backend_pid();
 
--- EXPLAIN does not run it, so that nothing is wrong yet.
+-- EXPLAIN does not execute it, so there is no error yet.
 SELECT plan($$ SELECT * FROM emogi_bfs('nowhere', 1) $$);
 SELECT plan($$ SELECT * FROM emogi_bfs('dense', 1, -1) LIMIT 0 $$);
 SELECT plan($$ SELECT * FROM emogi_heat('dense', 'SELECT') WHERE vertex = 1 $$);
 
 --
--- emogi_runs: a line for each run; to stop early is no failure, and a bound shortens the run.
+-- emogi_runs: a row per run; stopping early is not a failure, and a limit shortens the run.
 --
 CREATE FUNCTION runs_of(query text, setting text DEFAULT 'on') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -895,7 +905,7 @@ SET emogi.enable_batch = off;
 SELECT runs_of($$ SELECT * FROM emogi_bfs('dense', 1) JOIN emogi_cc('dense') USING (vertex) $$), runs_of($$ SELECT v, (SELECT level FROM emogi_bfs('dense', 1) WHERE vertex = v) FROM probe $$),
   runs_of($$ SELECT v FROM probe, emogi_bfs('dense', 1) WHERE vertex < v $$), runs_of($$ SELECT * FROM (VALUES (1), (4), (5)) p(v), emogi_bfs('dense', v) f $$);
 RESET emogi.enable_batch;
--- A value of an outer row in a condition alone is no reason to run again.
+-- An outer value that occurs only in a condition does not cause another run.
 SELECT runs_of(q, 'off'), runs_of(q, 'on') FROM unnest(ARRAY[$$ SELECT v, (SELECT count(*) FROM emogi_bfs('dense', 1) WHERE vertex <> v) FROM probe $$,
   $$ SELECT v, (SELECT count(*) FROM emogi_bfs('dense', 1) WHERE level > k) FROM probe $$, $$ SELECT v, s.n FROM probe, LATERAL (SELECT count(*) AS n FROM emogi_bfs('dense', 1) WHERE vertex < v OFFSET 0) s $$,
   $$ SELECT v, (SELECT count(*) FROM emogi_bfs('dense', 1) WHERE vertex = ANY (a)) FROM probe $$, $$ SELECT * FROM probe LEFT JOIN emogi_bfs('dense', 1) ON vertex = v AND level <= k $$,
@@ -919,7 +929,7 @@ CLOSE e;
 SELECT function, status, rows FROM emogi_runs WHERE id > :last AND pid = pg_backend_pid() ORDER BY id;
 COMMIT;
 SELECT function, status, rows FROM emogi_runs WHERE id > :last AND pid = pg_backend_pid() ORDER BY id;
--- The bound stops the traversal.
+-- The limit stops the traversal.
 CREATE FUNCTION traversed(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
   IF cardinality(rows_of(query)) > 0 THEN
@@ -930,8 +940,8 @@ SELECT f, traversed('SELECT count(*) FROM ' || f) < traversed('SELECT count(*) F
   FROM unnest(ARRAY[$$emogi_bfs('chain', 1) WHERE level <= 2$$, $$emogi_bfs('chain', 1) WHERE level < 2$$, $$emogi_bfs('chain', 1) WHERE 2::bigint = level$$, $$emogi_bfs('chain', 1) WHERE level <= (SELECT 2)$$, $$emogi_bfs('chain', 1) WHERE level BETWEEN 1 AND 2$$,
     $$emogi_bfs('chain', 1, 400) WHERE level <= 2$$, $$emogi_sssp('chain', 1) WHERE distance <= 2$$, $$emogi_sssp('chain', 1) WHERE distance < 2::real$$, $$emogi_sssp('chain', 1) WHERE distance = 2$$, $$emogi_bfs('chain', 1) WHERE level > 2$$, $$emogi_sssp('chain', 1) WHERE distance <= 'NaN'$$]) WITH ORDINALITY f(f, n) ORDER BY n;
 
--- Cursors in great number, with small results: none is refused. With large ones one is at last, for want of memory or of
--- places to keep them in, and nothing is lost.
+-- Many cursors with small results: none is rejected. With large results one is eventually rejected,
+-- for lack of memory or of slots, and nothing is leaked.
 CREATE FUNCTION open_cursors(graph text, n int) RETURNS TABLE (many bool, refused text) LANGUAGE plpgsql AS $$
 DECLARE
   c refcursor;

@@ -1,5 +1,5 @@
--- Graphs of foreign tables that are kept: while the server tells that nothing has changed, and not a moment longer.
--- The server is this one. Others, and writers beside readers, are for t/080_server_graphs.pl.
+-- Cached graphs of foreign tables: they are used exactly as long as the server reports no changes.
+-- The server is this one. t/080_server_graphs.pl tests others, with concurrent writers and readers.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 SELECT count(*) = 0 AS missing FROM pg_available_extensions WHERE name = 'postgres_fdw' \gset
@@ -19,7 +19,7 @@ DO $$ BEGIN
                  coalesce(nullif(split_part(current_setting('unix_socket_directories'), ',', 1), ''), 'localhost'), current_setting('port'));
 END $$;
 CREATE USER MAPPING FOR CURRENT_USER SERVER server_graphs_a;
--- Vertices that are reached from 1, and how the graph came.
+-- Vertices reached from 1, and the source of the graph.
 CREATE FUNCTION reach(graph text, source text DEFAULT '1') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   reached text;
@@ -29,10 +29,11 @@ BEGIN
   SELECT cache INTO way FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
   RETURN reached || ': ' || way;
 END $$;
--- Why the graph of the last call is its own.
+-- Why the graph of the last call is private.
 CREATE FUNCTION why_not(graph text) RETURNS text LANGUAGE sql VOLATILE AS $$
   SELECT why_private FROM emogi_runs WHERE pid = pg_backend_pid() AND source = graph ORDER BY id DESC LIMIT 1 $$;
--- Do something there, in a transaction that has committed: rows that this transaction changes are read by postgres_fdw, and by way of a foreign table.
+-- Run a command there, in a committed transaction: rows changed by this transaction are read by
+-- postgres_fdw, through a foreign table.
 CREATE TABLE server_graphs_far.t (src bigint, dst bigint, w float8);
 INSERT INTO server_graphs_far.t VALUES (1, 2, 1), (2, 3, 1);
 CREATE FOREIGN TABLE t (src bigint, dst bigint, w float8) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far');
@@ -54,7 +55,7 @@ ROLLBACK;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT emogi_stamp('server_graphs_far.t', '{src}') = :'before' AS same;
 COMMIT;
--- what has none
+-- tables without a stamp
 CREATE TYPE server_graphs_far.colour AS ENUM ('red', 'blue');
 CREATE DOMAIN server_graphs_far.number AS int;
 CREATE TABLE server_graphs_far.odd (e server_graphs_far.colour, d server_graphs_far.number, c regclass, j json, i int);
@@ -85,7 +86,7 @@ SELECT emogi_stamp('server_graphs_far.t', '{src}') IS NULL AS may_read_a_column,
 RESET ROLE;
 SELECT emogi_stamp('server_graphs_far.secured', '{src}') IS NOT NULL AS sees_all;
 
--- ---- what changes a graph, and what does not
+-- ---- changes that affect a graph, and others
 SELECT reach('t'), reach('t'), reach('t(dst, src)', '3'), reach('t(dst, src)', '3');
 SELECT reach('t');
 INSERT INTO server_graphs_far.t VALUES (4, 5, 1);
@@ -110,7 +111,7 @@ TRUNCATE server_graphs_far.t;
 SELECT reach('t') IS NULL;
 INSERT INTO server_graphs_far.t VALUES (1, 9, 2);
 SELECT reach('t'), reach('t');
--- another table of the name there, and back again
+-- another remote table of the name, and back again
 CREATE TABLE server_graphs_far.other (LIKE server_graphs_far.t);
 INSERT INTO server_graphs_far.other VALUES (1, 100);
 BEGIN;
@@ -123,7 +124,7 @@ ALTER TABLE server_graphs_far.t RENAME TO other;
 ALTER TABLE server_graphs_far.kept RENAME TO t;
 COMMIT;
 SELECT split_part(reach('t'), ':', 1), reach('t');
--- another column, here and there
+-- another column, locally and remotely
 ALTER TABLE server_graphs_far.t RENAME dst TO far_dst;
 SELECT reach('t');
 ALTER FOREIGN TABLE t ALTER dst OPTIONS (ADD column_name 'far_dst');
@@ -139,11 +140,11 @@ SELECT split_part(reach('t'), ':', 1), reach('t');
 ALTER FOREIGN TABLE t OPTIONS (SET table_name 't');
 SELECT split_part(reach('t'), ':', 1), reach('t');
 
--- ---- who has it
+-- ---- sharing
 SELECT relation::regclass, columns, vertices, edges, kept FROM emogi_graphs WHERE database = current_database() AND relation = 't'::regclass ORDER BY columns;
 SELECT cache, vertices, edges, kept FROM emogi_prewarm('t', weights => true, keep => true);
 SELECT cache, kept FROM emogi_prewarm('t', weights => true);
-SELECT reach('t');    -- with weights or without
+SELECT reach('t');    -- with or without weights
 INSERT INTO server_graphs_far.t VALUES (9, 10, 1);
 SELECT reach('t');
 SELECT cache, vertices, kept FROM emogi_prewarm('t', weights => true);
@@ -162,7 +163,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT reach('t'), why_not('t');
 COMMIT;
 
--- ---- why it is not kept
+-- ---- why it is not cached
 CREATE FOREIGN TABLE of_view (src bigint, dst bigint) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far', table_name 'v');
 CREATE FOREIGN TABLE of_texts (src text, dst text) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far', table_name 'm');
 SELECT reach('of_view') IS NOT NULL, why_not('of_view');
@@ -196,13 +197,13 @@ INSERT INTO t VALUES (10, 11);
 SELECT reach('t');
 ROLLBACK;
 SELECT reach('t');
--- those whose rights there are others'
+-- tables whose remote privileges are those of other roles
 CREATE FOREIGN TABLE odd (e text, i int) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far');
 INSERT INTO server_graphs_far.odd VALUES ('red', NULL, NULL, NULL, 1), ('blue', NULL, NULL, NULL, 2);
 SELECT reach('odd(i, i)'), reach('odd(i, i)'), reach('odd(e, e)', 'red'), reach('odd(e, e)', 'red');
 ALTER TYPE server_graphs_far.colour RENAME VALUE 'red' TO 'green';
 SELECT reach('odd(e, e)', 'green');
--- those whose values another session may read otherwise
+-- tables whose values other sessions may interpret differently
 CREATE TABLE server_graphs_far.times (t timestamp, w timestamptz, b bytea, s text, v varchar(10), i smallint, f float4);
 INSERT INTO server_graphs_far.times VALUES ('2026-01-01', '2026-01-01 00:00:00+00', 'a', '01/02/2026', 'v', 1, 0.5);
 CREATE FOREIGN TABLE times (t timestamptz, w timestamptz, b text, s date, v text, i bigint, f float8) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far');
@@ -215,7 +216,7 @@ CREATE DOMAIN server_graphs.here AS int CHECK (value < 2000);
 CREATE FOREIGN TABLE odd_here (i here, d int) SERVER server_graphs_a OPTIONS (schema_name 'server_graphs_far', table_name 'odd');
 SELECT reach('odd_here(i, i)'), reach('odd_here(i, i)');
 
--- ---- partitions there and here
+-- ---- remote and local partitions
 CREATE TABLE server_graphs_far.p1 (src bigint, dst bigint);
 CREATE TABLE server_graphs_far.p2 (src bigint, dst bigint);
 CREATE TABLE p (src bigint, dst bigint) PARTITION BY RANGE (src);
@@ -250,7 +251,7 @@ DO $$ BEGIN FOR i IN 1 .. 300 LOOP INSERT INTO server_graphs_far.t VALUES (1000 
 SELECT emogi_stamp('server_graphs_far.t', '{src}') = emogi_stamp('server_graphs_far.t', '{src}') AS same;
 SELECT split_part(reach('t', '1300'), ':', 1), reach('t', '1300');
 
--- ---- connections that are kept
+-- ---- connections that are kept open
 SELECT count(*) FROM pg_stat_activity WHERE application_name = 'emogi';
 SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'emogi';
 SELECT reach('t', '1300');
@@ -264,12 +265,13 @@ DO $$ BEGIN
   END LOOP;
 END $$;
 SELECT count(*) FROM pg_stat_activity WHERE application_name = 'emogi';
--- a mapping that leads to another role there is believed at once
+-- a mapping to another remote role takes effect immediately
 ALTER SERVER server_graphs_a OPTIONS (DROP keep_connections);
 SELECT reach('t', '1300');
 ALTER ROLE regress_emogi_server_graphs LOGIN;
 ALTER USER MAPPING FOR CURRENT_USER SERVER server_graphs_a OPTIONS (ADD user 'regress_emogi_server_graphs');
--- that role may not read the table; where pg_hba.conf has peer or passwords, it is not even let in
+-- that role cannot read the table; if pg_hba.conf requires peer or passwords, it cannot even
+-- connect
 DO $$ BEGIN
   RAISE EXCEPTION 'read as the role before: %', reach('t', '1300');
 EXCEPTION

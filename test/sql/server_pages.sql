@@ -1,4 +1,5 @@
--- emogi_pages: the rows of pages, packed, for an emogi on another server. What it packs is unpacked here by hand.
+-- emogi_pages: the rows of pages, packed for emogi on another server. The packs are unpacked here
+-- in SQL.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_server_pages;
@@ -8,7 +9,7 @@ SET search_path = test_server_pages, public;
 RESET client_min_messages;
 \pset null (null)
 
--- number(): so many bytes of a pack as a number, the highest byte first, with its sign.
+-- number(): some bytes of a pack as a signed big-endian number.
 CREATE FUNCTION number(pack bytea, at int, width int) RETURNS bigint LANGUAGE sql AS $$
   SELECT sum(get_byte(pack, at + i) * 256::numeric ^ (width - 1 - i) - CASE WHEN i = 0 AND get_byte(pack, at) > 127 THEN 256::numeric ^ width ELSE 0 END)::bigint
     FROM generate_series(0, width - 1) i $$;
@@ -49,13 +50,13 @@ SELECT u FROM emogi_pages('edges', '{src,dst,step}', 0, 1000) p, unpack(p) u;
 SELECT u FROM emogi_pages('edges', '{step}', 0, 1) p, unpack(p) u;
 SELECT u FROM emogi_pages('edges', '{dst,dst}', 0, 1) p, unpack(p) u;
 
--- columns that rows of before do not have; dropped ones; bigint in 4 bytes where all fit
+-- columns that older rows do not have; dropped ones; bigint in 4 bytes if all values fit
 ALTER TABLE edges ADD COLUMN later int DEFAULT 42, DROP COLUMN note;
 DELETE FROM edges WHERE abs(src::numeric) > 100;
 SELECT u FROM emogi_pages('edges', '{src,later}', 0, 1000) p, unpack(p) u;
 SELECT number(p, 8, 4) AS bytes_of_src FROM emogi_pages('edges', '{src}', 0, 1000) p;
 
--- all pages, in ranges, are the table; in the order of its pages; what a snapshot sees
+-- all pages, in ranges, equal the table; in the order of its pages; as visible to a snapshot
 CREATE TABLE many AS SELECT i AS src, i * 7 % 1000 AS dst FROM generate_series(1, 30000) i;
 DELETE FROM many WHERE src % 10 = 0;
 UPDATE many SET dst = -dst WHERE src % 11 = 0;
@@ -70,7 +71,7 @@ DELETE FROM many WHERE src > 10;
 INSERT INTO many VALUES (77777, 1);
 SELECT array_agg(u[1] ORDER BY u[1]) FROM emogi_pages('many', '{src}', 0, 1000000) p, unpack(p) u;
 ROLLBACK;
--- what is being packed is not rewritten
+-- a table being packed cannot be rewritten
 CREATE INDEX many_src_index ON many (src);
 DO $$
 DECLARE
@@ -90,13 +91,13 @@ SELECT count(*) FROM (VALUES (0), (20), (100000)) v(first), LATERAL emogi_pages(
 -- a query that ends early leaves nothing open
 SELECT length(emogi_pages('many', '{src}', 0, 1000000)) > 0 LIMIT 1;
 
--- floating-point numbers as they are; domains
+-- floating-point numbers unchanged; domains
 CREATE DOMAIN vertex AS bigint CHECK (value > 0);
 CREATE TABLE floats (a vertex, w float8, v real);
 INSERT INTO floats VALUES (1, 1.5, -2.5), (2, 'NaN', 'Infinity'), (3, NULL, 0);
 SELECT encode(emogi_pages('floats', '{a,w,v}', 0, 10), 'hex');
 
--- what cannot be packed
+-- tables that cannot be packed
 SELECT emogi_pages('many', '{nothing}', 0, 1);
 SELECT emogi_pages('many', '{ctid}', 0, 1);
 SELECT emogi_pages('many', '{}', 0, 1);
@@ -122,7 +123,7 @@ SELECT unpack(emogi_pages('kept', '{src}', 0, 1));
 CREATE MATERIALIZED VIEW unfilled AS SELECT 5::bigint AS src WITH NO DATA;
 SELECT count(*) FROM emogi_pages('unfilled', '{src}', 0, 1);
 
--- rights are those of SELECT
+-- privileges are those of SELECT
 CREATE TABLE secured (src bigint, dst bigint);
 INSERT INTO secured VALUES (1, 2);
 ALTER TABLE secured ENABLE ROW LEVEL SECURITY;

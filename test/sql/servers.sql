@@ -1,5 +1,5 @@
--- Foreign tables of postgres_fdw, read by connections of emogi's own and by postgres_fdw: both give the same, in each of these cases.
--- Other servers, failures and cancels are for t/061_servers.pl.
+-- Foreign tables of postgres_fdw, read by emogi's own connections and by postgres_fdw: both return
+-- the same, in each of these cases. t/061_servers.pl tests other servers, failures and cancels.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 SELECT count(*) = 0 AS missing FROM pg_available_extensions WHERE name = 'postgres_fdw' \gset
@@ -12,7 +12,7 @@ CREATE SCHEMA servers_test;
 CREATE SCHEMA servers_far;
 SET search_path = servers_test, public;
 SET emogi.engine = cpu;
-SET emogi.enable_cache = off;    -- each call is to read; server_graphs.sql has graphs that are kept
+SET emogi.enable_cache = off;    -- each call must read; server_graphs.sql tests cached graphs
 \pset format unaligned
 \pset tuples_only on
 DO $$ BEGIN
@@ -23,10 +23,10 @@ END $$;
 CREATE USER MAPPING FOR CURRENT_USER SERVER servers_a;
 CREATE USER MAPPING FOR CURRENT_USER SERVER servers_b;
 
--- Were the last rows read by connections of our own?
+-- Were the last rows read by emogi's own connections?
 CREATE FUNCTION over_network() RETURNS boolean LANGUAGE sql AS
 $$ SELECT network_bytes > 0 FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1 $$;
--- A graph in words, or the error that it ends in.
+-- A description of a graph, or its error.
 CREATE FUNCTION words(graph text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text;
@@ -47,8 +47,9 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE;
 END $$;
 
--- What a far table of these columns and rows gives, as a foreign table of these columns, and whether it came by connections of our own;
--- where postgres_fdw gives something else, that, too. source: of distances; NULL: what is connected is asked for.
+-- The graph of a remote table with these columns and rows, as a foreign table with these columns,
+-- and whether it was read by emogi's own connections; also the result of postgres_fdw if it
+-- differs. source: for distances; NULL: components are computed.
 CREATE PROCEDURE compare(far text, rows text, here text, source text DEFAULT NULL, INOUT result text DEFAULT NULL) LANGUAGE plpgsql AS $$
 DECLARE
   direct text;
@@ -131,7 +132,7 @@ CALL compare('source bigint, target bigint, cost numeric, reverse_cost numeric',
 CALL compare('source bigint, target bigint, cost float8, reverse_cost numeric', '(1, 2, 0.1, 3), (3, 2, 1, -1e-400)', 'source bigint, target bigint, cost float8, reverse_cost numeric', '1');
 CALL compare('source text, target text, cost float8, reverse_cost int', '(''1'', ''2'', 0.1, 3), (''3'', ''2'', -1, 5), (''3'', ''4'', 2, -3)', 'source text COLLATE "C", target text COLLATE "C", cost float8, reverse_cost int', '1');
 
--- ---- names, generated and dropped columns, other relations there
+-- ---- names, generated and dropped columns, other kinds of remote relations
 
 CREATE TABLE servers_far."odd "" name" (g int, "a ""b" bigint, p bigint GENERATED ALWAYS AS ("a ""b" + 1) STORED, "select" int DEFAULT 1);
 ALTER TABLE servers_far."odd "" name" DROP COLUMN g;
@@ -171,7 +172,7 @@ SET emogi.server_connections = 1;
 SELECT t, counts(t), over_network() FROM unnest('{e,v,m,p,p2,empty}'::text[]) t;
 RESET emogi.server_connections;
 
--- ---- many pages: ranges, connections, what is said of them
+-- ---- many pages: ranges, connections, reporting
 
 CREATE TABLE servers_far.large AS SELECT i::bigint AS src, (i::bigint * 7919) % 300000 AS dst, i % 10 + 0.5::float8 AS weight FROM generate_series(1, 300000) i;
 DELETE FROM servers_far.large WHERE src % 3 = 0 OR src BETWEEN 100000 AND 140000;
@@ -192,7 +193,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- row by row, in ranges: keys that are no numbers, and a table that has less than its child
+-- row by row, in ranges: keys that are not numbers, and a table with fewer rows than its child
 CREATE TABLE servers_far.tall AS SELECT i::text AS src, (i + 1)::text AS dst FROM generate_series(1, 150000) i;
 CREATE TABLE servers_far.parent AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 150000) i;
 CREATE TABLE servers_far.larger () INHERITS (servers_far.parent);
@@ -202,7 +203,7 @@ CREATE FOREIGN TABLE parent (src int, dst int) SERVER servers_a OPTIONS (schema_
 SELECT ok, vertices, edges FROM emogi_check('tall');
 SELECT ok, vertices, edges FROM emogi_check('parent');
 
--- ---- local and foreign partitions together
+-- ---- local and foreign partitions
 
 CREATE TABLE parts (dst bigint, src bigint, part int) PARTITION BY LIST (part);
 CREATE TABLE part1 PARTITION OF parts FOR VALUES IN (1);
@@ -218,7 +219,7 @@ SELECT words('part2(src, dst)') = words('servers_far.part2'), over_network();
 SELECT ok, cache, vertices, edges FROM emogi_check('parts');
 SELECT vertex FROM emogi_shortest_path('parts', 1, 3);
 
--- ---- transactions: what postgres_fdw has not committed is seen
+-- ---- transactions: uncommitted changes through postgres_fdw are visible
 SET statement_timeout = '30s';
 
 BEGIN;
@@ -256,11 +257,11 @@ COMMIT;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT counts('parts'), over_network();
 COMMIT;
--- what is written by the same statement
+-- rows written by the same statement
 WITH written AS (INSERT INTO part3 (part, src, dst) VALUES (3, 1, 2) RETURNING 1) SELECT count(*), over_network() FROM written, emogi_cc('parts');
 SELECT over_network();
 
--- ---- names of edges are of the same snapshot as the graph: postgres_fdw reads both
+-- ---- edge ids are read with the graph's snapshot: postgres_fdw reads both
 
 CREATE TABLE servers_far.named (id bigint, src bigint, dst bigint);
 INSERT INTO servers_far.named VALUES (7, 1, 2), (8, 2, 3);
@@ -270,7 +271,7 @@ SELECT over_network();
 SELECT vertex FROM emogi_shortest_path('named', 1, 3);
 SELECT over_network();
 
--- ---- what goes wrong
+-- ---- errors
 
 CREATE FOREIGN TABLE missing_table (src bigint, dst bigint) SERVER servers_a OPTIONS (schema_name 'servers_far', table_name 'nowhere');
 SELECT * FROM emogi_bfs('missing_table', 1);
@@ -292,7 +293,7 @@ CREATE USER MAPPING FOR CURRENT_USER SERVER servers_nowhere;
 CREATE FOREIGN TABLE nowhere (src bigint, dst bigint) SERVER servers_nowhere;
 \set VERBOSITY sqlstate
 SELECT * FROM emogi_bfs('nowhere', 1);
--- what was cancelled here has ended there
+-- a query canceled here has ended on the server
 DO $$ BEGIN
   FOR i IN 1 .. 100 LOOP
     EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'emogi');
@@ -301,7 +302,7 @@ DO $$ BEGIN
 END $$;
 SELECT count(*) FROM pg_stat_activity WHERE application_name = 'emogi';
 
--- ---- rights
+-- ---- privileges
 
 CREATE ROLE regress_emogi_servers;
 GRANT USAGE ON SCHEMA servers_test TO regress_emogi_servers;

@@ -1,4 +1,5 @@
--- What emogi_shortest_path answers: one row a step, and always the same one of several shortest paths.
+-- Answers of emogi_shortest_path: one row per step, and always the same one of several shortest
+-- paths.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -15,7 +16,7 @@ SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
--- The long way 1 -> 2 -> 3 -> 4 is cheaper than 1 -> 4; 5 leads in; 6 and 7 are apart.
+-- The longer path 1 -> 2 -> 3 -> 4 is cheaper than 1 -> 4; 5 leads in; 6 and 7 are separate.
 CREATE TABLE roads (src int, dst int, weight float8);
 INSERT INTO roads VALUES (3, 4, 0.25), (1, 4, 10), (1, 2, 1), (2, 3, 1.5), (5, 1, 2), (6, 7, 3), (4, 1, 0.5);
 SELECT * FROM emogi_shortest_path('roads', 1, 4);
@@ -24,7 +25,7 @@ SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shorte
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path('roads', 6, 7);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_shortest_path('roads', 1, 3);
 
--- By hops, where no weight is read.
+-- By hops, without weights.
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path('roads(src, dst)', 1, 4);
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path('SELECT src, dst FROM roads', 5, 3);
 
@@ -41,7 +42,7 @@ SELECT * FROM emogi_shortest_path('roads', 3, 3);
 SELECT * FROM emogi_shortest_path('roads', 7, 7);
 SELECT * FROM emogi_shortest_path('SELECT 7, 7, 5', 7, 7);
 
--- No way; no such vertex; no vertex at all.
+-- No path; missing vertices; NULL.
 SELECT count(*) FROM emogi_shortest_path('roads', 1, 5);
 SELECT count(*) FROM emogi_shortest_path('roads', 1, 6);
 SELECT count(*) FROM emogi_shortest_path('roads', 7, 6);
@@ -53,7 +54,8 @@ SELECT count(*) FROM emogi_shortest_path('roads', 1, NULL);
 SELECT count(*) FROM emogi_shortest_path('roads', NULL, NULL);
 SELECT count(*) FROM emogi_shortest_path('SELECT 1, 2 WHERE false', 1, 1);
 
--- Parallel edges, of which the cheapest counts; loops; edges with a NULL end; impassable edges; sums beyond float8.
+-- Parallel edges, of which the cheapest counts; loops; rows with a NULL endpoint; impassable edges;
+-- sums beyond float8.
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq)
   FROM emogi_shortest_path('VALUES (1, 2, 5), (1, 2, 3), (1, 2, 4), (2, 2, 0), (2, 3, 7), (2, 3, 7), (1, NULL, 0), (NULL, 3, 0)', 1, 3);
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path('VALUES (1, 2, ''Infinity''::float8), (1, 3, 1), (3, 2, 2)', 1, 2);
@@ -64,7 +66,8 @@ SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shorte
 -- Of several shortest paths, one with the fewest edges.
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path('VALUES (1, 2, 1), (2, 3, 1), (3, 9, 1), (1, 8, 1), (8, 9, 2)', 1, 9);
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path('VALUES (1, 2, 1), (2, 3, 1), (3, 9, 1), (1, 9, 3)', 1, 9);
--- Of those, the one whose last vertex but one is the smallest, then the one before that, and so on.
+-- Of those, the one whose second to last vertex is the smallest, then the one before that, and so
+-- on.
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq)
   FROM emogi_shortest_path('VALUES (1, 7, 1), (7, 2, 1), (2, 9, 1), (1, 3, 1), (3, 4, 1), (4, 9, 1)', 1, 9);
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq)
@@ -75,13 +78,13 @@ SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq)
   FROM emogi_shortest_path('VALUES (1, 2, 1), (2, 9, 3), (1, 3, 2), (3, 9, 2), (1, 4, 3), (4, 9, 1)', 1, 9);
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq)
   FROM emogi_shortest_path('SELECT x * 10 + y, x * 10 + y + d FROM generate_series(0, 3) x, generate_series(0, 3) y, (VALUES (1), (10)) v(d) WHERE x * 10 + y + d < 34', 0, 33);
--- Edges of weight 0, a cycle of them too.
+-- Edges of weight 0, including a cycle of them.
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq)
   FROM emogi_shortest_path('VALUES (1, 2, 0), (2, 3, 0), (3, 1, 0), (3, 4, 0), (4, 3, 0), (2, 4, 0), (4, 5, 1), (5, 4, 0)', 1, 5);
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path('VALUES (1, 2, 0), (2, 3, 0), (3, 1, 0)', 2, 1, 'both');
 SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM emogi_shortest_path('VALUES (1, 1, 0), (1, 2, 0), (2, 1, 0)', 1, 1);
 
--- A long chain there and back; a star; keys of every size and sign.
+-- A long chain in both directions; a star; keys of every size and sign.
 CREATE TABLE chain AS SELECT i AS src, i + 1 AS dst, i AS weight FROM generate_series(1, 3000) i;
 SELECT count(*), min(seq), max(seq), max(distance), count(*) FILTER (WHERE seq <> vertex OR distance <> vertex * (vertex - 1) / 2)
   FROM emogi_shortest_path('chain', 1, 3001);
@@ -112,8 +115,9 @@ SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY seq) FROM one_to_four;
 SELECT vertex FROM one_to_four WHERE seq = 2;
 SELECT seq FROM one_to_four WHERE vertex = 4;
 
--- The oracle: distances by Bellman and Ford's method, fewest edges over the arcs that are tight, then back from the target over
--- the smallest vertices. Weights are whole numbers here, so that no sum rounds.
+-- The oracle: distances by the Bellman-Ford method, fewest edges over the tight arcs, then
+-- backwards from the target over the smallest vertices. Weights are integers here, so that no sum
+-- is rounded.
 \set ECHO none
 \i test/data/shapes.sql
 \set ECHO all
@@ -176,7 +180,7 @@ SELECT key, sum(calls) AS calls, sum(found) AS found, sum(steps) AS steps, sum(w
 SELECT shape, sum(calls) AS calls, sum(found) AS found, sum(steps) AS steps, sum(wrong) AS wrong FROM results GROUP BY shape ORDER BY shape COLLATE "C";
 SELECT * FROM results WHERE wrong > 0 ORDER BY shape, key;
 
--- A larger one, with sums that round: the steps are edges, the distances those of emogi_sssp.
+-- A larger one, with rounded sums: the steps are edges, the distances those of emogi_sssp.
 CREATE TABLE e AS SELECT pick(i, 41, 3000) AS src, pick(i, 42, 3000) AS dst, 0.001::float8 * (1 + pick(i, 43, 1000)) AS weight FROM generate_series(1, 12000) i;
 WITH path AS MATERIALIZED (SELECT t.target, p.* FROM generate_series(20, 2000, 20) t(target), LATERAL emogi_shortest_path('e', 1, t.target) p),
      step AS (SELECT b.*, a.vertex AS before, a.distance AS so_far FROM path a JOIN path b ON b.target = a.target AND b.seq = a.seq + 1)
@@ -187,8 +191,9 @@ SELECT count(DISTINCT target) AS targets, count(*) FILTER (WHERE seq = 1 AND (ve
            AND NOT EXISTS (SELECT FROM path WHERE path.target = s.vertex AND path.vertex = s.vertex)) AS missing
   FROM path;
 
--- Random graphs of thousands of edges with many equal ways: the steps are those that the distances of emogi_sssp lead back, over
--- the fewest edges and then the smallest vertices; in every direction, for targets near, far and out of reach.
+-- Random graphs of thousands of edges with many equal paths: the steps are those derived backwards
+-- from the distances of emogi_sssp, over the fewest edges and then the smallest vertices; in every
+-- direction, for near, distant and unreachable targets.
 CREATE FUNCTION oracle_of_sssp(graph text, source bigint, way text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   turn int := 0;
@@ -230,8 +235,8 @@ SELECT kind, way, count(*) AS targets, count(truth) AS found, max(cardinality(st
   FROM ways GROUP BY kind, way ORDER BY kind COLLATE "C", way COLLATE "C";
 SELECT * FROM ways WHERE truth IS DISTINCT FROM answer ORDER BY kind, way, target LIMIT 3;
 
--- A grid of 1.4 million list entries, from corner to corner: the search for one path gives up, and the path is read out of all
--- distances. Near ones it finds itself.
+-- A grid of 1.4 million list entries, from corner to corner: the search for one path gives up, and
+-- the path is derived from all distances. Short paths are found by the search itself.
 SET jit = off;
 CREATE TABLE grid AS
   SELECT i AS src, i + 1 AS dst, (1 + pick(i, 71, 5))::smallint AS weight FROM generate_series(0, 359999) i WHERE i % 600 < 599
@@ -248,9 +253,10 @@ SELECT graph, target, count(*) - 1 = max(abs(target % 600) + target / 600) AS st
        (SELECT count(*) FROM step s WHERE s.graph = p.graph AND s.target = p.target
            AND NOT EXISTS (SELECT FROM grid WHERE src = least(a, b) AND dst = greatest(a, b) AND length = CASE s.graph WHEN 'grid' THEN weight ELSE 1 END)) AS bad_steps
   FROM paths p LEFT JOIN far USING (graph, vertex) GROUP BY graph, target ORDER BY graph COLLATE "C", target;
--- By hops all ways are equal: backwards over the smallest vertices, which are those above, up to the first row.
+-- By hops all paths are equal: backwards over the smallest vertices, which are those above, up to
+-- the first row.
 SELECT count(*), count(*) FILTER (WHERE vertex <> CASE WHEN seq <= 600 THEN seq - 1 ELSE 599 + (seq - 600) * 600 END) AS elsewhere FROM paths WHERE graph = 'grid(src, dst)' AND target = 359999;
--- Only the engine's word says who has found it.
+-- Only the engine's report shows which method found it.
 SET emogi.engine = cpu;
 SELECT count(*) FROM emogi_shortest_path('grid', 0, 359999, 'both');
 SELECT count(*) FROM emogi_shortest_path('grid', 0, 1203, 'both');

@@ -1,4 +1,4 @@
--- Paths for many pairs: each is the one that emogi_shortest_path finds.
+-- Paths for many pairs: each is the one of emogi_shortest_path.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -14,7 +14,7 @@ INSERT INTO roads VALUES (1, 1, 2, 1, 1), (2, 2, 3, 1, -1), (3, 3, 4, 2, 2), (4,
 SELECT * FROM emogi_shortest_paths('roads', ARRAY[1, 4], ARRAY[3, 1]);
 \pset tuples_only on
 SELECT * FROM emogi_shortest_paths('roads', 'SELECT source, target FROM roads WHERE id < 3');
--- Given twice, not there, no way, NULL, itself: each pair once, or not at all.
+-- Duplicates, missing vertices, no path, NULL, source = target: each pair once, or not at all.
 SELECT * FROM emogi_shortest_paths('roads', ARRAY[9, 9, NULL, 77, 1], ARRAY[8, 8, NULL, 78]);
 SELECT * FROM emogi_shortest_paths('roads', 'VALUES (9, 8), (9, 8), (1, 8), (NULL, 8), (8, NULL), (77, 8), (8, 77), (2, 2)');
 SELECT count(*) FROM emogi_shortest_paths('roads', '{}'::bigint[], ARRAY[1]);
@@ -33,7 +33,7 @@ SELECT * FROM emogi_shortest_paths_text('links', 'SELECT dst, src FROM links WHE
 CREATE TABLE hops AS SELECT lpad(i::text, 32, '0')::uuid AS src, lpad((i + 1)::text, 32, '0')::uuid AS dst FROM generate_series(1, 3) i;
 SELECT seq, vertex, edge FROM emogi_shortest_paths('hops', ARRAY[lpad('1', 32, '0')::uuid], ARRAY[lpad('3', 32, '0')::uuid]);
 SELECT seq, vertex, edge FROM emogi_shortest_paths_uuid('hops', 'SELECT src, dst FROM hops') WHERE seq = 2;
--- What is wrong.
+-- Errors.
 SELECT * FROM emogi_shortest_paths('roads', NULL::text);
 SELECT * FROM emogi_shortest_paths('roads', 'SELECT 1');
 SELECT * FROM emogi_shortest_paths('roads', 'SELECT ''a'', ''b''');
@@ -45,7 +45,7 @@ SELECT * FROM emogi_shortest_paths('roads(source, target, cost)', ARRAY[1], ARRA
 UPDATE roads SET cost = -1 WHERE id = 5;
 SELECT * FROM emogi_shortest_paths('roads(source, target, cost)', ARRAY[1], ARRAY[2]);
 
--- A net: by arrays, by pairs, one by one, all the same; after a change, too.
+-- A graph: by arrays, by pairs, one by one, all the same; after a change, too.
 CREATE TABLE net (id int, source int, target int, cost float8, reverse_cost float8);
 SELECT setseed(0.3);
 INSERT INTO net SELECT i, random() * 199, random() * 199, trunc(random() * 9) - 1, trunc(random() * 9) - 1 FROM generate_series(1, 700) i;
@@ -65,7 +65,8 @@ SET emogi.engine = auto;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_shortest_paths('net', ARRAY[1001], ARRAY[1301]);
 RESET emogi.engine;
 
--- Edges that weigh nothing: a path to one of several targets has as few edges as one alone, and is the same.
+-- Edges of weight 0: a path to one of several targets has as few edges as one to it alone, and is
+-- the same.
 CREATE TABLE free (source int, target int, cost int);
 INSERT INTO free VALUES (27, 33, 1), (35, 1, 0), (39, 2, 0), (1, 7, 0), (28, 31, 0), (22, 28, 0), (36, 37, 0), (2, 8, 0), (35, 36, 0), (31, 37, 0), (7, 8, 1), (33, 39, 0), (27, 28, 0);
 SELECT array_agg(vertex ORDER BY seq) FROM emogi_shortest_path('free', 31, 8, 'both');
@@ -80,7 +81,8 @@ RESET emogi.enable_local_search;
 SELECT count(*) FILTER (WHERE cardinality(way) <> 1 + (WITH RECURSIVE way(v, edges) AS (SELECT target, 0 UNION ALL SELECT t.predecessor, way.edges + 1 FROM way JOIN emogi_shortest_path_tree('mostly_free', f.source, direction => 'both') t ON t.vertex = way.v
   WHERE t.predecessor IS NOT NULL) SELECT max(edges) FROM way)) FROM found f;
 
--- The pairs of a source are searched from both ends as long as that pays, the others have their paths of one search: the same wherever that begins.
+-- The pairs of a source are searched bidirectionally as long as that is cheaper, the others by one
+-- search: the same wherever it begins.
 CREATE FUNCTION after(edges text, graph text, pairs text, direction text, OUT answer text, OUT engine text) LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('emogi.fault', CASE WHEN edges <> '' THEN 'pair_edges=' || edges ELSE '' END, false);
@@ -104,7 +106,7 @@ SELECT count(*), count(DISTINCT b.engine), count(*) FILTER (WHERE a.answer <> b.
   FROM generate_series(0, 800, 7) edges, unnest(ARRAY['out', 'in', 'both']) direction,
     LATERAL after('0', 'net', 'SELECT s, t FROM generate_series(0, 3) s, generate_series(0, 199, 21) t', direction) a,
     LATERAL after(edges::text, 'net', 'SELECT s, t FROM generate_series(0, 3) s, generate_series(0, 199, 21) t', direction) b;
--- Pairs with one source, or one target, share the search from there: the same paths, of far and near ones.
+-- Pairs with one source, or one target, share its search: the same paths, long and short.
 SELECT graph, pairs, count(*), count(DISTINCT b.engine) > 1 AS engines, bool_or(b.engine = 'backend') AS alone, count(*) FILTER (WHERE a.answer <> b.answer) AS wrong, bool_or(length(a.answer) > 2000) AS long
   FROM unnest(ARRAY['grid(source, target, cost)', 'grid(source, target)']) graph, unnest(ARRAY['500', '20000', '200000', '100000000']) edges, unnest(ARRAY['out', 'in', 'both']) direction,
     unnest(ARRAY['SELECT 7260, v FROM generate_series(0, 14399, 1100) v', 'SELECT v, 7260 FROM generate_series(0, 14399, 1100) v', 'SELECT 60, v FROM generate_series(50, 900, 31) v', 'SELECT v, 60 FROM generate_series(50, 900, 31) v']) pairs,
@@ -113,10 +115,10 @@ SELECT engine FROM after('', 'grid', 'SELECT source, target FROM grid LIMIT 10',
 SELECT engine FROM after('', 'grid', 'SELECT 0, v FROM generate_series(0, 14399) v', 'both');
 RESET emogi.engine;
 RESET emogi.enable_contraction;
--- Lists without a type are taken for a query of pairs and a direction.
+-- Untyped lists are resolved as a query of pairs and a direction.
 SELECT * FROM emogi_shortest_paths('free', '{31}', '{8}');
 
--- Pairs that would not fit into memory are refused before they are made.
+-- Pairs that would not fit into memory are rejected before they are computed.
 SELECT count(*) FROM (SELECT array_agg(i::bigint) AS all_vertices FROM generate_series(1, 300000) i) a,
   LATERAL emogi_shortest_paths('SELECT i, i + 1 FROM generate_series(1, 299999) i', all_vertices, all_vertices);
 

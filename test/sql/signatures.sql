@@ -1,4 +1,5 @@
--- What may be given for a source, of which type, with which form of the graph: every combination resolves, to the right form.
+-- Types of sources, with each form of the graph: every combination resolves to the correct
+-- function.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -23,7 +24,8 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ': ' || SQLERRM;
 END $$;
 
--- For each source one answer, whatever the form of the graph and the function; were there others, they would be listed beside it.
+-- One row for each source, independent of the form of the graph and the function; differing ones
+-- would be listed, too.
 CREATE VIEW forms AS SELECT * FROM unnest(ARRAY['''edges''', '''edges''::text', '''edges''::varchar', '''edges''::name', '''edges''::regclass',
   '''edges''::regclass::oid', '''test_signatures.edges''', '(SELECT ''edges'')', '(SELECT ''edges''::regclass)']) WITH ORDINALITY AS f (graph, n);
 CREATE VIEW sources AS SELECT * FROM unnest(ARRAY['42', '42::smallint', '42::bigint', '''42''', ''' 42 ''', 'NULL', '''{1,42}''', ''' {"1", 42, NULL}''', '''{}''',
@@ -42,12 +44,12 @@ SELECT calls, string_agg(DISTINCT try(format(calls, graph)), ' / ')
     'emogi_circuit(%s, ''VALUES (1, 1)'', NULL, NULL, NULL)']) WITH ORDINALITY AS c (calls, n)
   GROUP BY c.n, calls ORDER BY c.n;
 
--- `columns` is of the regclass form, which a literal then takes; so does text, but not a name.
+-- `columns` belongs to the regclass form, which a literal then uses; so does text, but not a name.
 SELECT calls, try(calls) FROM unnest(ARRAY['emogi_bfs(''edges'', 3, columns => ''a, b'')', 'emogi_bfs(''edges''::text, ''3'', columns => ''a, b'')', 'emogi_bfs(''edges'', NULL, columns => NULL)',
   'emogi_bfs(''edges'', ''{5,3}'', NULL, NULL, ''a, b'')', 'emogi_sssp(''edges'', 3, columns => ''a, b, weight'')', 'emogi_shortest_path(''edges'', 3, 4, columns => ''"a", B'')', 'emogi_cc(''edges'', ''a,b'')',
   'emogi_pagerank(''edges'', columns => ''a, b'')', 'emogi_heat(''edges'', ''VALUES (3, 1)'', 2, columns => ''a, b'')']) AS calls;
 
--- Untyped parameters, and all types that drivers give them.
+-- Untyped parameters, and all types that drivers assign.
 CREATE FUNCTION prepared(types text, call text, VARIADIC arguments text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text;
@@ -72,7 +74,7 @@ SELECT a.edges = b.edges, a.edges = c.edges, c.edges > 0 FROM emogi_estimate('ed
 SELECT a.vertices, b.vertices, c.vertices, d.vertices, e.vertices, e.has_backward FROM emogi_check('edges') a, emogi_check('edges'::regclass, 'in') b, emogi_check('edges', columns => 'a, b') c,
        emogi_check('edges'::text, weights => true) d, emogi_check('edges'::regclass, 'out', true, true, columns => 'a, b') e;
 
--- LATERAL with columns of any of these types; those that are no numbers go one by one.
+-- LATERAL with columns of any of these types; those that are not numbers are searched one by one.
 SELECT (SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('edges', i)), (SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('edges', c)), (SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('edges'::regclass, t)),
        (SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('edges', n)), (SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('edges'::regclass, a)), (SELECT string_agg(vertex::text, ' ') FROM emogi_bfs('edges', b)) FROM v;
 SELECT string_agg(x || '>' || vertex, ' ' ORDER BY x, vertex) FROM unnest(ARRAY[1, 2, 42, 99]) x, LATERAL emogi_bfs('edges'::regclass, x) b;
@@ -82,7 +84,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM unnest(ARRAY[1, 2]) x, LATERAL emogi_bfs('edge
 EXPLAIN (COSTS OFF) SELECT * FROM unnest(ARRAY['1', '2']) x, LATERAL emogi_bfs('edges', x) b;
 RESET emogi.engine;
 
--- Text that is no key. The value is named, and what a source is.
+-- Text that is not a key. The message contains the value and describes a source.
 CREATE FUNCTION message(command text, OUT state text, OUT message text, OUT hint text) LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE command;
@@ -93,22 +95,23 @@ SELECT source, m.* FROM unnest(ARRAY['one', '', ' ', '1.5', '1 2', '1,2', '92233
   message(format('SELECT * FROM emogi_bfs(''edges'', %L)', source)) m;
 SELECT m.* FROM message($$ SELECT * FROM emogi_shortest_path('edges', '1', '{7}') $$) m;
 SELECT m.* FROM message($$ SELECT * FROM emogi_shortest_path('edges', 'a', '7') $$) m;
--- It is an error of the graph first.
+-- An error of the graph takes precedence.
 SELECT m.state FROM message($$ SELECT * FROM emogi_bfs(NULL, 'one') $$) m;
 
--- All forms of a function are alike: with text and with regclass, for each type of vertices, for one vertex and for several. Others are listed.
+-- All forms of a function agree: with text and with regclass, for each type of vertices, for one
+-- vertex and for several. Others are listed.
 SELECT * FROM (SELECT proname, count(*) AS forms, count(DISTINCT (provolatile, proparallel, procost, prorows, prosupport, prosrc, proisstrict, proretset, prosecdef)) AS kinds,
        count(*) FILTER (WHERE proargtypes[0] = 'regclass'::regtype) AS regclass, count(*) FILTER (WHERE 'columns' = ANY (proargnames)) AS columns,
        count(*) FILTER (WHERE obj_description(p.oid) IS NULL) AS undescribed
   FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
  WHERE proname LIKE 'emogi\_%' AND 'graph' = ANY (proargnames) AND prosrc <> 'emogi_refuse_array' GROUP BY proname) f
  WHERE (forms, kinds, "regclass", "columns", undescribed) NOT IN ((2, 1, 1, 1, 0), (6, 1, 3, 3, 0), (12, 1, 6, 6, 0)) ORDER BY proname;
--- Some have forms that take arrays and only say what is taken.
+-- Some have forms with arrays that only report the accepted type.
 SELECT m.* FROM unnest(ARRAY['emogi_shortest_path(''edges'', ARRAY[1, 2], ARRAY[3]::bigint[])', 'emogi_shortest_path(''edges'', source => ARRAY[''1''], target => ARRAY[''3''], direction => ''in'')', 'emogi_shortest_paths(''edges'', ARRAY[1, 2])',
   'emogi_shortest_paths(''edges'', pairs => ARRAY[[1, 2]])', 'emogi_reachable(''edges'', pairs => ARRAY[[1, 2]])', 'emogi_reachable(''edges'', ARRAY[1, 2], ''in'')', 'emogi_distance_matrix(''edges'', ARRAY[1, 2])',
   'emogi_heat(''edges'', start => ARRAY[1])', 'emogi_circuit(''edges'', ARRAY[1.0], 5)', 'emogi_neural(''edges'', direction => ''in'', start => ARRAY[1])', 'emogi_heat(''edges'', NULL::int[])']) WITH ORDINALITY AS call(text, n), message('SELECT * FROM ' || call.text) m ORDER BY n;
 SELECT proname, pg_get_function_identity_arguments(oid), provolatile, proparallel, proisstrict, obj_description(oid) FROM pg_proc WHERE prosrc = 'emogi_refuse_array' ORDER BY 1;
--- They make no call ambiguous whose arguments have no type, or NULL.
+-- They make no call with untyped arguments, or NULL, ambiguous.
 PREPARE refuse1 AS SELECT * FROM emogi_shortest_path('edges', $1, $2);
 PREPARE refuse2 AS SELECT * FROM emogi_shortest_path('edges', $1, 5);
 PREPARE refuse3 AS SELECT * FROM emogi_shortest_path('edges', $1, $2::bigint, $3);
@@ -118,7 +121,7 @@ PREPARE refuse6 AS SELECT * FROM emogi_reachable('edges', $1, $2);
 PREPARE refuse7 AS SELECT * FROM emogi_heat('edges', $1, $2, $3, $4), emogi_circuit($1, $1), emogi_neural($1, $1);
 SELECT name, parameter_types FROM pg_prepared_statements WHERE name LIKE 'refuse_' ORDER BY name;
 DEALLOCATE ALL;
--- Those for emogi itself are out of the way; the version may change while the extension does not.
+-- Internal functions are excluded; the version may change while the extension does not.
 SELECT proname FROM pg_proc WHERE proname LIKE 'emogi\_s%' AND proname ~ 'sink|support';
 SELECT provolatile FROM pg_proc WHERE proname = 'emogi_version';
 SELECT emogi_evict() >= 0, emogi_evict(NULL) >= 0, emogi_evict('edges') >= 0, emogi_evict('edges'::regclass) >= 0;

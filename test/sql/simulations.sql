@@ -1,4 +1,5 @@
--- What emogi_heat, emogi_circuit and emogi_neural answer. Values are sums: rounded, or compared within a tolerance.
+-- Answers of emogi_heat, emogi_circuit and emogi_neural. Values are sums: rounded, or compared
+-- within a tolerance.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -11,7 +12,7 @@ SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS type
        provolatile, proparallel, prosecdef, proleakproof, proretset
   FROM pg_proc WHERE proname IN ('emogi_heat', 'emogi_circuit', 'emogi_neural') ORDER BY proname, proargtypes;
 
--- Rows come in ascending vertex order, so one line shows an answer.
+-- Rows are in ascending vertex order, so one line shows an answer.
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
@@ -23,7 +24,8 @@ CREATE FUNCTION neural(graph text, start text, max_iterations int DEFAULT 1000, 
   $$ SELECT string_agg(vertex || ':' || trim_scale(round(value::numeric, 9)), ' ') FROM emogi_neural($1, $2, $3, $4, $5) $$;
 
 --
--- Heat. A bar of four pieces, one end hot: in each step a quarter of the difference flows over each edge.
+-- Heat. A bar of four pieces, hot at one end: in each step a quarter of the difference flows over
+-- each edge.
 --
 CREATE TABLE bar (src int, dst int, weight float8);
 INSERT INTO bar VALUES (1, 2, 0.25), (2, 3, 0.25), (3, 4, 0.25);
@@ -32,7 +34,7 @@ SELECT heat('bar', 'SELECT 1, 100', 2, 0);
 SELECT heat('bar', 'SELECT 1, 100', 3, 0);
 SELECT heat('bar', 'VALUES (1, 100), (4, -100)', 2, 0);
 SELECT heat('bar', 'SELECT 1, 100', 100000, 1e-13);
--- All start at zero, and what is even stays so.
+-- All start at zero, and uniform values do not change.
 SELECT heat('bar', 'SELECT 1, 1 WHERE false');
 SELECT heat('bar', 'SELECT i, 7.5 FROM generate_series(1, 4) i');
 -- Direction: heat flows from src to dst only, the other way, or both ways.
@@ -40,7 +42,8 @@ SELECT heat('bar', 'SELECT 2, 100', 1, 0, 'out');
 SELECT heat('bar', 'SELECT 2, 100', 2, 0, 'out');
 SELECT heat('bar', 'SELECT 2, 100', 1, 0, 'in');
 SELECT heat('bar', 'SELECT 2, 100', 1, 0, 'BOTH');
--- Iteration ends after a change that is less than the tolerance: the largest changes are 25, 12.5, 7.8125, without any rounding.
+-- Iteration ends after a change below the tolerance: the largest changes are 25, 12.5, 7.8125,
+-- without any rounding.
 SELECT heat('bar', 'SELECT 1, 100', 1000, 25);
 SELECT heat('bar', 'SELECT 1, 100', 1000, 24.9);
 SELECT heat('bar', 'SELECT 1, 100', 1000, 12.5);
@@ -50,7 +53,8 @@ SELECT heat('bar', 'SELECT 1, 100', 1000, 'Infinity');
 SELECT count(*), count(*) FILTER (WHERE (a.value = b.value AND a.value = c.value) IS NOT TRUE)
   FROM emogi_heat('bar', 'SELECT 1, 100') a JOIN emogi_heat('bar', 'SELECT 1, 100', 1000, 1e-6, 'both') b USING (vertex)
   JOIN emogi_heat(start => 'SELECT 1, 100', graph => 'bar', max_iterations => NULL, tolerance => NULL, direction => NULL) c USING (vertex);
--- Parallel edges add, a loop carries nothing, edges with a NULL end are none, weights may be negative or zero, without weights all are 1.
+-- Parallel edges add up, a loop has no effect, rows with a NULL endpoint are not edges, weights may
+-- be negative or zero, without weights all are 1.
 SELECT heat('VALUES (1, 2, 0.125), (1, 2, 0.125), (2, 2, 0.5), (NULL, 2, 0.5), (3, NULL, 1)', 'SELECT 1, 100', 1, 0);
 SELECT heat('VALUES (1, 2, -0.25), (2, 3, 0)', 'VALUES (1, 100), (3, 5)', 1, 0);
 SELECT heat('bar(src, dst)', 'SELECT 1, 100', 1, 0, 'out');
@@ -59,7 +63,8 @@ SELECT heat('SELECT 1, 2', 'SELECT 1, 100', 2, 0);
 SELECT count(*) FROM emogi_heat('SELECT 1, 2, 0.5 WHERE false', 'SELECT 1, 100');
 
 --
--- The start query: any number types for the value, integers for the vertex; vertices that are not in the graph are ignored.
+-- The start query: any numeric type for the value, integers for the vertex; vertices that are not
+-- in the graph are ignored.
 --
 SELECT heat('bar', 'SELECT 1::smallint, 100::smallint', 1, 0);
 SELECT heat('bar', 'SELECT 1::bigint, 100::bigint', 1, 0);
@@ -69,7 +74,7 @@ SELECT heat('bar', 'SELECT 1, 100.00', 1, 0);
 SELECT heat('bar', 'VALUES (99, 5), (1, 100), (-1, 7), (9223372036854775807, 1)', 1, 0);
 SELECT heat('bar', 'SELECT 99, 5', 1, 0);
 SELECT heat('bar', 'SELECT 1, 100, ''more'', NULL', 1, 0);
--- A row with a NULL is none.
+-- A row with a NULL is ignored.
 SELECT heat('bar', 'VALUES (1, 100), (2, NULL), (NULL, 5), (NULL, NULL)', 1, 0);
 CREATE TABLE starts (vertex int, value numeric, other text);
 INSERT INTO starts VALUES (1, 100, 'x'), (3, 0.5, 'y');
@@ -87,25 +92,28 @@ SELECT * FROM emogi_circuit('wires', 'VALUES (1, 12), (4, 0)', 1, 0);
 SELECT circuit('wires', 'VALUES (1, 12), (4, 0)', 2, 0);
 SELECT circuit('wires', 'VALUES (1, 12), (4, 0)', 3, 0);
 SELECT circuit('wires', 'VALUES (1, 12), (4, 0)', 1000, 1e-13);
--- Resistors of 1, 2 and 3 ohm in a row, and two of 1 and 3 ohm side by side before one of 1.
+-- Resistors of 1, 2 and 3 ohm in series, and two of 1 and 3 ohm in parallel before one of 1.
 SELECT circuit('VALUES (1, 2, 1.0), (2, 3, 1 / 2.0), (3, 4, 1 / 3.0::float8)', 'VALUES (1, 12), (4, 0)', 1000, 1e-13);
 SELECT circuit('VALUES (1, 2, 1.0), (1, 2, 1 / 3.0::float8), (2, 3, 1.0)', 'VALUES (1, 7), (3, 0)', 1000, 1e-13);
--- Wheatstone's bridge, balanced, and not: with 5 unit resistors but one of conductance 3 the middle differs.
+-- Wheatstone's bridge, balanced and unbalanced: with 5 unit resistors except one of conductance 3
+-- the middle differs.
 SELECT circuit('VALUES (1, 2, 1), (1, 3, 2), (2, 4, 2), (3, 4, 4), (2, 3, 5)', 'VALUES (1, 9), (4, 0)', 1000, 1e-13);
 SELECT circuit('VALUES (1, 2, 1), (1, 3, 3), (2, 4, 1), (3, 4, 1), (2, 3, 1)', 'VALUES (1, 13), (4, 0)', 1000, 1e-13);
--- Direction: a vertex takes the mean of those with an edge to it, those it has an edge to, or both. Without any it is at 0.
+-- Direction: a vertex takes the mean over its incoming edges, its outgoing edges, or both. Without
+-- any it is at 0.
 SELECT circuit('wires', 'VALUES (1, 12), (4, 0)', 1000, 0, 'out');
 SELECT circuit('wires', 'VALUES (1, 12), (4, 0)', 1000, 0, 'in');
 SELECT circuit('wires', 'SELECT 2, 12', 1000, 0, 'out');
 SELECT circuit('wires', 'SELECT 2, 12', 1, 0, NULL);
--- One pole: all reach its voltage. No pole: zero. Every vertex a pole: all stay.
+-- One pole: all reach its voltage. No pole: zero. Every vertex a pole: nothing changes.
 SELECT circuit('wires', 'SELECT 2, 12', 100000, 1e-13);
 SELECT circuit('wires', 'SELECT 2, 12 WHERE false');
 SELECT circuit('wires', 'VALUES (1, 12), (2, -3), (3, 7.25), (4, 0)');
 -- The largest change of the first iteration is 6, of the second 2.
 SELECT circuit('VALUES (1, 2, 1), (2, 3, 1), (3, 4, 2)', 'SELECT 1, 12', 1000, 6);
 SELECT circuit('VALUES (1, 2, 1), (2, 3, 1), (3, 4, 2)', 'SELECT 1, 12', 1000, 5.9);
--- An edge of weight 0 conducts nothing; without weights all conduct 1; parallel edges add; other parts of the graph stay at 0.
+-- An edge of weight 0 conducts nothing; without weights all conduct 1; parallel edges add up; other
+-- parts of the graph stay at 0.
 SELECT circuit('VALUES (1, 2, 1), (2, 3, 0), (3, 4, 1)', 'VALUES (1, 12), (4, 5)', 1000, 0, 'out');
 SELECT circuit('VALUES (1, 2, 0)', 'SELECT 1, 12');
 SELECT circuit('wires(src, dst)', 'VALUES (1, 12), (4, 0)', 2, 0);
@@ -119,7 +127,7 @@ SELECT circuit('VALUES (1, 2, 1), (2, 2, 1)', 'SELECT 1, 12', 1000, 1e-13);
 SELECT count(*) FROM emogi_circuit('SELECT 1, 2, 0.5 WHERE false', 'SELECT 1, 100');
 
 --
--- Neural. 1 excites 2 and 3, 3 inhibits 2; 1 has no edge in and keeps its value.
+-- Neural. 1 excites 2 and 3, 3 inhibits 2; 1 has no incoming edge and keeps its value.
 --
 CREATE TABLE synapses (src int, dst int, weight float8);
 INSERT INTO synapses VALUES (1, 2, 0.5), (1, 3, 1), (3, 2, -0.75);
@@ -129,7 +137,7 @@ SELECT neural('synapses', 'SELECT 1, 1', 2, 0);
 SELECT neural('synapses', 'SELECT 1, 1');
 SELECT neural('synapses', 'VALUES (1, 2), (2, 0.25), (3, 1)', 1, 0);
 SELECT round(tanh(2 * 0.5 - 0.75)::numeric, 9), round(tanh(2)::numeric, 9);
--- Direction: activity runs from src to dst unless told otherwise.
+-- Direction: activity runs from src to dst by default.
 SELECT neural('synapses', 'SELECT 2, 1', 5, 0);
 SELECT neural('synapses', 'SELECT 2, 1', 1, 0, 'in');
 SELECT neural('synapses', 'SELECT 2, 1', 1, 0, 'both');
@@ -139,19 +147,20 @@ SELECT neural('SELECT 1, 1, 2', 'SELECT 1, 0.1', 10000, 1e-13);
 SELECT neural('SELECT 1, 1, 2', 'SELECT 1, -0.1', 10000, 1e-13);
 SELECT neural('SELECT 1, 1, 2', 'SELECT 1, 0', 10000, 1e-13);
 SELECT abs(value - tanh(2 * value)) < 1e-12 FROM emogi_neural('SELECT 1, 1, 2', 'SELECT 1, 0.1', 10000, 1e-13);
--- All update at once: two neurons that copy each other change places and never settle.
+-- Updates are simultaneous: two neurons that copy each other alternate and never converge.
 SELECT neural('VALUES (1, 2, 1000), (2, 1, 1000)', 'VALUES (1, 1), (2, -1)', 1, 0);
 SELECT neural('VALUES (1, 2, 1000), (2, 1, 1000)', 'VALUES (1, 1), (2, -1)', 2, 0);
 SELECT neural('VALUES (1, 2, 1000), (2, 1, 1000)', 'VALUES (1, 1), (2, -1)', 1001, 0);
 SELECT neural('VALUES (1, 2, 1000), (2, 1, 1000)', 'VALUES (1, 1), (2, -1)', 1000, 2);
 SELECT neural('VALUES (1, 2, 1000), (2, 1, 1000)', 'VALUES (1, 1), (2, -1)', 1000, 1.99);
--- Parallel edges add; without weights all are 1; a start value beyond 1 is taken as it is.
+-- Parallel edges add up; without weights all are 1; a start value beyond 1 is used unchanged.
 SELECT neural('VALUES (1, 2, 0.25), (1, 2, 0.25), (1, NULL, 9), (NULL, 2, 9)', 'SELECT 1, 1', 1, 0);
 SELECT neural('synapses(src, dst)', 'SELECT 1, 1', 1, 0);
 SELECT neural('synapses', 'SELECT 1, 3', 1, 0);
 SELECT count(*) FROM emogi_neural('SELECT 1, 2, 0.5 WHERE false', 'SELECT 1, 100');
 
--- Infinite values cannot come up where weights and start values are finite, but sums can be beyond float8 on the way: tanh takes them.
+-- Infinite values cannot occur with finite weights and start values, but intermediate sums can
+-- exceed float8: tanh accepts them.
 SELECT neural('VALUES (1, 3, 1e308), (2, 3, 1e308)', 'VALUES (1, 10), (2, 10)', 1, 0);
 
 -- In a join, a LATERAL join, a prepared statement and a view; keys of every size and sign.
@@ -217,7 +226,8 @@ BEGIN
   RETURN QUERY SELECT * FROM unnest(vertices, old);
 END $$;
 
--- Weights that keep heat stable, some with signs; some vertices start with values between -1 and 1.
+-- Weights for which heat is stable, some negative; some vertices start with values between -1 and
+-- 1.
 INSERT INTO weights VALUES
   ('gentle', '(pick(i, 61, 1000) / 700000.0)::float8'),
   ('quarters', '(pick(i, 62, 3) / 256.0)::real'),
@@ -261,18 +271,18 @@ SELECT key, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM res
 SELECT shape, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM results GROUP BY shape ORDER BY shape COLLATE "C";
 SELECT * FROM results WHERE wrong > 0 ORDER BY kind, shape, key;
 
--- Larger ones. Heat that flows both ways is kept; where it is even, it has come to rest.
+-- Larger ones. Heat that flows in both directions is conserved; uniform heat does not change.
 CREATE TABLE e AS SELECT i AS src, pick(i, 41, i) AS dst, 0.01::float8 AS weight FROM generate_series(1, 3000) i;
 SELECT count(*) AS rows, abs(sum(value) - 3001) < 1e-6 AS kept, bool_and(value > 0) AS positive FROM emogi_heat('e', 'SELECT 7, 3001', 300, 0);
--- Kirchhoff's law holds in every vertex but the poles: 5 at 100 volts and 200 at 0.
+-- Kirchhoff's law holds in every vertex except the poles: 5 at 100 volts and 200 at 0.
 CREATE TEMP TABLE volts AS SELECT * FROM emogi_circuit('SELECT i, pick(i, 42, i) FROM generate_series(1, 300) i UNION ALL SELECT i, i % 50 FROM generate_series(51, 300) i',
                                                        'VALUES (5, 100), (200, 0)', 100000, 1e-11);
 SELECT count(*) AS rows, bool_and(value BETWEEN 0 AND 100) AS within, count(*) FILTER (WHERE vertex NOT IN (5, 200) AND abs(value - mean) > 1e-8) AS wrong
   FROM volts JOIN (SELECT b, avg(value) AS mean
                      FROM (SELECT i, pick(i, 42, i) FROM generate_series(1, 300) i UNION ALL SELECT i, i % 50 FROM generate_series(51, 300) i) f(x, y),
                           LATERAL (VALUES (x, y), (y, x)) g(a, b) JOIN volts ON vertex = a GROUP BY b) m ON b = vertex;
--- Values that grow out of range are an error, not an answer.
+-- Values out of range are an error.
 \set VERBOSITY sqlstate
 SELECT * FROM emogi_heat('SELECT a, b, 1 FROM (VALUES (1, 2), (1, 3), (1, 4)) v(a, b)', 'SELECT 1, 1', 100000);
--- The query of start values is checked before the graph is read, so on an empty one too.
+-- The query of start values is checked before the graph is read, also for an empty graph.
 SELECT * FROM emogi_heat('SELECT 1, 2 WHERE false', 'SELECT 1');

@@ -1,4 +1,4 @@
--- _emogi_sink takes rows for the load that emogi itself runs, in the form of that load, and for nobody else.
+-- _emogi_sink accepts rows only for a load run by emogi itself, in the format of that load.
 \set VERBOSITY terse
 CREATE TABLE sink_edges (src bigint, dst bigint, weight float8);
 INSERT INTO sink_edges VALUES (1, 2, 1), (2, 3, 1);
@@ -29,7 +29,7 @@ INSERT INTO sink_calls (call) VALUES
   ('_emogi_sink_rows($1, ROW(9, 10), ROW(10, 11), 1::float8)'),
   ('_emogi_sink_rows_vertices($1, ROW(9, 10), ROW(10, 11), ROW(12, 13))'),
   ('_emogi_sink_rows_vertices($1, ROW(9, 10), ROW(10, 11), ROW(12, 13), 1::float8)');
--- Tell which of them are taken, and the errors of the others.
+-- Print which forms are accepted, and the errors of the others.
 CREATE FUNCTION sink_taken(load bigint) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE c record; taken text := ''; errors text[] := '{}'; message text;
 BEGIN
@@ -60,7 +60,7 @@ SET ROLE regress_sink;
 SELECT sink_taken(0);
 SELECT sink_taken(1);
 SELECT sink_taken(NULL);
--- PostgreSQL's own errors, whose words depend on the version
+-- PostgreSQL's own errors, whose text depends on the version
 DO $$
 DECLARE
   query text;
@@ -75,15 +75,16 @@ BEGIN
   END LOOP;
 END $$;
 SELECT _emogi_sink(1, src, dst) OVER () FROM sink_edges;
--- Beside a load of the same session, which nobody knows.
+-- With a load in progress in the same session, whose number is unknown.
 SELECT count(*) FROM emogi_cc('SELECT src, dst FROM sink_edges WHERE src > 1 OR sink_attack(1)');
 SELECT count(*) FROM emogi_cc('SELECT src, dst FROM sink_edges WHERE src > 1 OR sink_attack(0)');
--- The parameter of emogi's query is not that of the user's.
+-- The parameter of emogi's query is not visible to the user's query.
 SELECT count(*) FROM emogi_cc('SELECT src, dst FROM sink_edges WHERE src < $1');
 SELECT count(*) FROM emogi_cc('SELECT $1 AS src, dst FROM sink_edges');
 SELECT count(*) FROM emogi_cc('SELECT _emogi_sink($1, src, dst) AS src, 1 AS dst FROM sink_edges');
 
--- A role that knows the number can add only rows of the form of the load. Faults are for superusers.
+-- A role that knows the number can add only rows in the format of the load. Faults require
+-- superusers.
 RESET ROLE;
 SET emogi.fault = 'known_load=1';
 SELECT sink_taken(1);
@@ -94,7 +95,7 @@ SELECT count(*) FROM emogi_cc_text('SELECT src, dst FROM sink_texts WHERE src > 
 SELECT count(*) FROM emogi_cc_text('SELECT src, dst, src AS vertex FROM sink_texts WHERE src > ''a'' OR sink_attack(1)');
 SELECT count(*) FROM emogi_cc_uuid('SELECT src, dst FROM sink_uuids WHERE sink_attack(1)');
 SELECT count(*) FROM emogi_cc_text('SELECT ROW(a, b) AS src, ROW(b, a) AS dst FROM sink_rows WHERE a > 1 OR sink_attack(1)');
--- When the load has ended, it is of no use any more, be it that the call has not.
+-- After the load has ended, the number is invalid, even if the call continues.
 SELECT sink_taken(1);
 SELECT DISTINCT vertex > 0, sink_taken(1) FROM emogi_bfs('SELECT src, dst FROM sink_edges WHERE src < 9', 1);
 BEGIN;

@@ -1,4 +1,5 @@
--- What small calls keep between them or leave out: estimates of texts of one form, indexes of both directions, conditions without constants to fold.
+-- Data cached or skipped by small calls: estimates of similar texts, indexes of both directions,
+-- conditions without constants to fold.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 CREATE SCHEMA test_small_calls;
@@ -9,7 +10,7 @@ SET emogi.incremental_min_size = '1GB';
 \pset format unaligned
 \pset tuples_only on
 SELECT emogi_evict() IS NOT NULL;
--- The rows of a call, where its graph came from, and where EXPLAIN says that it does.
+-- The rows of a call, the source of its graph, and the source shown by EXPLAIN.
 CREATE FUNCTION cache_of(call text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   line text;
@@ -29,7 +30,8 @@ BEGIN
   RETURN plan->0->'Plan'->>'Plan Rows';
 END $$;
 
--- Estimates of five texts of one form that are alike serve the next eight, then one is planned again. Two texts of a form are known. Texts that differ are planned each.
+-- If the estimates of five similar texts agree, they serve the next eight, then one is planned
+-- again. Two texts of a form are cached. Different texts are planned each.
 CREATE TABLE e AS SELECT i AS src, i + 1 AS dst, i % 100 AS kind FROM generate_series(1, 10000) i;
 ANALYZE e;
 CREATE FUNCTION rounded(n int) RETURNS text LANGUAGE sql AS $$ SELECT CASE WHEN n < 300 THEN 'few' WHEN n > 3000 THEN 'many' ELSE 'some' END $$;
@@ -41,7 +43,8 @@ SELECT string_agg(rounded(estimated('e(src, dst) WHERE kind >= ' || 99 + k)), ' 
 -- A call reads the rows of its own condition.
 SELECT sum(degree) FROM emogi_degree('e(src, dst) WHERE kind >= 97');
 
--- One index leads from either end if a condition sets its first column equal to a constant; constants are folded before that is found.
+-- One index serves both endpoints if a condition sets its first column equal to a constant;
+-- constants are folded before that is checked.
 CREATE TABLE b (src int, dst int, kind int, flag bool);
 INSERT INTO b SELECT i % 50, i % 49, i % 7, i % 2 = 0 FROM generate_series(1, 400) i;
 CREATE INDEX b_both ON b (src, dst);
@@ -50,26 +53,26 @@ SELECT cache_of($$emogi_bfs('b(src, dst) WHERE src = 3', 3, 1)$$);
 SELECT cache_of($$emogi_bfs('b(src, dst) WHERE src = 3', 4, 1, 'in')$$);
 SELECT cache_of($$emogi_bfs('b(src, dst) WHERE src = 1 + 2 AND kind = 3', 3, 1, 'both')$$);
 SELECT cache_of($$emogi_bfs('b(src, dst) WHERE src = 1 + 2 AND kind = 4', 7, 1, 'in')$$);
--- Both ends are one column.
+-- Both endpoints are one column.
 SELECT cache_of($$emogi_bfs('b(src, src) WHERE kind = 3', 3, 1, 'both')$$);
 DROP INDEX b_both;
 CREATE INDEX b_flag ON b (src) WHERE flag;
 CREATE INDEX b_flag_dst ON b (dst) WHERE flag;
 SELECT cache_of($$emogi_bfs('b(src, dst) WHERE flag = true AND kind = 3', 2, 1)$$);
 SELECT cache_of($$emogi_bfs('b(src, dst) WHERE NOT flag AND kind = 3', 3, 1)$$);
--- An index of one direction is enough for a search along it if the vertex has edges.
+-- An index of one direction suffices for a search in it if the vertex has edges.
 CREATE INDEX b_src ON b (src);
 SELECT cache_of($$emogi_bfs('b(src, dst) WHERE kind = 5', 5, 1)$$);
 SELECT cache_of($$emogi_bfs('b(src, dst) WHERE kind = 6', 6, 1, 'both')$$);
 
--- Row types of functions, which are kept, are those of each function.
+-- Cached row types belong to each function.
 SELECT pg_typeof(vertex), count(*) FROM emogi_degree_text('b(src, dst)') WHERE vertex = '3' GROUP BY 1;
 SELECT pg_typeof(vertex), count(*) FROM emogi_degree('b(src, dst)') WHERE vertex = 3 GROUP BY 1;
 SELECT pg_typeof(vertex), count(*) FROM emogi_degree_text('b(src, dst)') WHERE vertex = '4' GROUP BY 1;
 SELECT vertex, degree FROM emogi_degree('b(src, dst)') ORDER BY vertex LIMIT 2;
 SELECT vertex, degree FROM emogi_degree_text('b(src, dst)') ORDER BY vertex LIMIT 2;
 
--- Aggregates of more vertices than a block has, of one vertex, of none.
+-- Aggregates over more vertices than a block has, over one vertex, over none.
 CREATE TABLE c AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 9000) i;
 SELECT count(*), sum(degree), max(degree) FROM emogi_degree('c(src, dst)');
 SELECT degree, count(*) FROM emogi_degree('c(src, dst)') GROUP BY degree ORDER BY degree;

@@ -8,11 +8,12 @@ SET search_path = test_sources, public;
 \pset tuples_only on
 \pset null (null)
 
--- 1 -> 2 -> 3 and 1 -> 4; the other columns hold other edges, so that a wrong column shows.
+-- 1 -> 2 -> 3 and 1 -> 4; the other columns contain other edges, so that a wrong column is
+-- detected.
 CREATE TABLE edges (src int, dst int, weight float8, a int, b int, "Dst" int, "to, (node)" int);
 INSERT INTO edges VALUES (1, 2, 0.5, 2, 1, 20, 200), (2, 3, NULL, 3, 2, 30, 300), (1, 4, 'NaN', 4, 1, 40, 400);
 
--- A name, with and without its schema; names fold as in SQL; blanks do no harm.
+-- A name, with and without its schema; names are folded as in SQL; blanks are ignored.
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('test_sources.edges', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('EDGES', 1);
@@ -20,7 +21,7 @@ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('"test_sources".Ed
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('  edges  ', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs(E'\n\ttest_sources . edges\n', 1);
 
--- Columns named.
+-- Named columns.
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges(src, dst)', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges(dst, src)', 3);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges(a,b)', 3);
@@ -32,7 +33,8 @@ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges(src, Dst)',
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges(src, "to, (node)")', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs(E' edges\n(\n src,\n dst\n) ', 1);
 
--- Default columns: src, dst before source, target; a weight or cost column of any number type may stand beside them.
+-- Default columns: src, dst before source, target; a weight or cost column of any numeric type may
+-- exist.
 CREATE TABLE st (source bigint, target bigint, cost numeric);
 INSERT INTO st VALUES (1, 2, 1), (2, 3, 0);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('st', 1);
@@ -43,7 +45,7 @@ CREATE TABLE half (src int, source int, target int);
 INSERT INTO half VALUES (7, 1, 2);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('half', 1);
 
--- Names that need quotes, and names that begin as a query does.
+-- Names that need quotes, and names that begin like a query.
 CREATE SCHEMA "We. ird";
 CREATE TABLE "We. ird"."a ""b"" (c), d" ("from node" int, "to""node" int, "ü" int);
 INSERT INTO "We. ird"."a ""b"" (c), d" VALUES (1, 2, 3);
@@ -68,7 +70,7 @@ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('values1', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('"Edges"', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('éèdges', 1);
 
--- A name is looked up as PostgreSQL does: temporary tables first, then search_path.
+-- A name is resolved as in PostgreSQL: temporary tables first, then search_path.
 CREATE SCHEMA other;
 CREATE TABLE other.edges AS SELECT 1 AS src, 13 AS dst;
 SET search_path = other, test_sources, public;
@@ -107,7 +109,8 @@ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('SELECT(1), 2', 1)
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('VALUES(1, 2)', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('SELECT"src", dst FROM edges', 1);
 
--- Columns without a name or with the same name; keys of different types; a weight of any kind is of no concern here.
+-- Columns without a name or with duplicate names; keys of different types; a weight of any kind is
+-- ignored here.
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('SELECT 1 AS x, 2 AS x', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('SELECT src, src FROM edges', ARRAY[1, 2]);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('SELECT 1::smallint, 5000000000', 1);
@@ -130,7 +133,7 @@ SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('SELECT p, q FROM 
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('SELECT src, dst FROM edges ORDER BY dst LIMIT 1 OFFSET 0', 1);
 SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('SELECT relnatts, relnatts + 1 FROM pg_class WHERE relname = ''st''', 3);
 
--- A call inside the query of a call.
+-- A call inside the query of another call.
 SELECT string_agg(vertex || ':' || level, ' ')
   FROM emogi_bfs('SELECT vertex, vertex * 10 FROM emogi_bfs(''edges'', 1)', ARRAY[3, 4]);
 SELECT string_agg(vertex || ':' || level, ' ')
@@ -139,12 +142,13 @@ SELECT string_agg(vertex || ':' || level, ' ')
 -- A long text.
 SELECT count(*), max(level) FROM emogi_bfs((SELECT 'VALUES ' || string_agg(format('(%s, %s)', i, i + 1), ', ') FROM generate_series(1, 5000) i), 1);
 
--- The argument may come from a table, and differ from row to row.
+-- The argument may come from a table, and differ between rows.
 CREATE TABLE graphs (id int, graph text);
 INSERT INTO graphs VALUES (1, 'edges'), (2, 'st'), (3, 'edges(b, a)'), (4, 'SELECT 1, 40 + 2'), (5, 'half(src, target)');
 SELECT id, (SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs(graph, 1)) FROM graphs ORDER BY id;
 
--- No sources, or no targets: no rows, and nothing is said, whatever the graph is and though the graph was not looked at.
+-- No sources, or no targets: no rows and no message, whatever the graph is, because it was not
+-- read.
 CREATE TABLE nothing_asked AS SELECT 1::bigint AS source, 2::bigint AS target;
 DO $$
 DECLARE

@@ -1,4 +1,5 @@
--- What emogi_ssnsp answers: the number of shortest paths by hops, by eye and against an oracle.
+-- Answers of emogi_ssnsp: the number of shortest paths by hops, verified manually and compared with
+-- an oracle.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -11,11 +12,12 @@ SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get
        provolatile, proparallel, prosecdef, proleakproof, proretset
   FROM pg_proc WHERE proname = 'emogi_ssnsp' ORDER BY proargtypes;
 
--- Rows come in ascending vertex order, so one line shows an answer: vertex:level:paths.
+-- Rows are in ascending vertex order, so one line shows an answer: vertex:level:paths.
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
--- Two ways from 1 to 4, of which the longer one does not count for 3; 6 and 7 are apart. The weights are of no concern.
+-- Two paths from 1 to 4, of which the longer one does not count for 3; 6 and 7 are separate.
+-- Weights are ignored.
 CREATE TABLE ways (src int, dst int, weight float8);
 INSERT INTO ways VALUES (1, 2, 9), (1, 3, NULL), (2, 3, 1), (2, 4, -1), (3, 4, 'NaN'), (4, 5, 0), (6, 7, 1), (5, 1, 1);
 SELECT * FROM emogi_ssnsp('ways', 1);
@@ -29,7 +31,7 @@ SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('w
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 4, direction => 'both');
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', 1, direction => NULL);
 
--- Many sources: the paths from all nearest ones.
+-- Several sources: the paths from all nearest ones.
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', ARRAY[2, 3]);
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', ARRAY[1, 2]);
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('ways', ARRAY[NULL, 6, 5, 6, NULL, 99, 5]);
@@ -40,7 +42,8 @@ SELECT count(*) FROM emogi_ssnsp('ways', NULL::bigint[]);
 SELECT count(*) FROM emogi_ssnsp('ways', '{}'::bigint[]);
 SELECT count(*) FROM emogi_ssnsp('ways', ARRAY[NULL, NULL]::bigint[]);
 
--- No edges; loops, which are in no shortest path; parallel edges, which count each; edges with a NULL end, which are none.
+-- No edges; loops, which are in no shortest path; parallel edges, which count separately; rows with
+-- a NULL endpoint, which are not edges.
 CREATE TABLE none (src int, dst int);
 SELECT count(*) FROM emogi_ssnsp('none', 1);
 CREATE TABLE loops (src int, dst int);
@@ -54,7 +57,8 @@ SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('m
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM emogi_ssnsp('multi', 3, direction => 'in');
 SELECT count(*) FROM emogi_ssnsp('multi', 9);
 
--- Powers of two, three and ten by chains of multiple edges: exact to 2^53, then the nearest float8, never wrapped.
+-- Powers of two, three and ten by chains of multiple edges: exact to 2^53, then the nearest float8,
+-- without wraparound.
 CREATE TABLE doubles AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 69) i, generate_series(1, 2);
 SELECT vertex, level, paths::bigint FROM emogi_ssnsp('doubles', 0) WHERE vertex IN (0, 1, 31, 32, 33, 52, 53, 54, 62);
 SELECT level, paths, paths = 1180591620717411303424 FROM emogi_ssnsp('doubles', 0) WHERE vertex = 70;
@@ -64,18 +68,20 @@ CREATE TABLE triples AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 32
 SELECT vertex, paths::bigint FROM emogi_ssnsp('triples', 0) WHERE vertex IN (20, 21, 32, 33);
 CREATE TABLE tens AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 14) i, generate_series(1, 10);
 SELECT paths::bigint FROM emogi_ssnsp('tens', 0) WHERE vertex = 15;
--- The largest odd number that is exact: 2^52 + 2^51 + ... + 1 = 2^53 - 1, by exits of equal length from a chain of doublings.
+-- The largest odd number that is exact: 2^52 + 2^51 + ... + 1 = 2^53 - 1, by exits of equal length
+-- from a chain of doublings.
 CREATE TABLE triangle AS
   SELECT i AS src, i + 1 AS dst FROM generate_series(0, 51) i, generate_series(1, 2)
   UNION ALL SELECT 100 * (i + 1) + j, 100 * (i + 1) + j + 1 FROM generate_series(0, 52) i, generate_series(i + 1, 54) j
   UNION ALL SELECT i, 100 * (i + 1) + i + 1 FROM generate_series(0, 52) i
   UNION ALL SELECT 100 * (i + 1) + 55, 9999 FROM generate_series(0, 52) i;
 SELECT level, paths::bigint FROM emogi_ssnsp('triangle', 0) WHERE vertex = 9999;
--- Over a thousand doublings the number is beyond float8.
+-- After more than a thousand doublings the number is beyond float8.
 CREATE TABLE endless AS SELECT i AS src, i + 1 AS dst FROM generate_series(0, 1099) i, generate_series(1, 2);
 SELECT vertex, level, paths FROM emogi_ssnsp('endless', 0) WHERE vertex IN (1022, 1023, 1024, 1100);
 
--- Binomial coefficients on a grid; a star; a chain; all words over lists of 31, 32 and 33 edges.
+-- Binomial coefficients on a grid; a star; a chain; all combinations of lists of 31, 32 and 33
+-- edges.
 CREATE TABLE grid AS
   SELECT x * 100 + y AS src, (x + 1) * 100 + y AS dst FROM generate_series(0, 19) x, generate_series(0, 20) y
   UNION ALL SELECT x * 100 + y, x * 100 + y + 1 FROM generate_series(0, 20) x, generate_series(0, 19) y;
@@ -105,7 +111,7 @@ SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM from_one;
 INSERT INTO ways VALUES (2, 4, 1);
 SELECT string_agg(concat_ws(':', vertex, level, paths), ' ') FROM from_one;
 
--- The oracle: one join a level that adds the paths up.
+-- The oracle: one join per level that adds up the paths.
 \set ECHO none
 \i test/data/shapes.sql
 \set ECHO all
@@ -123,7 +129,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Count the rows in which emogi_ssnsp and the oracle differ, both ways, over directions and sources.
+-- Count the rows in which emogi_ssnsp and the oracle differ, in both directions of the difference,
+-- over directions and sources.
 CREATE FUNCTION compare(OUT calls int, OUT rows bigint, OUT most numeric, OUT wrong bigint) LANGUAGE plpgsql AS $$
 DECLARE
   ends bigint[] := some_vertices(12);
@@ -174,7 +181,8 @@ SELECT count(*) AS wrong FROM (SELECT * FROM emogi_bfs('e', 1, direction => 'bot
 WITH sums AS (SELECT b, sum(u.paths) AS paths FROM (SELECT src, dst FROM e UNION ALL SELECT dst, src FROM e) x(a, b)
                 JOIN answer u ON a = u.vertex JOIN answer v ON b = v.vertex AND u.level = v.level - 1 GROUP BY b)
 SELECT count(*) AS wrong FROM answer v LEFT JOIN sums ON b = vertex WHERE level > 0 AND v.paths IS DISTINCT FROM sums.paths;
--- Within a depth: the same rows up to that level, given as an argument or as a condition, whoever makes the search, of a graph that has changed, too.
+-- With a maximum depth: the same rows up to that level, as an argument or as a condition, by every
+-- execution method, also for a changed graph.
 CREATE TABLE deep AS SELECT i % 400 AS src, (i * 7 + i / 400) % 400 AS dst FROM generate_series(1, 1600) i;
 ANALYZE deep;
 CREATE VIEW whole AS SELECT s, w, a.* FROM generate_series(0, 399, 57) s, unnest('{out,in,both}'::text[]) w, LATERAL emogi_ssnsp('deep', s, direction => w) a;

@@ -1,4 +1,4 @@
--- What emogi_sssp answers: the least sum of weights, by eye and against an oracle.
+-- Answers of emogi_sssp: the minimum sum of weights, verified manually and compared with an oracle.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -11,11 +11,11 @@ SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get
        provolatile, proparallel, prosecdef, proleakproof, proretset
   FROM pg_proc WHERE proname = 'emogi_sssp' ORDER BY proargtypes;
 
--- Rows come in ascending vertex order, so one line shows an answer.
+-- Rows are in ascending vertex order, so one line shows an answer.
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
--- The long way 1 -> 2 -> 3 -> 4 is cheaper than 1 -> 4; 5 leads in; 6 and 7 are apart.
+-- The longer path 1 -> 2 -> 3 -> 4 is cheaper than 1 -> 4; 5 leads in; 6 and 7 are separate.
 CREATE TABLE roads (src int, dst int, weight float8);
 INSERT INTO roads VALUES (3, 4, 0.25), (1, 4, 10), (1, 2, 1), (2, 3, 1.5), (5, 1, 2), (6, 7, 3), (4, 1, 0.5);
 SELECT * FROM emogi_sssp('roads', 1);
@@ -31,7 +31,7 @@ SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', 1, di
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', 7, direction => 'IN');
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', 7, direction => NULL);
 
--- The greatest distance, which still counts.
+-- The maximum distance, inclusive.
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', 1, 0);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', 1, '-0');
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', 1, 2.4999999999999996);
@@ -43,7 +43,7 @@ SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', 1, NU
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp(source => 5, graph => 'roads', direction => 'out', max_distance => 3);
 SELECT count(*) FROM emogi_sssp('roads', 99, 0);
 
--- Many sources: the nearest counts; NULLs and repeats do no harm.
+-- Several sources: the nearest counts; NULLs and duplicates are allowed.
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', ARRAY[1, 3]);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', ARRAY[NULL, 6, 5, 6, NULL, 99, 5]);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', ARRAY[2, 7], 1.5, 'both');
@@ -56,7 +56,8 @@ SELECT count(*) FROM emogi_sssp('roads', NULL::bigint[]);
 SELECT count(*) FROM emogi_sssp('roads', '{}'::bigint[]);
 SELECT count(*) FROM emogi_sssp('roads', ARRAY[NULL, NULL]::bigint[]);
 
--- No edges; only loops; parallel edges, of which the cheapest counts; edges with a NULL end, which are none.
+-- No edges; only loops; parallel edges, of which the cheapest counts; rows with a NULL endpoint,
+-- which are not edges.
 CREATE TABLE none (src int, dst int, weight int);
 SELECT count(*) FROM emogi_sssp('none', 1);
 SELECT count(*) FROM emogi_sssp('none', ARRAY[0, 1]::bigint[], 3, 'both');
@@ -69,7 +70,7 @@ SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('multi', 1);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('multi', 1, direction => 'both');
 SELECT count(*) FROM emogi_sssp('multi', 9);
 
--- Edges of no weight, a cycle of them too, and minus zero, which is zero.
+-- Edges of weight 0, including a cycle of them, and minus zero, which equals zero.
 CREATE TABLE zeros (src int, dst int, weight float8);
 INSERT INTO zeros VALUES (1, 2, 0), (2, 3, 0), (3, 1, 0), (3, 4, '-0'), (4, 5, 1), (5, 4, 0), (5, 6, '-0'), (6, 5, 0);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('zeros', 2);
@@ -77,7 +78,7 @@ SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('zeros', 2, 0)
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('zeros', 6, direction => 'both');
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('SELECT 1, 2, ''-0''::float8', 1);
 
--- An edge of infinite weight is impassable, and its ends are vertices all the same.
+-- An edge of infinite weight is impassable, but its endpoints are vertices.
 CREATE TABLE walls (src int, dst int, weight float8);
 INSERT INTO walls VALUES (1, 2, 'Infinity'), (1, 3, 1), (3, 4, 'Infinity'), (3, 2, 2), (5, 1, 'Infinity');
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('walls', 1);
@@ -85,24 +86,25 @@ SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('walls', 1, 'I
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('walls', 5);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('walls', ARRAY[4, 5]);
 
--- A sum beyond the largest float8 is not reached; one below it is.
+-- A vertex with a sum beyond the largest float8 is not reached; with one below it is.
 CREATE TABLE far (src int, dst int, weight float8);
 INSERT INTO far VALUES (1, 2, 1e308), (2, 3, 1e308), (1, 4, 1.7976931348623157e308), (4, 5, 1e291), (4, 6, 1e292), (3, 7, 0), (2, 8, 5e307);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('far', 1);
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('far', 1, 'Infinity');
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('far', 3);
 
--- Sums are those of float8 along the path, from the source on: the cheaper order of the same weights wins.
+-- Sums are float8 sums along the path, starting at the source: the cheaper order of the same
+-- weights wins.
 CREATE TABLE tenths AS SELECT i AS src, i + 1 AS dst, 0.1::float8 AS weight FROM generate_series(0, 9) i;
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('tenths', 0);
 SELECT * FROM emogi_sssp('VALUES (1, 2, 9007199254740992.0::float8), (2, 3, 1), (3, 9, 1), (1, 4, 1), (4, 5, 1), (5, 9, 9007199254740992)', 1);
 SELECT * FROM emogi_sssp('VALUES (1, 2, 5e-324::float8), (2, 3, 5e-324), (3, 4, 1)', 1);
--- The shortest and the longest edges far apart, one after the other.
+-- Edges of very different lengths, in sequence.
 CREATE TABLE extremes AS SELECT i AS src, i + 1 AS dst, (CASE i % 3 WHEN 0 THEN 1e150 WHEN 1 THEN 1e-150 ELSE i END)::float8 AS weight FROM generate_series(1, 3000) i;
 SELECT count(*), count(*) FILTER (WHERE distance <> along)
   FROM emogi_sssp('extremes', 1) LEFT JOIN (SELECT dst, sum(weight) OVER (ORDER BY src) FROM extremes) s(dst, along) ON dst = vertex;
 
--- A star, a chain, a grid; lists of 31, 32, 33 and more edges; with sums that are known.
+-- A star, a chain, a grid; lists of 31, 32, 33 and more edges; with known sums.
 CREATE TABLE star AS SELECT 0 AS src, i AS dst, i % 300 AS weight FROM generate_series(1, 1000) i;
 SELECT count(*), count(*) FILTER (WHERE distance <> vertex % 300) FROM emogi_sssp('star', 0);
 SELECT count(*), count(*) FILTER (WHERE distance <> (CASE vertex WHEN 0 THEN 299 WHEN 899 THEN 0 ELSE 299 + vertex % 300 END))
@@ -164,7 +166,7 @@ FETCH ALL FROM c;
 ROLLBACK;
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('roads', 1);
 
--- The oracle: Bellman and Ford's method, one join a round.
+-- The oracle: the Bellman-Ford method, one join per round.
 \set ECHO none
 \i test/data/shapes.sql
 \set ECHO all
@@ -182,7 +184,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Count the rows in which emogi_sssp and the oracle differ, both ways, over directions, sources and greatest distances.
+-- Count the rows in which emogi_sssp and the oracle differ, in both directions of the difference,
+-- over directions, sources and maximum distances.
 CREATE FUNCTION compare(OUT calls int, OUT rows bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
 DECLARE
   ends bigint[] := some_vertices(12);
@@ -228,7 +231,8 @@ SELECT weight, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM 
 SELECT shape, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM results GROUP BY shape ORDER BY shape COLLATE "C";
 SELECT * FROM results WHERE wrong > 0 ORDER BY shape, key, weight;
 
--- A larger one, checked by definition: no arc shortens a distance, and an arc that is tight leads to every vertex but the source.
+-- A larger one, checked by definition: no arc shortens a distance, and a tight arc leads to every
+-- vertex except the source.
 CREATE TABLE e AS SELECT pick(i, 41, 5000) AS src, pick(i, 42, 5000) AS dst, 0.001::float8 * pick(i, 43, 1000) AS weight FROM generate_series(1, 30000) i;
 CREATE TEMP TABLE answer AS SELECT * FROM emogi_sssp('e', 1);
 SELECT count(*) AS rows, count(*) FILTER (WHERE distance = 0) AS at_zero FROM answer;

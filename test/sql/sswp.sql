@@ -1,4 +1,5 @@
--- What emogi_sswp answers: the width of the widest path, by eye and against an oracle.
+-- Answers of emogi_sswp: the width of the widest path, verified manually and compared with an
+-- oracle.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -11,11 +12,11 @@ SELECT proargnames[1:pronargs] AS names, proargtypes::regtype[] AS types, pg_get
        provolatile, proparallel, prosecdef, proleakproof, proretset
   FROM pg_proc WHERE proname = 'emogi_sswp' ORDER BY proargtypes;
 
--- Rows come in ascending vertex order, so one line shows an answer.
+-- Rows are in ascending vertex order, so one line shows an answer.
 \pset format unaligned
 \pset tuples_only on
 \pset null (null)
--- The way 1 -> 2 -> 3 -> 4 is wider than 1 -> 4; 5 leads in; 6 and 7 are apart.
+-- The path 1 -> 2 -> 3 -> 4 is wider than 1 -> 4; 5 leads in; 6 and 7 are separate.
 CREATE TABLE pipes (src int, dst int, weight float8);
 INSERT INTO pipes VALUES (3, 4, 7.5), (1, 4, 2), (1, 2, 10), (2, 3, 9), (5, 1, 0.5), (6, 7, 3), (4, 1, 8);
 SELECT * FROM emogi_sswp('pipes', 1);
@@ -31,7 +32,7 @@ SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('pipes', 1, 'both
 SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('pipes', 7, 'Both');
 SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp(direction => NULL, source => 7, graph => 'pipes');
 
--- Many sources: the widest path from any; NULLs and repeats do no harm.
+-- Several sources: the widest path from any; NULLs and duplicates are allowed.
 SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('pipes', ARRAY[1, 3]);
 SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('pipes', ARRAY[NULL, 6, 5, 6, NULL, 99, 5]);
 SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('pipes', ARRAY[1, 2, 3, 4, 5, 6, 7]);
@@ -42,7 +43,8 @@ SELECT count(*) FROM emogi_sswp('pipes', NULL::bigint[]);
 SELECT count(*) FROM emogi_sswp('pipes', '{}'::bigint[]);
 SELECT count(*) FROM emogi_sswp('pipes', ARRAY[NULL, NULL]::bigint[]);
 
--- No edges; loops; parallel edges, of which the widest counts; edges with a NULL end, which are none; no weights, so that all are 1 wide.
+-- No edges; loops; parallel edges, of which the widest counts; rows with a NULL endpoint, which are
+-- not edges; no weights, so that all widths are 1.
 CREATE TABLE none (src int, dst int, weight int);
 SELECT count(*) FROM emogi_sswp('none', 1);
 CREATE TABLE loops (src int, dst int, weight int);
@@ -55,7 +57,7 @@ SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('multi', 3, 'both
 SELECT count(*) FROM emogi_sswp('multi', 9);
 SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('multi(src, dst)', 1);
 
--- A path of width zero is a path, one over an infinite weight is none.
+-- A path of width zero is a path, one over an infinite weight is not.
 CREATE TABLE zeros (src int, dst int, weight float8);
 INSERT INTO zeros VALUES (1, 2, 0), (2, 3, 5), (3, 1, 5), (1, 4, '-0'), (4, 5, 5);
 SELECT string_agg(vertex || ':' || abs(width), ' ') FROM emogi_sswp('zeros', 1);
@@ -67,7 +69,7 @@ SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('walls', 3);
 SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('walls', 1, 'both');
 SELECT string_agg(vertex || ':' || width, ' ') FROM emogi_sswp('walls', 5);
 
--- A star, a chain and lists around 32 edges, with widths that are known.
+-- A star, a chain and lists around 32 edges, with known widths.
 CREATE TABLE star AS SELECT 0 AS src, i AS dst, i AS weight FROM generate_series(1, 1000) i;
 SELECT count(*), count(*) FILTER (WHERE width <> vertex) FROM emogi_sswp('star', 0) WHERE vertex > 0;
 SELECT count(*), count(*) FILTER (WHERE width <> (CASE vertex WHEN 0 THEN 400 WHEN 400 THEN 'Infinity'::float8 ELSE least(400, vertex) END))
@@ -95,7 +97,7 @@ SELECT string_agg(vertex || ':' || width, ' ') FROM from_one;
 DELETE FROM pipes WHERE src = 3;
 SELECT string_agg(vertex || ':' || width, ' ') FROM from_one;
 
--- The oracle: Bellman and Ford's method with the smallest weight in place of the sum.
+-- The oracle: the Bellman-Ford method with the minimum weight instead of the sum.
 \set ECHO none
 \i test/data/shapes.sql
 \set ECHO all
@@ -113,7 +115,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Count the rows in which emogi_sswp and the oracle differ, both ways, over directions and sources.
+-- Count the rows in which emogi_sswp and the oracle differ, in both directions of the difference,
+-- over directions and sources.
 CREATE FUNCTION compare(OUT calls int, OUT rows bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
 DECLARE
   ends bigint[] := some_vertices(12);
@@ -156,8 +159,9 @@ SELECT weight, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM 
 SELECT shape, sum(calls) AS calls, sum(rows) AS rows, sum(wrong) AS wrong FROM results GROUP BY shape ORDER BY shape COLLATE "C";
 SELECT * FROM results WHERE wrong > 0 ORDER BY shape, key, weight;
 
--- The widest paths of an undirected graph run in its greatest spanning trees: within the edges that are at least as wide as
--- the path, both ends lie in one component, and within the wider ones they do not.
+-- The widest paths of an undirected graph are in its maximum spanning trees: with the edges at
+-- least as wide as the path, both endpoints are in one component, and with only the wider ones they
+-- are not.
 CREATE TABLE e AS SELECT pick(i, 41, 500) AS src, pick(i, 42, 500) AS dst, pick(i, 43, 1000) AS weight FROM generate_series(1, 1500) i;
 CREATE TEMP TABLE answer AS SELECT * FROM emogi_sswp('e', 1, 'both') WHERE vertex <> 1;
 SELECT count(*) AS rows, count(DISTINCT width) AS widths FROM answer;

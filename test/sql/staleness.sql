@@ -1,7 +1,7 @@
--- emogi.max_staleness: a graph that was exact not long ago answers without a look at what has changed since.
+-- emogi.max_staleness: a recently exact graph answers without checking for later changes.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
-SET emogi.incremental_min_size = '1GB';	-- graphs that follow their tables get an overlay, and say so
+SET emogi.incremental_min_size = '1GB';	-- graphs that track their tables get an overlay, and show it
 CREATE TABLE edges (src int, dst int);
 INSERT INTO edges VALUES (1, 2), (2, 3);
 CREATE FUNCTION last_run(OUT cache text, OUT has_age boolean) LANGUAGE sql
@@ -9,29 +9,29 @@ AS 'SELECT cache, age_ms >= 0 FROM emogi_runs WHERE pid = pg_backend_pid() ORDER
 SELECT count(*) FROM emogi_bfs('edges', 1);
 INSERT INTO edges VALUES (3, 4);
 
--- within the time: as it was, and said so
+-- within the time: the old answer, reported as stale
 SET emogi.max_staleness = '1h';
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT * FROM last_run();
 
--- other columns, lists or weights are not stale but not there
+-- other columns, lists or weights are not stale but missing
 SELECT count(*) FROM emogi_bfs('edges(dst, src)', 4);
 SELECT * FROM last_run();
 
--- what the transaction has changed itself it sees
+-- own changes are visible
 BEGIN;
 INSERT INTO edges VALUES (4, 5);
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT * FROM last_run();
 ROLLBACK;
 
--- a transaction of one snapshot sees that
+-- a transaction with one snapshot sees the rows of that
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT * FROM last_run();
 COMMIT;
 
--- that graph is exact now, for all
+-- that graph is now exact for all
 INSERT INTO edges VALUES (4, 5);
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT * FROM last_run();
@@ -46,7 +46,7 @@ SET emogi.max_staleness = 0;
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT * FROM last_run();
 
--- rights are asked first
+-- privileges are checked first
 CREATE ROLE emogi_stale_reader;
 SET emogi.max_staleness = '1h';
 SET ROLE emogi_stale_reader;

@@ -1,4 +1,4 @@
--- emogi_stat_graphs: sums over calls, by database, role, what was read and function.
+-- emogi_stat_graphs: sums over calls, by database, role, source and function.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_stat_ann, regress_emogi_stat_bob, regress_emogi_stat_lead, regress_emogi_stat_moni;
@@ -11,7 +11,7 @@ CREATE VIEW low AS SELECT src, dst FROM follows WHERE src < 4;
 SELECT emogi_stat_reset();
 SELECT entries, max_entries = current_setting('emogi.stat_max')::int AS max_entries, dealloc, stats_reset <= now() AS is_past FROM emogi_stat_info;
 
--- Built, found, found by another function, built again. An error counts.
+-- Built, hit, hit by another function, rebuilt. Errors are counted.
 SELECT count(*) FROM emogi_bfs('follows', 1);
 SELECT count(*) FROM emogi_bfs('follows', 1);
 SELECT count(*) FROM emogi_cc('follows');
@@ -36,12 +36,12 @@ FROM (SELECT count(*) AS n, sum(rows) AS rows, sum(edges_traversed) AS edges, su
 	(SELECT * FROM emogi_stat_graphs WHERE function = 'emogi_bfs') s;
 SELECT source, relation::regclass AS relation FROM emogi_stat_graphs WHERE function = 'emogi_degree';
 
--- They are no part of emogi_reset(), nor of a graph's life.
+-- They are not reset by emogi_reset(), nor with a graph's eviction.
 SELECT emogi_evict('follows') > 0 AS evicted;
 SELECT emogi_reset();
 SELECT calls FROM emogi_stat_graphs WHERE source = 'follows';
 
--- A query is known by its text without constants, comments and blanks.
+-- A query is identified by its text without constants, comments and blanks.
 SELECT emogi_stat_reset();
 SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM follows WHERE src < 10', 1);
 SELECT count(*) FROM emogi_bfs('SELECT src,  dst /* 1 /* 2 */ 3 */ FROM follows -- all
@@ -56,7 +56,7 @@ SELECT octet_length(source) FROM emogi_stat_graphs WHERE source LIKE '%<> dst%';
 SELECT count(*) FROM emogi_bfs('SELECT 1 AS src, 2 AS dst, ''' || repeat('x', 400) || ''' AS weight', 1);
 SELECT source FROM emogi_stat_graphs WHERE source LIKE '%weight%';
 
--- A table that is gone has no name; the next one of its name is another.
+-- A dropped table has no name; the next one of its name is another.
 SELECT emogi_stat_reset();
 CREATE TABLE passing (src bigint, dst bigint);
 SELECT count(*) FROM emogi_bfs('passing', 1);
@@ -65,7 +65,8 @@ CREATE TABLE passing (src bigint, dst bigint);
 SELECT count(*) FROM emogi_bfs('passing', 1);
 SELECT source, function, calls FROM emogi_stat_graphs ORDER BY source COLLATE "C";
 
--- A role sees its own calls, and those of roles whose rights it has; pg_read_all_stats all. Who may reset is as for pg_stat_reset().
+-- A role sees its own calls, and those of roles whose privileges it has; pg_read_all_stats sees
+-- all. Resetting requires the same privileges as pg_stat_reset().
 CREATE ROLE regress_emogi_stat_ann;
 CREATE ROLE regress_emogi_stat_bob;
 CREATE ROLE regress_emogi_stat_lead IN ROLE regress_emogi_stat_ann;

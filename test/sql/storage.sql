@@ -1,4 +1,5 @@
--- Every way PostgreSQL can store the same edges: 1 -> 2 -> 3 -> 4 and 1 -> 5, so each answer is 1:0 2:1 3:2 4:3 5:1.
+-- All ways in which PostgreSQL can store the same edges: 1 -> 2 -> 3 -> 4 and 1 -> 5, so each
+-- answer is 1:0 2:1 3:2 4:3 5:1.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -30,7 +31,8 @@ CREATE TABLE kds AS SELECT src::stop, dst::smallint FROM edge;
 SELECT k, answer(k) FROM unnest(ARRAY['k22', 'k24', 'k28', 'k42', 'k48', 'k82', 'k84', 'k88', 'kdd', 'kds']) k;
 SELECT answer('SELECT src, dst FROM kdd');
 
--- Columns of other types before, between and behind the keys, with every alignment; keys in the other order.
+-- Columns of other types before, between and after the keys, with every alignment; keys in reverse
+-- order.
 CREATE TABLE a1 AS SELECT true AS b, dst::smallint, 'x'::"char" AS c, src::bigint FROM edge;
 CREATE TABLE a2 AS SELECT 'n'::name AS n, src::int, 1.5::float8 AS f, dst::int FROM edge;
 CREATE TABLE a3 AS SELECT gen_random_uuid() AS u, 'x'::"char" AS c, src::bigint, '1h'::interval AS i, dst::smallint FROM edge;
@@ -40,7 +42,8 @@ CREATE TABLE a6 AS SELECT 1::smallint AS s, src::smallint, 1::smallint AS s2, ds
 CREATE TABLE a7 AS SELECT point(1, 2) AS p, '(0,0,1,1)'::box AS b, '08:00:2b:01:02:03'::macaddr AS m, src::int, '08:00:2b:01:02:03'::macaddr AS m2, dst::int FROM edge;
 SELECT k, answer(k) FROM unnest(ARRAY['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7']) k;
 
--- Keys after columns of variable length: empty, short, long, compressed, out of line; arrays, numerics, composites.
+-- Keys after columns of variable length: empty, short, long, compressed, out of line; arrays,
+-- numerics, composites.
 CREATE TABLE v1 AS SELECT repeat('x', dst - 2) AS t, src, dst FROM edge;
 CREATE TABLE v2 AS SELECT repeat('x', (i * 7) % 150) AS t, src::bigint, repeat('y', i % 9) AS u, dst::smallint FROM edge, generate_series(0, 300) i;
 CREATE TABLE v3 AS SELECT repeat('x', 3000 * src) AS t, 1::numeric AS n, src::bigint, ARRAY[src, NULL, dst] AS a, dst::int FROM edge;
@@ -51,7 +54,8 @@ CREATE TABLE v5 AS SELECT ROW(src, 'x')::text AS r, '{"a": 1}'::jsonb AS j, 'a b
 CREATE TABLE v6 AS SELECT 'abc'::char(5) AS c, 'de'::varchar(9) AS d, B'101' AS e, src::smallint, 'f'::varchar AS f, dst::bigint FROM edge;
 SELECT k, answer(k) FROM unnest(ARRAY['v1', 'v2', 'v3', 'v4', 'v5', 'v6']) k;
 
--- NULLs before, between and behind the keys, in some rows and in all; more columns than one byte of the bitmap.
+-- NULLs before, between and after the keys, in some rows and in all; more columns than one byte of
+-- the bitmap.
 CREATE TABLE n1 AS SELECT NULL::int AS z, src, dst FROM edge;
 CREATE TABLE n2 AS SELECT nullif(src, 1) AS z, src::bigint, nullif(dst, 3)::bigint AS y, dst::bigint FROM edge;
 CREATE TABLE n3 AS SELECT CASE WHEN dst % 2 = 0 THEN repeat('x', dst) END AS t, src, NULL::bigint AS z, NULL::text AS u, dst::bigint, NULL::int AS w FROM edge;
@@ -68,7 +72,7 @@ DO $$ BEGIN
 END $$;
 SELECT answer('wide');
 
--- Dropped columns before, between and behind the keys.
+-- Dropped columns before, between and after the keys.
 CREATE TABLE d1 (gone int, src int, dst int);
 INSERT INTO d1 SELECT 7, * FROM edge ORDER BY dst LIMIT 2;
 ALTER TABLE d1 DROP gone;
@@ -84,7 +88,7 @@ INSERT INTO d3 (src, dst) TABLE edge;
 SELECT k, answer(k) FROM unnest(ARRAY['d1', 'd2', 'd3']) k;
 SELECT answer('d2', 4, 'in'), answer('d2', 4, 'both');
 
--- Columns added later: rows stored before have the default, or NULL, and no bytes.
+-- Columns added later: older rows have the default, or NULL, without stored bytes.
 CREATE TABLE l1 (src int);
 INSERT INTO l1 VALUES (1), (2), (3);
 ALTER TABLE l1 ADD dst int DEFAULT 9;
@@ -167,7 +171,8 @@ REFRESH MATERIALIZED VIEW t3;
 SELECT answer('t3');
 UPDATE edge SET dst = 5 WHERE dst = 6;
 
--- Partitions: three kinds, two levels, other column orders, dropped columns, a default, one empty, one detached.
+-- Partitions: three kinds, two levels, other column orders, dropped columns, a default, one empty,
+-- one detached.
 CREATE TABLE p (src int, dst int, note text) PARTITION BY RANGE (src);
 SELECT answer('p');
 CREATE TABLE p1 (note text, dst int, gone text, src int NOT NULL);
@@ -194,7 +199,7 @@ SELECT answer('p', 2);
 UPDATE p SET src = 4 WHERE src = 2;
 SELECT answer('p', 4);
 
--- Inheritance: the children count, as in SELECT, whatever their column order.
+-- Inheritance: children are included, as in SELECT, whatever their column order.
 CREATE TABLE i0 (src int, dst int);
 CREATE TABLE i1 (extra text, more int) INHERITS (i0);
 CREATE TABLE i2 (dst int, t text, src int);

@@ -1,4 +1,5 @@
--- Scans of functions that store all their rows: EXPLAIN shows their graph, and the rows are those of a FunctionScan.
+-- Scans of functions that materialize all their rows: EXPLAIN shows their graph, and the rows are
+-- those of a FunctionScan.
 CREATE TABLE ring (src bigint NOT NULL, dst bigint NOT NULL, weight int NOT NULL CHECK (weight >= 0));
 INSERT INTO ring SELECT i, i % 20000 + 1, 1 FROM generate_series(1, 20000) i;
 INSERT INTO ring SELECT i, i - 2, 2 FROM generate_series(3, 20000, 5) i;
@@ -19,7 +20,7 @@ BEGIN
 END
 $$;
 
--- before execution: an index search, a build, a graph that is cached, one that is never shared
+-- before execution: an index search, a build, a cached graph, a private one
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_cycles('ring', 3, 4);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_reachable('ring', 'VALUES (3, 4), (5, 9)');
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_k_shortest_paths('ring', 3, 6, 2);
@@ -31,7 +32,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM emogi_modularity('ring', 'SELECT src, src % 7 
 EXPLAIN (COSTS OFF)
     SELECT * FROM emogi_cycles('SELECT src, dst FROM ring WHERE random() < 2', 3, 4);
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_cycles('no_such_table', 3, 4);
--- an argument that is not constant, but does not name the graph; a direction that is not constant
+-- an argument that is not constant, but does not affect the graph; a direction that is not constant
 EXPLAIN (COSTS OFF) SELECT * FROM generate_series(1, 3) v, LATERAL emogi_cycles('ring', v, 4);
 PREPARE with_direction AS SELECT * FROM emogi_cycles('ring', 3, 4, 10, $1);
 SET plan_cache_mode = force_generic_plan;
@@ -52,7 +53,7 @@ SELECT * FROM plan($$SELECT * FROM emogi_shortest_paths('ring', ARRAY[3], ARRAY[
 SELECT * FROM plan($$SELECT * FROM emogi_triangle_count('ring')$$);
 SELECT * FROM plan($$SELECT * FROM emogi_triangle_count('ring')$$);
 SELECT * FROM plan($$SELECT * FROM emogi_cycles('SELECT src, dst FROM ring WHERE random() < 2', 3, 4)$$);
--- the record is that of the call, not of a call among its arguments; none if there is no source
+-- the record is that of the call, not of a call in its arguments; none without a source
 SELECT * FROM plan($$SELECT * FROM emogi_cycles('ring', emogi_triangle_count('ring'), 4)$$);
 SELECT * FROM plan($$SELECT * FROM emogi_cycles('ring', nullif(emogi_triangle_count('ring'), 4000), 4)$$);
 SELECT * FROM plan($$SELECT * FROM emogi_cycles('ring', NULL::bigint, 4)$$);

@@ -1,4 +1,5 @@
--- What emogi_topological_order and emogi_longest_path answer, against plain SQL, and which graphs they refuse.
+-- Answers of emogi_topological_order and emogi_longest_path, compared with plain SQL, and graphs
+-- that they reject.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -15,7 +16,7 @@ SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS type
 
 CREATE TABLE edges (src bigint, dst bigint, weight float8);
 
--- All paths from vertices without an edge in, which is for small graphs.
+-- All paths from vertices without incoming edges, for small graphs.
 CREATE FUNCTION paths() RETURNS TABLE (vertex bigint, level int, distance float8) LANGUAGE sql AS $$
   WITH RECURSIVE e AS (SELECT * FROM edges WHERE src + dst IS NOT NULL), v AS (SELECT src AS v FROM e UNION SELECT dst FROM e),
     p(v, l, d) AS (SELECT v, 0, 0::float8 FROM v WHERE v NOT IN (SELECT dst FROM e) UNION SELECT dst, l + 1, d + weight FROM p JOIN e ON src = v)
@@ -34,7 +35,8 @@ BEGIN
   RETURN n;
 END $$;
 
--- Random graphs of up to 14 vertices, edges from the lower to the higher number of a permutation, with repeats, NULL ends and weights of quarters from -2 to 3.
+-- Random graphs of up to 14 vertices, edges from the lower to the higher number of a permutation,
+-- with duplicates, NULL endpoints and multiples of 1/4 from -2 to 3 as weights.
 CREATE PROCEDURE compare(seeds int) LANGUAGE plpgsql AS $$
 DECLARE
   pairs text[] := ARRAY['emogi_topological_order(''edges'')', 'plain_order()', 'emogi_longest_path(''edges'')', 'plain_longest()'];
@@ -67,7 +69,7 @@ SELECT * FROM emogi_longest_path('SELECT src, dst FROM test_topological_order.ed
 SELECT * FROM emogi_longest_path('edges'::regclass, 'dst, src') ORDER BY distance DESC, vertex LIMIT 2;
 SELECT bool_and(a.position < b.position) FROM edges e JOIN emogi_topological_order('edges') a ON a.vertex = e.src JOIN emogi_topological_order('edges') b ON b.vertex = e.dst;
 
--- Keys of other types, vertices of their own, conditions, aggregates, estimates.
+-- Keys of other types, isolated vertices, conditions, aggregates, estimates.
 CREATE TABLE named AS SELECT 'v' || src AS src, 'v' || dst AS dst FROM edges WHERE dst IS NOT NULL;
 SELECT vertex, level, position FROM emogi_topological_order_text('named') ORDER BY position;
 SELECT count(DISTINCT vertex), max(distance) FROM emogi_longest_path_uuid('SELECT md5(src::text)::uuid, md5(dst::text)::uuid, weight FROM test_topological_order.edges WHERE dst IS NOT NULL');
@@ -83,7 +85,8 @@ SET emogi.engine = cpu;
 EXPLAIN (COSTS OFF) SELECT vertex FROM emogi_topological_order('edges') WHERE level >= 2;
 EXPLAIN (COSTS OFF) SELECT * FROM emogi_longest_path('edges') ORDER BY distance DESC LIMIT 2;
 
--- Graphs with a cycle: the shortest one through its smallest vertex, from there, is named.
+-- Graphs with a cycle: the error names the shortest cycle through its smallest vertex, starting
+-- there.
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 CREATE TABLE cyclic (src bigint, dst bigint, weight float8);

@@ -1,4 +1,5 @@
--- What emogi_bfs_tree and emogi_shortest_path_tree answer: what emogi_bfs and emogi_sssp do, with the way there.
+-- Answers of emogi_bfs_tree and emogi_shortest_path_tree: those of emogi_bfs and emogi_sssp, with
+-- predecessors.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -20,7 +21,8 @@ SELECT proname, proargnames[1:pronargs] AS names, proargtypes::regtype[] AS type
 CREATE TABLE roads (src int, dst int, weight float8);
 INSERT INTO roads VALUES (3, 4, 0.25), (1, 4, 10), (1, 2, 1), (2, 3, 1.5), (5, 1, 2), (6, 7, 3), (4, 1, 0.5), (4, 4, 0), (1, 3, 2.5);
 
--- A source has no way before it. Of ways as short that of fewer edges counts, then that of the smaller vertex before.
+-- A source has no predecessor. Of equally short paths the one with fewer edges counts, then the one
+-- with the smaller predecessor.
 SELECT * FROM emogi_bfs_tree('roads', 1);
 SELECT * FROM emogi_shortest_path_tree('roads', 1);
 SELECT * FROM emogi_bfs_tree('roads', 4, direction => 'in');
@@ -30,17 +32,19 @@ SELECT * FROM emogi_bfs_tree('roads', 5, 0);
 SELECT * FROM emogi_shortest_path_tree('roads(src, dst)', 5);
 SELECT * FROM emogi_shortest_path_tree('roads'::regclass, 5, columns => 'dst, src');
 
--- Of several sources each vertex belongs to the nearest, of several that are as near to the smallest; a source is its own.
+-- With several sources each vertex belongs to the nearest, of equally near ones to the smallest; a
+-- source belongs to itself.
 SELECT * FROM emogi_bfs_tree('roads', ARRAY[6, 2, NULL, 1, 99, 6]);
 SELECT * FROM emogi_shortest_path_tree('roads', ARRAY[6, 2, NULL, 1, 99, 6]);
 SELECT * FROM emogi_bfs_tree('VALUES (1, 9), (2, 9), (9, 3), (2, 1), (1, 2)', ARRAY[2, 1]);
 
--- Edges that weigh nothing: no vertex comes before itself, however one goes.
+-- Edges of weight 0: no vertex precedes itself on any path.
 SELECT * FROM emogi_shortest_path_tree('VALUES (5, 4, 0), (4, 3, 0), (3, 4, 0), (4, 5, 0), (3, 2, 0), (2, 3, 0), (5, 2, 0), (2, 1, 7), (4, 1, 7)', 5);
 SELECT * FROM emogi_shortest_path_tree('VALUES (5, 4, 0), (4, 3, 0), (3, 4, 0), (4, 5, 0), (3, 2, 0)', ARRAY[3, 5]);
 SELECT * FROM emogi_shortest_path_tree('VALUES (1, 2, ''Infinity''::float8), (1, 3, 1), (3, 4, 1e-300)', 1);
 
--- Edges have names: of parallel ones the cheapest counts, then the first name. A source has none, a graph without names neither.
+-- Edge ids: of parallel edges the cheapest counts, then the smallest id. A source has none, nor has
+-- a graph without ids.
 CREATE TABLE streets (id int PRIMARY KEY, source int, target int, cost float8, reverse_cost float8);
 INSERT INTO streets VALUES (10, 1, 2, 5, 1), (11, 1, 2, 4, -1), (12, 2, 1, 9, 4), (13, 2, 3, 2, -1), (14, 4, 3, 1, 2), (15, 4, 5, -1, 3), (16, 2, 3, 2, 2), (17, 3, 3, 0, 0);
 SELECT * FROM emogi_shortest_path_tree('streets', 1);
@@ -66,7 +70,7 @@ SELECT * FROM emogi_shortest_path_tree('places(a, b, w)', ARRAY['p5', 'p6', 'now
 CREATE TABLE ids AS SELECT lpad(src::text, 32, '0')::uuid AS a, lpad(dst::text, 32, '0')::uuid AS b FROM roads;
 SELECT * FROM emogi_bfs_tree('ids(a, b)', lpad('5', 32, '0')::uuid, 2);
 
--- What is wrong.
+-- Errors.
 \set VERBOSITY terse
 SELECT * FROM emogi_bfs_tree('roads', 1, -1);
 SELECT * FROM emogi_shortest_path_tree('roads', 1, -1);
@@ -79,7 +83,7 @@ SELECT count(*) FROM emogi_bfs_tree('roads', ARRAY[1, 77]);
 RESET emogi.notice_missing_source;
 \set VERBOSITY default
 
--- Rows are streamed, conditions leave some unmade, and aggregates and joins see the same.
+-- Rows are streamed, conditions avoid computing some, and aggregates and joins see the same.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -107,13 +111,14 @@ DECLARE c SCROLL CURSOR FOR SELECT * FROM emogi_bfs_tree('roads', 1);
 FETCH 3 FROM c;
 FETCH BACKWARD 2 FROM c;
 COMMIT;
--- The way to a vertex, back to its source.
+-- The path to a vertex, back to its source.
 WITH RECURSIVE tree AS MATERIALIZED (SELECT * FROM emogi_shortest_path_tree('roads', 5)),
   way AS (SELECT * FROM tree WHERE vertex = 4 UNION ALL SELECT t.* FROM way JOIN tree t ON t.vertex = way.predecessor)
 SELECT string_agg(vertex::text, ' <- ') FROM way;
 
 SET jit = off;
--- The definition, in SQL: all ways over edges on which distances add up, which end in no other source, of each vertex the first.
+-- The definition, in SQL: all paths over edges on which distances add up, without other sources
+-- inside; the first of each vertex.
 CREATE TABLE net (src int, dst int, weight float8);
 CREATE FUNCTION wrong(tree text, search text, sources bigint[], direction text) RETURNS TABLE (vertices bigint, wrong bigint) LANGUAGE plpgsql AS $$
 BEGIN
@@ -158,7 +163,7 @@ SELECT tree, direction, many, wrong
   FROM (VALUES ('emogi_bfs_tree', 'emogi_bfs'), ('emogi_shortest_path_tree', 'emogi_sssp')) f (tree, search), unnest(ARRAY['out', 'in', 'both']) direction,
   LATERAL compare(tree, search, direction);
 
--- Trees that reach little are found in the backend, also in what has changed since the graph was made.
+-- Small trees are computed in the backend, also on changes since the graph was built.
 SET emogi.engine = auto;
 CREATE TABLE town AS SELECT i AS id, (2 * (i % 3000))::int AS source, (2 * ((i * 7919 + i / 3000) % 3000))::int AS target, (i % 5)::float8 AS cost, (i % 7 - 1)::float8 AS reverse_cost
   FROM generate_series(1, 9000) i;

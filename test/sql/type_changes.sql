@@ -1,5 +1,6 @@
--- Types of keys and of expressions: which are refused because only one session knows them, and that a graph is built anew after ALTER TYPE,
--- which locks no table of the graph. The statements of all other DDL are in t/088_ddl_matrix.pl.
+-- Types of keys and of expressions: those rejected because only one session knows them, and a
+-- rebuild after ALTER TYPE, which locks no table of the graph. t/088_ddl_matrix.pl tests all other
+-- DDL statements.
 SET client_min_messages = warning;
 CREATE SCHEMA type_changes;
 SET search_path = type_changes, public;
@@ -16,7 +17,7 @@ SELECT * FROM emogi_cc_text('SELECT ROW(x, ROW(x)) AS src, ROW(x + 1, ROW(x)) AS
 SELECT * FROM emogi_cc_text('SELECT histogram_bounds AS src, histogram_bounds AS dst FROM pg_stats');
 EXPLAIN SELECT * FROM emogi_cc_text('SELECT ARRAY[ROW(x, x + 1)] AS src, ARRAY[ROW(x + 1, x + 2)] AS dst FROM generate_series(1, 3) AS x');
 SELECT * FROM emogi_bfs('SELECT ARRAY[ROW(1)] AS src, ARRAY[ROW(2)] AS dst', '{"(1)"}'::text);
--- as arrays of a named type they are keys, and an anonymous row of plain columns is one
+-- as arrays of a named type they are keys, and so is an anonymous row of plain columns
 CREATE TYPE pair AS (a integer, b integer);
 SELECT * FROM emogi_cc_text('SELECT ARRAY[ROW(x, 0)::pair] AS src, ARRAY[ROW(x + 1, 0)::pair] AS dst FROM generate_series(1, 2) AS x') ORDER BY 1;
 SELECT * FROM emogi_cc_text('SELECT ROW(x, 0) AS src, ROW(x + 1, 0) AS dst FROM generate_series(1, 2) AS x') ORDER BY 1;
@@ -59,7 +60,7 @@ SELECT * FROM answers();
 ALTER TYPE pair RENAME ATTRIBUTE a TO first;
 SELECT graph, cache FROM answers() WHERE graph ~ 't\(' ;
 
--- ---- without the rule a graph is out of date, or this test could not see it
+-- ---- negative control: without the rule a graph is stale
 SET emogi.fault = 'query_types=0';
 UPDATE t SET o = ROW(1, NULL, NULL)::other WHERE id = 1;
 SELECT count(*) FROM emogi_cc('SELECT src, dst FROM t WHERE o IS NOT NULL');
@@ -68,7 +69,7 @@ SELECT count(*) FROM emogi_cc('SELECT src, dst FROM t WHERE o IS NOT NULL');
 RESET emogi.fault;
 SELECT count(*) FROM emogi_cc('SELECT src, dst FROM t WHERE o IS NOT NULL');
 
--- ---- types that refer to others on many ways: each is described once
+-- ---- types that refer to others along many paths: each is described once
 CREATE TYPE deep0 AS (a integer);
 DO $$
 BEGIN

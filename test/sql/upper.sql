@@ -1,4 +1,5 @@
--- Aggregates and the first rows of one call, computed where its result lies: which queries are, and that they say the same.
+-- Aggregates and the first rows of one call, computed in the engine's result: which queries are,
+-- and that the answers are the same.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -10,7 +11,8 @@ SET max_parallel_workers_per_gather = 0;
 \pset tuples_only on
 \pset null (null)
 
--- A thousand vertices in a web, chains, loops, a star; negative keys and keys beyond 2^32; and the same by uuid and by text.
+-- A random graph of a thousand vertices, chains, loops, a star; negative keys and keys beyond 2^32;
+-- and the same with uuid and text.
 CREATE TABLE e AS
   SELECT (g * 7919 % 1000)::bigint AS src, (g * 104729 % 997)::bigint AS dst, (1 + g % 13) / 4.0::float8 AS weight FROM generate_series(1, 3000) g
   UNION ALL SELECT -g, -g - 1, 1 FROM generate_series(1, 60) g
@@ -20,7 +22,8 @@ CREATE TABLE u AS SELECT md5(src::text)::uuid AS src, md5(dst::text)::uuid AS ds
 CREATE TABLE t AS SELECT 'v' || src AS src, 'v' || dst AS dst, weight FROM e;
 CREATE TABLE none (src bigint, dst bigint);
 
--- Run a query with the nodes and without: is an answer the same, row by row, and which node was it?
+-- Run a query with and without the nodes: is the answer the same, row by row, and which node was
+-- used?
 CREATE FUNCTION ways(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -104,7 +107,8 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT level FROM emogi_bfs(''t'', ''v1'') ORDER BY level DESC LIMIT 7',
   'SELECT vertex, level FROM emogi_bfs(''t'', ''v1'') ORDER BY level DESC, vertex LIMIT 7']) q;
 
--- As many groups as places are made for, one fewer and one more: components of two and of many vertices, levels of many vertices.
+-- As many groups as allocated, one fewer and one more: components of two and of many vertices,
+-- levels of many vertices.
 CREATE TABLE pairs (src bigint, dst bigint);
 CREATE TABLE layers (src bigint, dst bigint);
 DO $$
@@ -131,7 +135,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Shapes: nothing there, no such source, no source, single vertices, bounds that contradict.
+-- Special cases: an empty graph, a missing source, no source, single vertices, contradictory
+-- limits.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT count(*), max(level) FROM emogi_bfs(''none'', 1)',
   'SELECT level, count(*) FROM emogi_bfs(''none'', 1) GROUP BY level',
@@ -155,7 +160,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT count(*) FROM emogi_sswp(''e'', 1) WHERE width = ''Infinity''',
   'SELECT count(*) FROM emogi_sssp(''e'', 1) WHERE distance > 1::real']) q;
 
--- What is left to PostgreSQL.
+-- Queries left to PostgreSQL.
 SELECT q, ways(q) FROM unnest(ARRAY[
   'SELECT count(*) FILTER (WHERE level > 2) FROM emogi_bfs(''e'', 1)',
   'SELECT count(DISTINCT level) FROM emogi_bfs(''e'', 1)',
@@ -197,7 +202,7 @@ SELECT q, ways(q) FROM unnest(ARRAY[
 -- The smallest vertices come first among equals.
 SELECT vertex FROM emogi_bfs('e', 5000) ORDER BY level DESC LIMIT 4;
 
--- As text, keys of other types may be equal that are not: such vertices are counted row by row.
+-- As text, different keys of other types may be equal: such vertices are counted row by row.
 CREATE TABLE f (src float8, dst float8);
 INSERT INTO f VALUES (0.1::float8, 0.1::float8 + 1.4e-17), (0.1::float8 + 1.4e-17, 0.1::float8 + 2.8e-17);
 CREATE TABLE x AS SELECT src::text AS src, dst::text AS dst FROM f;
@@ -207,7 +212,7 @@ SELECT q, ways(q) FROM unnest(ARRAY['SELECT count(DISTINCT vertex), count(*) FRO
 SET extra_float_digits = 0;
 SELECT count(DISTINCT vertex), count(*) FROM emogi_cc_text('f');
 SELECT count(DISTINCT vertex) FROM emogi_cc_text('SELECT src, dst FROM f');
--- A plan for text does not outlive it.
+-- A plan for text is invalidated with its type.
 SET plan_cache_mode = force_generic_plan;
 PREPARE d AS SELECT count(DISTINCT vertex) FROM emogi_cc_text('x');
 EXECUTE d;
@@ -219,7 +224,8 @@ DEALLOCATE d;
 RESET plan_cache_mode;
 RESET extra_float_digits;
 
--- A LIMIT or an OFFSET that may change from one execution to the next is left to PostgreSQL: the planner knows an estimate of it.
+-- A LIMIT or OFFSET that may change between executions is left to PostgreSQL: the planner has only
+-- an estimate of it.
 SET my.n = 2;
 SET my.o = 0;
 SELECT q, ways(q) FROM unnest(ARRAY[
@@ -264,7 +270,8 @@ SET my.n = 5;
 FETCH ALL FROM c;
 COMMIT;
 
--- Around them: sub-queries, joins, sources and bounds that change from row to row, cursors, prepared statements.
+-- Context: subqueries, joins, sources and limits that depend on outer rows, cursors, prepared
+-- statements.
 SELECT s, (SELECT count(*) FROM emogi_bfs('e', s)), (SELECT max(level) FROM emogi_bfs('e', s) WHERE level < s % 5) FROM unnest(ARRAY[1, 1, 2, NULL, 77777, 5000]::bigint[]) s;
 SELECT s, b.vertex, b.level FROM unnest(ARRAY[1, 2, 5000]::bigint[]) s, LATERAL (SELECT * FROM emogi_bfs('e', s) ORDER BY level DESC, vertex LIMIT 2) b;
 SELECT sum(n) FROM (SELECT level, count(*) AS n FROM emogi_bfs('e', 1) GROUP BY level) x JOIN generate_series(0, 100) l ON l = x.level;
@@ -287,7 +294,7 @@ FETCH BACKWARD 2 FROM c;
 FETCH ALL FROM c;
 COMMIT;
 
--- Rights, sums out of range, and plans.
+-- Privileges, sums out of range, and plans.
 CREATE ROLE regress_upper;
 GRANT USAGE ON SCHEMA test_upper TO regress_upper;
 SET ROLE regress_upper;
@@ -304,7 +311,7 @@ GRANT EXECUTE ON FUNCTION max(int) TO PUBLIC;
 CREATE TABLE far AS SELECT g AS src, g + 1 AS dst, 1e308 AS weight FROM generate_series(1, 1) g UNION ALL SELECT 5, 6, 1.5e308 UNION ALL SELECT 5, 7, 1.5e308;
 SELECT max(distance) FROM emogi_sssp('far', 5);
 SELECT sum(distance) FROM emogi_sssp('far', 5);
--- PostgreSQL's own avg adds up the squares, too, which overflow.
+-- PostgreSQL's own avg also sums the squares, which overflow.
 SELECT avg(distance) FROM emogi_sssp('far', 1);
 SET emogi.enable_aggregates = off;
 SELECT avg(distance) FROM emogi_sssp('far', 1);

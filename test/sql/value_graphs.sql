@@ -1,4 +1,6 @@
--- Graphs of queries with values of the call, on a table that is written between all calls: those of values that are used twice go soon, with their change trackers; those of values that are used again stay and follow the table.
+-- Graphs of queries with values of the call, on a table written between all calls: graphs of values
+-- used twice are soon evicted, with their change trackers; those of repeatedly used values stay and
+-- track the table.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -22,7 +24,8 @@ BEGIN
   EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(d), 0) FROM (SELECT src, count(*) d FROM (SELECT src FROM ev WHERE %s UNION ALL SELECT dst FROM ev WHERE %s AND false) e GROUP BY 1) q', condition, condition) INTO n;
   RETURN n;
 END $$;
--- Degrees of the edges with a value, from a graph, compared with those that a query counts; how often they differ.
+-- Degrees of the edges with a value, from a graph, compared with counts by a query; the number of
+-- differences.
 CREATE FUNCTION wrong(graph text, condition text) RETURNS int LANGUAGE sql VOLATILE AS
   $$ SELECT ((SELECT count(*) || ' ' || coalesce(sum(degree), 0) FROM emogi_degree(graph) WHERE degree > 0) <> plain(condition))::int $$;
 CREATE PROCEDURE use(form text, first int, last int, times int) LANGUAGE plpgsql AS $$
@@ -49,7 +52,7 @@ SELECT graphs BETWEEN 1 AND 20 FROM stored;
 SELECT tracker_bytes < 2000000 FROM emogi_cache;
 CALL use('constant', 1, 60, 2);
 SELECT graphs BETWEEN 1 AND 25 FROM stored;
--- Values that are used again and again stay, however many there are: in turn, too.
+-- Graphs of repeatedly used values stay, however many there are, also in turn.
 CALL use('constant', 1, 30, 1);
 CALL use('constant', 1, 30, 1);
 CALL use('constant', 1, 30, 1);

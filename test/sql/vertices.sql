@@ -1,4 +1,5 @@
--- Vertices that are in a graph with or without an edge: a column `vertex` of a query, and emogi_with_vertices.
+-- Vertices that are in a graph even without an edge: a column `vertex` of a query, and
+-- emogi_with_vertices.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP SCHEMA IF EXISTS test_vertices CASCADE;
@@ -23,7 +24,7 @@ SELECT emogi_with_vertices('SELECT 1 AS a, 2 AS b; ', 'SELECT 3; -- three');
 SELECT emogi_with_vertices(emogi_with_vertices('edges(src, dst)', 'person'), 'VALUES (10)');
 SELECT * FROM emogi_sssp(emogi_with_vertices('edges(src, dst)', 'person'), 1);
 
--- They count.
+-- They are included in results.
 SELECT * FROM emogi_cc(emogi_with_vertices('edges', 'person'));
 SELECT cache, vertices, edges FROM last_calls LIMIT 1;
 SELECT vertex, round(rank::numeric, 6) FROM emogi_pagerank(emogi_with_vertices('edges', 'person'));
@@ -37,10 +38,10 @@ SELECT * FROM emogi_shortest_path(emogi_with_vertices('edges', 'person'), 4, 7);
 SELECT * FROM emogi_shortest_path(emogi_with_vertices('edges', 'person'), 4, 4);
 SELECT * FROM emogi_ssnsp(emogi_with_vertices('edges', 'person'), 7);
 SELECT ok, vertices, edges FROM emogi_check(emogi_with_vertices('edges', 'person'));
--- One that is not there is none.
+-- A missing vertex is not included.
 SELECT * FROM emogi_bfs(emogi_with_vertices('edges', 'person'), 9);
 
--- Changes of either table are seen; the graph stays warm without.
+-- Changes of either table are visible; the graph stays cached without them.
 SELECT count(*) FROM emogi_cc(emogi_with_vertices('edges', 'person'));
 SELECT cache FROM last_calls LIMIT 1;
 INSERT INTO person VALUES (20);
@@ -55,12 +56,12 @@ SELECT sum(rank) = 1 FROM emogi_pagerank(emogi_with_vertices('edges', 'person'))
 TRUNCATE person;
 SELECT count(*) FROM emogi_cc(emogi_with_vertices('edges', 'person'));
 
--- A row may have an edge, a vertex or both; NULL is no vertex.
+-- A row may have an edge, a vertex or both; a NULL vertex is ignored.
 SELECT * FROM emogi_cc('SELECT * FROM (VALUES (1, 2, 7), (NULL, NULL, 8), (3, 4, NULL), (5, NULL, NULL), (6, NULL, 9), (1, 1, 1)) AS v(src, dst, vertex)');
 SELECT edges FROM last_calls LIMIT 1;
--- Only beside src and dst, or source and target, it has this meaning.
+-- It has this meaning only together with src and dst, or source and target.
 SELECT * FROM emogi_cc('SELECT vertex, parent FROM (VALUES (1, 2)) AS v(vertex, parent)');
--- Not shared, too.
+-- Private graphs, too.
 SELECT * FROM emogi_cc('SELECT src, dst, vertex FROM (VALUES (1, 2, 7)) AS v(src, dst, vertex) WHERE random() < 2');
 SELECT cache, why_private FROM last_calls LIMIT 1;
 
@@ -109,8 +110,8 @@ CREATE TABLE measures (src float8, dst float8, weight float8);
 INSERT INTO measures VALUES (0.5, 1.5, 2);
 SELECT * FROM emogi_sssp(emogi_with_vertices('measures', 'VALUES (7.25::float8)'), ARRAY['0.5', '7.25']);
 
--- Random graphs: components and levels are those of the graph in which each person has an edge to itself, by the other vertices nothing
--- changes. Ranks are those that SQL finds.
+-- Random graphs: components and levels are those of the graph in which each person has a self-loop;
+-- isolated vertices change nothing else. Ranks are those computed by SQL.
 CREATE TABLE e (src bigint, dst bigint, weight float8);
 CREATE TABLE p (id bigint);
 CREATE FUNCTION ranks(damping float8, n int) RETURNS TABLE (vertex bigint, rank float8) LANGUAGE plpgsql AS $$

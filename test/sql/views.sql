@@ -1,4 +1,4 @@
--- The views of the cache, of runs and of calls in progress: what they show, and to whom.
+-- The views of the cache, of runs and of calls in progress: their contents and visibility.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_owner, regress_emogi_alice, regress_emogi_dora, regress_emogi_eve, regress_emogi_moni;
@@ -16,7 +16,7 @@ SET emogi.enable_cache = on;
 \pset tuples_only on
 \pset null (null)
 
--- Columns and types; nothing is without a comment.
+-- Columns and types; every object has a comment.
 SELECT attrelid::regclass, string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute
  WHERE attrelid IN ('emogi_graphs'::regclass, 'emogi_cache'::regclass, 'emogi_runs'::regclass, 'emogi_progress'::regclass,
    'emogi_stat_graphs'::regclass, 'emogi_stat_info'::regclass)
@@ -27,7 +27,7 @@ SELECT attrelid::regclass, attname FROM pg_attribute JOIN pg_depend d ON d.class
 SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('emogi_evict', 'emogi_estimate', 'emogi_check', 'emogi_reset', 'emogi_graphs', 'emogi_cache', 'emogi_runs',
    'emogi_progress', 'emogi_devices', 'emogi_stat_graphs', 'emogi_stat_info', 'emogi_stat_reset') AND obj_description(oid, 'pg_proc') IS NULL ORDER BY 1;
 
--- Everyone may look and evict, not everyone reset.
+-- All roles can read and evict, but not reset.
 SET ROLE regress_emogi_alice;
 SELECT count(*) FROM emogi_graphs;
 SELECT count(*) FROM emogi_cache;
@@ -42,7 +42,7 @@ SELECT emogi_reset();
 RESET ROLE;
 REVOKE EXECUTE ON FUNCTION emogi_reset() FROM regress_emogi_alice;
 
--- The argument of emogi_evict: a table of one's own.
+-- The argument of emogi_evict: an own table.
 SET ROLE regress_emogi_owner;
 CREATE TABLE edges (src int, dst int, weight float8);
 INSERT INTO edges VALUES (1, 2, 1), (2, 3, 1), (1, 4, 1), (4, 5, 1), (NULL, 1, 1);
@@ -59,14 +59,14 @@ SELECT emogi_evict('missing');
 SELECT emogi_evict('');
 RESET ROLE;
 
--- Counters and runs begin anew.
+-- Counters and runs are reset.
 SELECT emogi_evict() >= 0;
 SELECT emogi_reset();
 SELECT graphs, allowed_bytes = pg_size_bytes(current_setting('emogi.max_memory')) AS budget, hits, builds, private_builds, waits, evictions,
        reset_at BETWEEN now() - interval '1 min' AND now() + interval '1 min' AS reset FROM emogi_cache;
 SELECT count(*) FROM emogi_runs;
 
--- Built, found, built for one call; failed.
+-- Built, hit, private; failed.
 SET ROLE regress_emogi_owner;
 SELECT count(*) FROM emogi_bfs('edges', 1);
 SELECT count(*) FROM emogi_bfs('edges', 2);
@@ -93,14 +93,15 @@ SELECT count(*) FILTER (WHERE total_ms <= 0 OR started NOT BETWEEN now() - inter
   FROM emogi_runs WHERE pid = pg_backend_pid();
 SELECT count(DISTINCT id) = count(*) AS numbered, bool_and(id > 0) AS positive FROM emogi_runs;
 
--- A call in progress sees itself: its graph has an edge for each row of emogi_progress that is as it should be.
+-- A call in progress sees itself: its graph has an edge for each correct row of emogi_progress.
 SELECT * FROM emogi_bfs('SELECT 1, 2 FROM emogi_progress WHERE pid = pg_backend_pid() AND username = current_user AND database = current_database()
   AND function = ''emogi_bfs'' AND source LIKE ''SELECT 1, 2 FROM%'' AND state = ''idle'' AND phase = ''scan''
   AND started BETWEEN clock_timestamp() - interval ''1 min'' AND clock_timestamp()', 1);
 SELECT count(*) FROM emogi_progress WHERE pid = pg_backend_pid();
 RESET ROLE;
 
--- Calls in progress and runs are seen by those who have the rights of their role, and by monitors.
+-- Calls in progress and runs are visible to roles with the privileges of their role, and to
+-- monitors.
 CREATE FUNCTION seen(name) RETURNS int LANGUAGE plpgsql SET search_path = test_views, public AS $$
   DECLARE n int;
   BEGIN
@@ -128,7 +129,7 @@ SELECT vertex FROM emogi_bfs('VALUES (1, 10 + progress_owner()), (1, 20 + progre
   (1, 50 + progress_moni())', 1) ORDER BY vertex;
 RESET ROLE;
 
--- Cached graphs. That with weights has taken the place of that without; of other columns there is another.
+-- Cached graphs. One with weights has replaced that without; another has other columns.
 SELECT count(*) FROM emogi_bfs('edges(dst, src)', 5);
 SELECT source, database = current_database() AS here, relation = source::regclass AS relation, columns, direction, backward, state, vertices, edges, skipped_rows,
        bytes > 0 AS bytes, pins, hits, built_at <= last_used AS used, build_ms > 0 AS timed
@@ -144,7 +145,7 @@ SELECT source, columns FROM emogi_graphs WHERE source LIKE '%Odd%';
 SELECT emogi_evict('"Odd names"("from", "To where")') > 0;
 SELECT DISTINCT source FROM emogi_graphs WHERE state = 'ready' ORDER BY 1;
 
--- Who may select the columns of a graph may know of it.
+-- Roles with SELECT on the columns of a graph can see it.
 CREATE FUNCTION graphs_as_owner() RETURNS SETOF text LANGUAGE sql SECURITY DEFINER SET search_path = test_views, public AS
   $$ SELECT DISTINCT source || ' (' || columns || ')' FROM emogi_graphs WHERE state = 'ready' AND columns IS NOT NULL ORDER BY 1 $$;
 CREATE VIEW graphs AS SELECT DISTINCT source || ' (' || columns || ')' AS graph FROM emogi_graphs WHERE state = 'ready' AND columns IS NOT NULL;
@@ -179,7 +180,7 @@ SET ROLE regress_emogi_alice;
 SELECT * FROM graphs ORDER BY 1;
 RESET ROLE;
 
--- Under row security nobody learns of a graph of all rows.
+-- With row security no role sees a graph of all rows.
 ALTER TABLE edges ENABLE ROW LEVEL SECURITY;
 CREATE POLICY p ON edges USING (src = 1);
 SET ROLE regress_emogi_alice;
@@ -192,7 +193,8 @@ RESET row_security;
 RESET ROLE;
 ALTER TABLE edges DISABLE ROW LEVEL SECURITY;
 
--- A table that has gone: its graphs are nobody's, but monitors see what is left of them; no error in between.
+-- A dropped table: its graphs have no owner, but monitors see the remaining ones; no error
+-- meanwhile.
 SET ROLE regress_emogi_owner;
 CREATE TABLE passing (src int, dst int);
 INSERT INTO passing VALUES (1, 2);
@@ -204,7 +206,7 @@ SELECT count(*) FROM emogi_graphs WHERE source IS NULL OR (columns IS NULL AND r
 RESET ROLE;
 SELECT count(*) FROM emogi_graphs WHERE source = 'passing';
 
--- emogi_evict() takes the caller's own, a superuser's everything; then the Region is empty.
+-- emogi_evict() evicts the caller's own graphs, for a superuser all; then the arena is empty.
 SET ROLE regress_emogi_alice;
 SELECT emogi_evict() > 0;
 SET ROLE regress_emogi_owner;
@@ -223,7 +225,7 @@ END $$;
 SELECT used_bytes FROM emogi_devices WHERE device = -1;
 SELECT graphs, bytes FROM emogi_cache;
 
--- No more than 256 runs are kept by default, the latest; numbers go on after a reset.
+-- By default the latest 256 runs are kept; numbers continue after a reset.
 SELECT sum(rows) FROM generate_series(1, 300) i, LATERAL (SELECT count(*) AS rows FROM emogi_bfs('SELECT 1, 2', i)) r;
 SELECT count(*), max(id) - min(id) FROM emogi_runs;
 SELECT max(id) AS last FROM emogi_runs \gset

@@ -1,4 +1,4 @@
--- An answer is what the caller's own snapshot gives: one session's view of its own changes.
+-- An answer is that of the caller's own snapshot: one session's view of its own changes.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -13,7 +13,7 @@ INSERT INTO edges VALUES (1, 2);
 PREPARE look AS SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1);
 PREPARE look_query AS SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('SELECT src, dst FROM edges', 1);
 
--- Each statement sees the changes before it, committed or not.
+-- Each statement sees earlier changes, committed or not.
 BEGIN;
 INSERT INTO edges VALUES (2, 3);
 EXECUTE look;
@@ -56,7 +56,7 @@ EXECUTE look;
 ROLLBACK;
 EXECUTE look;
 
--- TRUNCATE, COPY, and a table made, filled, rewritten and dropped in one transaction.
+-- TRUNCATE, COPY, and a table created, filled, rewritten and dropped in one transaction.
 BEGIN;
 TRUNCATE edges;
 EXECUTE look;
@@ -98,7 +98,7 @@ EXECUTE look;
 EXECUTE look_query;
 COMMIT;
 
--- A statement does not see what it changes itself.
+-- A statement does not see its own changes.
 BEGIN;
 WITH added AS (INSERT INTO edges VALUES (3, 4) RETURNING src)
   SELECT (SELECT count(*) FROM added), string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1);
@@ -148,7 +148,7 @@ END $$;
 CALL grow();
 EXECUTE look;
 
--- Triggers: a row's own change is seen after it, not before.
+-- Triggers: a row's own change is visible after it, not before.
 CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE INFO '% %: %', TG_WHEN, TG_LEVEL, look_volatile(); RETURN NEW; END $$;
 CREATE TRIGGER b BEFORE INSERT ON edges FOR EACH ROW EXECUTE FUNCTION tell();
 CREATE TRIGGER a AFTER INSERT ON edges FOR EACH ROW EXECUTE FUNCTION tell();
@@ -178,7 +178,7 @@ UPDATE edges SET dst = 3 WHERE src = 2;
 DELETE FROM edges WHERE src = 3;
 EXECUTE look;
 
--- A loop over an answer, while the table changes.
+-- A loop over a result while the table changes.
 DO $$
 DECLARE
   r record;
@@ -192,7 +192,7 @@ EXCEPTION WHEN SQLSTATE 'EM002' THEN
   RAISE INFO '%', look_volatile();
 END $$;
 
--- Tables are locked as by SELECT, to the end of the transaction; after an error not.
+-- Tables are locked as by SELECT, to the end of the transaction; not after an error.
 CREATE TABLE parts (src int, dst int) PARTITION BY RANGE (src);
 CREATE TABLE part1 PARTITION OF parts FOR VALUES FROM (0) TO (9);
 CREATE VIEW locks AS SELECT relation::regclass::text, mode FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation'
@@ -209,7 +209,8 @@ EXCEPTION WHEN invalid_parameter_value THEN
   RAISE INFO '% locks', (SELECT count(*) FROM locks);
 END $$;
 
--- Hundreds of errors in one transaction, in the query, in the arguments and in nested calls, and then a right answer.
+-- Hundreds of errors in one transaction, in the query, in the arguments and in nested calls, and
+-- then a correct answer.
 DO $$
 DECLARE
   caught int := 0;
@@ -233,7 +234,7 @@ BEGIN
 END $$;
 EXECUTE look;
 
--- Nothing is left in the Region (the worker may need a moment to clear the last failed call).
+-- The arena is empty (the worker may need a moment to clean up the last failed call).
 DO $$ BEGIN
   PERFORM emogi_evict();
   FOR i IN 1 .. 200 LOOP

@@ -1,4 +1,4 @@
--- Weights and arguments of the algorithms that are wrong, by SQLSTATE.
+-- Invalid weights and arguments of the algorithms, by SQLSTATE.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -28,7 +28,8 @@ CREATE TABLE edges (src int, dst int, weight float8, n numeric, r real, t text, 
 INSERT INTO edges VALUES (1, 2, 1, 1, 1, '1', true, '1 day', 1, '1', '{1}', '2000-01-01'), (2, 3, 1, 1, 1, '1', true, '1 day', 1, '1', '{1}', '2000-01-01');
 SELECT * FROM each('''edges''');
 
--- A weight that is NULL, NaN, negative, infinite: in a table, in a query, in an edge that no path takes.
+-- A weight that is NULL, NaN, negative, infinite: in a table, in a query, on an edge that no path
+-- uses.
 CREATE TABLE weights (kind text, weight float8);
 INSERT INTO weights VALUES ('1 null', NULL), ('2 nan', 'NaN'), ('3 negative', -1), ('4 tiny', -5e-324), ('5 -inf', '-Infinity'), ('6 +inf', 'Infinity'), ('7 -0', '-0');
 CREATE TABLE outcomes (source text, kind text, algorithm text, outcome text);
@@ -53,7 +54,7 @@ BEGIN
 END $$;
 SELECT kind, algorithm, string_agg(source || ' ' || outcome, ', ' ORDER BY source COLLATE "C") FROM outcomes
  WHERE source NOT LIKE 'n%' OR source = 'numeric' GROUP BY kind, algorithm ORDER BY kind COLLATE "C", algorithm COLLATE "C";
--- Without weights, or where an end is NULL, none of that matters.
+-- Without weights, or if an endpoint is NULL, this has no effect.
 SELECT source, string_agg(algorithm || ' ' || outcome, ', ' ORDER BY algorithm COLLATE "C", kind COLLATE "C") FILTER (WHERE kind IN ('1 null', '4 tiny')),
        count(DISTINCT (algorithm, outcome)) FROM outcomes WHERE source LIKE 'n%' AND source <> 'numeric' GROUP BY source ORDER BY source COLLATE "C";
 
@@ -63,14 +64,15 @@ SELECT * FROM each('''SELECT 1, 2, -1''') WHERE outcome <> '2';
 SELECT * FROM each('''SELECT 1, 2, -9223372036854775808''') WHERE outcome <> '2';
 SELECT * FROM each('''SELECT 1, 2, -0.001''') WHERE outcome <> '2';
 
--- A negative weight is an error wherever it stands, also where no path from the source leads.
+-- A negative weight is an error anywhere, also on edges not reachable from the source.
 SELECT count(*) FROM emogi_sssp('VALUES (1, 2, 1), (3, 4, -1)', 1);
 SELECT count(*) FROM emogi_sssp('VALUES (1, 2, 1), (3, 4, -1)', 99);
 SELECT count(*) FROM emogi_sswp('VALUES (1, 2, 1), (3, 4, -1)', 1);
 SELECT count(*) FROM emogi_shortest_path('VALUES (1, 2, 1), (3, 4, -1)', 1, 2);
 SELECT count(*) FROM emogi_circuit('VALUES (1, 2, 1), (3, 4, -1)', 'VALUES (1, 1), (2, 1), (3, 1), (4, 1)');
 
--- Cached with its weights for a function that takes them, a graph is still refused to those that do not.
+-- A graph cached with weights by a function that accepts them is still rejected by functions that
+-- do not.
 CREATE TABLE kept_negative AS SELECT * FROM (VALUES (1, 2, 1::float8), (2, 3, -1)) v(src, dst, weight);
 SELECT direction, outcome(format('emogi_neural(''kept_negative'', ''SELECT 1, 1'', direction => %L)', direction)) FROM unnest(ARRAY['out', 'in', 'both']) direction;
 SELECT count(*) > 0 AS cached FROM emogi_graphs WHERE source = 'kept_negative' AND columns = 'src, dst, weight';
@@ -83,7 +85,7 @@ SELECT * FROM each('''kept_infinite''');
 SELECT f, direction, outcome(format('emogi_%s(''kept_infinite'', ''SELECT 1, 1'', direction => %L)', f, direction))
   FROM unnest(ARRAY['heat', 'circuit', 'neural']) WITH ORDINALITY f(f, i), unnest(ARRAY['out', 'in', 'both']) WITH ORDINALITY d(direction, j) ORDER BY i, j;
 
--- The HINT names the edges to leave out: its query is refused no more.
+-- The HINT names the edges to exclude: its query is accepted.
 CREATE FUNCTION advice(command text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   hint text;
@@ -115,7 +117,7 @@ BEGIN
 END $$;
 SELECT * FROM advised WHERE hint LIKE 'Weights%' ORDER BY call COLLATE "C", kind COLLATE "C";
 
--- A weight column that is no number.
+-- A weight column that is not a number.
 SELECT c, string_agg(DISTINCT outcome, ' ') FROM unnest(ARRAY['t', 'b', 'i', 'm', 'j', 'a', 'd']) c, each(format('%L', format('edges(src, dst, %s)', c)))
  WHERE algorithm NOT IN ('bfs', 'ssnsp', 'cc', 'pagerank') GROUP BY c ORDER BY c;
 SELECT c, string_agg(DISTINCT outcome, ' ')
@@ -128,7 +130,7 @@ SELECT string_agg(DISTINCT outcome, ' ') FROM each('''edges(src, dst, nowhere)''
 SELECT string_agg(DISTINCT outcome, ' ') FROM each('''nowhere''');
 SELECT string_agg(DISTINCT outcome, ' ') FROM each('NULL');
 
--- Greatest distance.
+-- Maximum distance.
 SELECT d, outcome(format('emogi_sssp(''edges'', 1, %s)', d))
   FROM unnest(ARRAY['-1', '''NaN''', '''-Infinity''', '-5e-324', '''-0''', '0', '1.5', '''Infinity''', 'NULL']) WITH ORDINALITY x(d, i) ORDER BY i;
 
@@ -167,7 +169,7 @@ SELECT start, string_agg(CASE WHEN o IN ('42601', '0A000', '25006') THEN 'refuse
        unnest(ARRAY['heat', 'circuit', 'neural']) f, LATERAL outcome(format('emogi_%s(''edges'', %L)', f, start)) o GROUP BY i, start ORDER BY i;
 SELECT src, dst FROM edges ORDER BY src;
 
--- Messages name what is wrong.
+-- Messages name the problem.
 CREATE FUNCTION message(command text, OUT state text, OUT message text, OUT hint text) LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE command;
@@ -184,10 +186,10 @@ SELECT state, message LIKE '%-0.5%' AS value FROM message($$ SELECT * FROM emogi
 SELECT state, message || hint ILIKE '%interval%' AS value FROM message($$ SELECT * FROM emogi_sssp('edges(src, dst, i)', 1) $$);
 SELECT state, message LIKE '%4711%' AS value FROM message($$ SELECT * FROM emogi_heat('SELECT 4711, 1', 'VALUES (4711, 1), (4711, 2)') $$);
 
--- After all that, an answer.
+-- Calls still work after these errors.
 SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('edges', 1);
 
--- A weight that others see, and that the own transaction has mended or deleted, is no error.
+-- A weight visible to others, but corrected or deleted by the own transaction, is not an error.
 SET emogi.incremental_min_size = 0;
 CREATE TABLE mended AS SELECT i AS id, i AS src, i + 1 AS dst, 1::float8 AS weight FROM generate_series(1, 1000) i UNION ALL SELECT 1001, 1, 5, -1 UNION ALL SELECT 1002, 1, 6, NULL;
 SELECT state, message LIKE '%mended%' OR message LIKE '%weight%' AS value FROM message($$ SELECT count(*) FROM emogi_sssp('mended', 1) $$);
@@ -201,7 +203,7 @@ SELECT state FROM message($$ SELECT count(*) FROM emogi_sssp('mended', 1) $$);
 RESET emogi.incremental_min_size;
 DROP TABLE mended;
 
--- Numerics that no float8 holds.
+-- Numerics beyond the range of float8.
 \set VERBOSITY default
 CREATE TABLE huge (src int, dst int, weight numeric);
 INSERT INTO huge VALUES (1, 2, 1), (2, 3, '1e400');

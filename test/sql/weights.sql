@@ -1,4 +1,5 @@
--- Where weights come from: every form of the graph argument, every number type, every way in which rows are read.
+-- The source of weights: every form of the graph argument, every numeric type, every method of
+-- reading rows.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP ROLE IF EXISTS regress_emogi_weightless;
@@ -11,7 +12,8 @@ SET search_path = test_weights, public;
 CREATE FUNCTION sssp(graph text, source bigint DEFAULT 1) RETURNS text LANGUAGE sql STABLE AS
   $$ SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp(graph, source) $$;
 
--- The column weight, or cost, not both; else none; or the third column named; without a third name none.
+-- The column weight, or cost, not both; otherwise none; or the third named column; with two named
+-- columns none.
 CREATE TABLE w (src int, dst int, weight int, cost int, "Km" float8);
 INSERT INTO w VALUES (1, 2, 10, 100, 0.5), (2, 3, 20, 200, 0.25);
 SELECT sssp('w');
@@ -53,14 +55,15 @@ SELECT sssp('SELECT src, dst, count(*) OVER () FROM w');
 SELECT sssp('(SELECT src, dst, 1 FROM w) UNION ALL (SELECT 1, 3, 5) ORDER BY 1 LIMIT 10');
 SELECT sssp('WITH x AS (SELECT src + 0 AS a, dst AS b, "Km" * 2 AS c FROM w) SELECT * FROM x');
 
--- A row with a NULL end is no edge, whatever its weight.
+-- A row with a NULL endpoint is not an edge, whatever its weight.
 CREATE TABLE holes (src int, dst int, weight float8);
 INSERT INTO holes VALUES (1, 2, 1), (1, NULL, NULL), (NULL, 2, 'NaN'), (NULL, NULL, -1), (2, NULL, '-Infinity'), (NULL, 1, 2), (2, 3, 1);
 SELECT sssp('holes');
 SELECT sssp('SELECT * FROM holes');
 SELECT sssp('SELECT src, dst, weight::numeric FROM holes WHERE weight IS DISTINCT FROM ''-Infinity''');
 
--- Every number type and domains over them, through a table and through a query: the distance over one edge is its weight.
+-- Every numeric type and domains over them, through a table and through a query: the distance over
+-- one edge is its weight.
 CREATE DOMAIN km AS numeric(10, 2);
 CREATE DOMAIN far AS km CHECK (value < 1000000);
 CREATE DOMAIN small AS smallint;
@@ -93,7 +96,7 @@ SELECT t, c.* FROM unnest(ARRAY['real', 'float8']) t, LATERAL check_type(t, '{1,
 SELECT sssp('SELECT 1, 2, 0.1::real'), sssp('SELECT 1, 2, 0.1::float8'), sssp('SELECT 1, 2, 0.1::numeric'), sssp('SELECT 1, 2, 1e-40::real');
 SELECT sssp('SELECT 1, 2, ''Infinity''::real'), sssp('SELECT 1, 2, ''Infinity''::float8'), sssp('SELECT 1, 2, ''Infinity''::numeric');
 
--- Widest weights that are whole numbers of one, two or four bytes, and one that does not fit there.
+-- Maximum integer weights of one, two and four bytes, and one that does not fit.
 CREATE TABLE bytes AS SELECT 0 AS src, i AS dst, i AS weight FROM generate_series(1, 255) i;
 SELECT count(*), count(*) FILTER (WHERE distance <> vertex) FROM emogi_sssp('bytes', 0);
 INSERT INTO bytes VALUES (0, 256, 256);
@@ -108,7 +111,7 @@ SELECT count(*), count(*) FILTER (WHERE distance <> vertex * 0.5) FROM emogi_sss
 SELECT count(*), count(*) FILTER (WHERE distance <> vertex * 4294967296.0::float8) FROM emogi_sssp('SELECT src, dst, weight * 4294967296 FROM bytes', 0);
 SELECT count(*), count(*) FILTER (WHERE distance <> vertex + 0.1::float8) FROM emogi_sssp('SELECT src, dst, weight + 0.1::float8 FROM bytes', 0) WHERE vertex > 0;
 
--- Lists in which equal neighbours have other weights, and the order of the rows.
+-- Lists with equal neighbours and different weights, and the order of the rows.
 CREATE TABLE shuffled AS SELECT i % 7 AS src, i % 5 AS dst, (i * 37) % 101 AS weight FROM generate_series(0, 400) i ORDER BY (i * 53) % 401;
 CREATE TABLE turned AS SELECT * FROM shuffled ORDER BY weight DESC, src, dst;
 SELECT sssp('shuffled', 0), sssp('shuffled', 0) = sssp('turned', 0) AS same;
@@ -139,7 +142,7 @@ CREATE TABLE offsets (a bool, b text, src smallint, c numeric, d bool, dst bigin
 INSERT INTO offsets VALUES (true, 'x', 1, 1.5, NULL, 2, NULL, 0.5, 'x'), (NULL, NULL, 2, 3.5, false, 3, 'e', 0.25, repeat('x', 10000)), (NULL, repeat('y', 5000), 3, 2, NULL, 4, NULL, 2, NULL);
 SELECT sssp('offsets');
 SELECT sssp('offsets(src, dst, c)', 3);
--- A column that was added later, with a default, to rows that do not hold it.
+-- A column added later, with a default, to rows that do not store it.
 CREATE TABLE late (src int, dst int);
 INSERT INTO late VALUES (1, 2), (2, 3);
 ALTER TABLE late ADD weight int DEFAULT 5;
@@ -158,7 +161,7 @@ INSERT INTO digits VALUES (1, 2, ('0.' || repeat('6', 900))::numeric), (2, 3, ('
 SELECT sssp('digits');
 SELECT sssp('SELECT * FROM digits');
 
--- Own changes count; each call sees the weights of its moment.
+-- Own changes are included; each call sees the weights of its snapshot.
 BEGIN;
 UPDATE w SET "Km" = 8 WHERE src = 1;
 SELECT sssp('w(src, dst, "Km")');
@@ -170,7 +173,7 @@ SELECT sssp('w(src, dst, "Km")');
 ROLLBACK;
 SELECT sssp('w(src, dst, "Km")');
 
--- What reads no weight may meet any, and needs no right to it; the others do.
+-- Functions that read no weights accept any, and need no privilege on them; others do not.
 CREATE TABLE bad (src int, dst int, weight float8);
 INSERT INTO bad VALUES (1, 2, NULL), (2, 3, 'NaN'), (3, 1, -1), (3, 4, '-Infinity');
 SELECT count(*) FROM emogi_bfs('bad', 1);
@@ -225,8 +228,9 @@ SELECT sssp('secured');
 DROP OWNED BY regress_emogi_weightless;
 DROP ROLE regress_emogi_weightless;
 
--- Tables that parallel workers read: the tree in which i has the children 2i and 2i + 1, with the difference of the ends as the
--- weight. The distance of v from the root is v - 1, the widest path to it is as wide as its second highest bit says.
+-- Tables read by parallel workers: the tree in which i has the children 2i and 2i + 1, with the
+-- difference of the endpoints as the weight. The distance of v from the root is v - 1, and the
+-- widest path to it is as wide as its second highest bit.
 CREATE UNLOGGED TABLE tree AS
   SELECT repeat('x', i % 5) AS note, i / 2 AS src, (i - i / 2)::numeric AS cost, i AS dst, i - i / 2 AS weight FROM generate_series(2, 1200000) i;
 ANALYZE tree;
@@ -245,7 +249,7 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SELECT * FROM check_tree('SELECT src, dst, weight * 1.0::float8 FROM tree');
 SELECT * FROM check_tree('SELECT src, dst, cost FROM tree WHERE dst <= 100000');
--- A weight in the last rows that a narrower type could not hold, and one that is wrong.
+-- A weight in the last rows that a narrower type could not hold, and an invalid one.
 INSERT INTO tree VALUES ('', 1, 5000000000, 1300000, 1000000000);
 SELECT vertex, distance FROM emogi_sssp('tree(src, dst, weight)', 1) WHERE vertex IN (1199999, 1300000);
 SELECT vertex, distance FROM emogi_sssp('tree(src, dst, cost)', 1) WHERE vertex IN (1199999, 1300000);

@@ -1,4 +1,5 @@
--- Why calls build their graphs instead of finding or refreshing them: emogi_runs.why_built, and EXPLAIN.
+-- Reasons why calls build their graphs instead of finding or refreshing them: emogi_runs.why_built,
+-- and EXPLAIN.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 DROP SCHEMA IF EXISTS test_why_built CASCADE;
@@ -10,7 +11,7 @@ SET emogi.enable_cache = on;
 \pset tuples_only on
 \pset null (null)
 
--- The last call: where its graph came from, and why it was built.
+-- The last call: the source of its graph, and why it was built.
 CREATE VIEW last_call AS SELECT cache, why_built FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1;
 -- Call for all vertices, and show the last call.
 CREATE FUNCTION call(graph text, direction text DEFAULT 'both') RETURNS SETOF last_call LANGUAGE plpgsql AS $$
@@ -33,7 +34,7 @@ SELECT * FROM call('edges');
 SELECT emogi_evict('edges') >= 0;
 SELECT * FROM call('edges');
 
--- A refreshed graph has no reason, nor has one for this call alone.
+-- A refreshed graph has no reason, nor has a private one.
 INSERT INTO edges VALUES (1, 2, 1);
 SELECT * FROM call('edges');
 SET emogi.enable_cache = off;
@@ -64,7 +65,7 @@ SELECT * FROM call('many');
 DELETE FROM many WHERE src > 70000;
 SELECT * FROM call('many');
 
--- Not refreshed: a new key that is too wide for the change tracker.
+-- Not refreshed: a new key too wide for the change tracker.
 CREATE TABLE wide (src bigint, dst bigint);
 INSERT INTO wide VALUES (1, 2), (2, 3);
 SELECT * FROM call('wide');
@@ -82,14 +83,14 @@ DELETE FROM logged WHERE src <= 4000;
 SELECT * FROM call('logged');
 SELECT * FROM call('logged', 'out');
 
--- Not refreshed: no room in the dictionary.
+-- Not refreshed: the dictionary is full.
 CREATE TABLE names (src text, dst text);
 INSERT INTO names VALUES ('a', 'b');
 SELECT * FROM call_text('names');
 INSERT INTO names SELECT 'a', 'a' || i FROM generate_series(1, 5000) i;
 SELECT * FROM call_text('names');
 
--- Not followed: unlogged, equal keys with different bytes, small, queries, and by a setting.
+-- Not tracked: unlogged, equal keys with different bytes, small, queries, and by a setting.
 CREATE UNLOGGED TABLE unlogged AS SELECT src, dst FROM edges;
 SELECT * FROM call('unlogged');
 INSERT INTO unlogged VALUES (1, 3);
@@ -116,7 +117,8 @@ INSERT INTO small VALUES (4, 5);
 SELECT * FROM call('small');
 RESET emogi.enable_incremental;
 
--- Conditions: there is a change tracker from the second build on; not if an index makes a build cheaper.
+-- Conditions: there is a change tracker from the second build on, unless an index makes a build
+-- cheaper.
 SELECT * FROM call('edges WHERE src > 10');
 INSERT INTO edges VALUES (11, 3, 1);
 SELECT * FROM call('edges WHERE src > 10');
@@ -141,7 +143,7 @@ SELECT * FROM call('parts');
 INSERT INTO parts VALUES (2, 3);
 SELECT * FROM call('parts');
 
--- EXPLAIN shows the same words, if it is verbose.
+-- EXPLAIN VERBOSE shows the same words.
 SELECT emogi_evict('unlogged') >= 0;
 CREATE FUNCTION explained(options text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;

@@ -1,4 +1,4 @@
--- Why a graph is built for one call alone: emogi_runs and EXPLAIN tell it, of tables as of queries.
+-- Reasons why a graph is private: shown by emogi_runs and EXPLAIN, for tables as for queries.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
@@ -43,7 +43,7 @@ SELECT * FROM plan('SELECT * FROM emogi_pagerank(''t'')');
 SELECT count(*) FROM emogi_pagerank('t');
 SELECT last();
 
--- Rows of the own transaction: built alone, or merged alone.
+-- Rows of the own transaction: built or merged privately.
 BEGIN;
 INSERT INTO e VALUES (1, 5, 1);
 SELECT * FROM plan('SELECT * FROM emogi_pagerank(''e'')');
@@ -73,7 +73,7 @@ SELECT last();
 SELECT count(*) FROM emogi_pagerank('e WHERE at <= date_trunc(''hour'', now()) + interval ''2 h''');
 SELECT last();
 
--- What an index search needs: an index, and weights that a build would accept.
+-- Requirements of an index search: an index, and weights that a build would accept.
 SET emogi.engine = 'auto';
 SET emogi.index_search_min_size = 0;
 CREATE TABLE big (src int, dst int, w float8, price numeric, k int);
@@ -91,7 +91,7 @@ ALTER TABLE big ADD CHECK (w BETWEEN 0 AND 1e9), ADD CHECK (k >= 0), ALTER k SET
 SELECT * FROM plan('SELECT * FROM emogi_sssp(''big(src, dst, w) WHERE dst > 0'', 1, max_distance => 1)');
 SELECT * FROM plan('SELECT * FROM emogi_sssp(''big(src, dst, k) WHERE dst > 0'', 1, max_distance => 1)');
 
--- EXPLAIN ANALYZE shows the time in which the names of edges are looked up.
+-- EXPLAIN ANALYZE shows the time of looking up edge ids.
 CREATE FUNCTION times(query text) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
   plan json;

@@ -1,5 +1,5 @@
-# Before PostgreSQL 17, without shared_preload_libraries every function says what to do; with it emogi lives beside other libraries, and
-# dumps restore.
+# Before PostgreSQL 17, without shared_preload_libraries, every function raises an error with a
+# hint. When preloaded, emogi works together with other libraries, and dumps can be restored.
 
 use strict;
 use warnings;
@@ -38,7 +38,7 @@ if (server_version() < 17)    # later: 097_trial.pl
 	$node->adjust_conf('postgresql.conf', 'session_preload_libraries', "''");
 }
 
-# Preloaded, before and behind others.
+# Preloaded, before and after other libraries.
 foreach my $libraries ('emogi', 'emogi, pg_stat_statements, auto_explain', 'auto_explain, pg_stat_statements, emogi')
 {
 	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$libraries'");
@@ -53,13 +53,13 @@ foreach my $libraries ('emogi', 'emogi, pg_stat_statements, auto_explain', 'auto
 	is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM small', 1)}), '4', '... and a query');
 	ok(worker_pid($node), '... and a worker');
 }
-is($node->safe_psql('postgres', q{SELECT count(*) > 0 FROM pg_stat_statements WHERE query LIKE '%emogi_bfs%'}), 't', 'pg_stat_statements saw the calls');
+is($node->safe_psql('postgres', q{SELECT count(*) > 0 FROM pg_stat_statements WHERE query LIKE '%emogi_bfs%'}), 't', 'pg_stat_statements counts the calls');
 
-# Dropped and created again, in another schema, in two databases.
+# Dropped and re-created in another schema, and in two databases.
 $node->safe_psql('postgres', 'DROP EXTENSION emogi');
 is((sqlstate($node, q{SELECT * FROM emogi_bfs('small', 1)}))[0], '42883', 'dropped');
 $node->safe_psql('postgres', 'CREATE SCHEMA graph; CREATE EXTENSION emogi SCHEMA graph');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM graph.emogi_bfs('small', 1)}), '4', 'in another schema, which search_path does not name');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM graph.emogi_bfs('small', 1)}), '4', 'in another schema that is not in search_path');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM graph.emogi_bfs('SELECT src, dst FROM small', 1)}), '4', '... and a query');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM graph.emogi_devices WHERE device = -1}), '1', '... and the devices');
 $node->safe_psql('postgres', 'DROP EXTENSION emogi; CREATE EXTENSION emogi');
@@ -69,10 +69,11 @@ $node->safe_psql('second', 'CREATE EXTENSION emogi; CREATE TABLE small AS SELECT
 is($node->safe_psql('second', q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1)}), '1:0 9:1', 'a second database');
 answers_small($node, 'the first database');
 
-# PostgreSQL suggests casts for a function that it does not find. Its messages differ between versions, the hint does not.
+# PostgreSQL suggests casts for a function that it does not find. Its messages differ between
+# versions; the hint does not.
 my (undef, undef, $unknown) = $node->psql('postgres', q{SELECT * FROM emogi_bfs('small', 1, depth => 2)});
 like($unknown, qr/HINT:  emogi_bfs has no parameter depth. Perhaps you meant max_depth. Its parameters are: graph, source, max_depth, direction./, 'a hint for a parameter that no function has');
-unlike($unknown, qr/casts/, '... instead of that on casts');
+unlike($unknown, qr/casts/, '... instead of the hint about casts');
 my @unlisted;
 foreach my $name (split /\n/, $node->safe_psql('postgres', q{SELECT DISTINCT proname FROM pg_proc WHERE proname LIKE 'emogi\_%'}))
 {
@@ -100,23 +101,24 @@ foreach my $name (sort keys %likely)
 	like($unknown, qr/HINT:  There is no function $folded\. Perhaps you meant $likely{$name}\. \\df emogi_\* lists/, $name);
 }
 (undef, undef, $unknown) = $node->psql('postgres', q{SELECT emogi_help()});
-like($unknown, qr/HINT:  There is no function emogi_help\. \\df emogi_\* lists the functions, and docs\/functions\.md/, 'a name like no other');
+like($unknown, qr/HINT:  There is no function emogi_help\. \\df emogi_\* lists the functions, and docs\/functions\.md/, 'an unrelated parameter name');
 (undef, undef, $unknown) = $node->psql('postgres', q{SELECT lower(1, 2)});
-unlike($unknown, qr/\\df/, '... and none for functions of others');
+unlike($unknown, qr/\\df/, '... and no hint for other functions');
 
-# Dumped and restored.
+# Dump and restore.
 $node->safe_psql('postgres', q{
 	CREATE VIEW reach AS SELECT * FROM emogi_bfs('public.small', 1);
 	CREATE MATERIALIZED VIEW kept AS SELECT * FROM emogi_bfs('public.small', 1);
 	CREATE FUNCTION far(s bigint) RETURNS int LANGUAGE sql AS $$ SELECT max(level) FROM emogi_bfs('public.small', s) $$});
 my $dump = $node->basedir . '/dump.sql';
 $node->command_ok([ 'pg_dump', '-f', $dump, '-d', $node->connstr('postgres') ], 'dump');
-unlike(slurp_file($dump), qr/FUNCTION public\.emogi_|VIEW public\.emogi_/, 'the dump holds no member of the extension');
+unlike(slurp_file($dump), qr/FUNCTION public\.emogi_|VIEW public\.emogi_/, 'the dump contains no member of the extension');
 $node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, '-d', $node->connstr('restored') ], 'restore');
-is($node->safe_psql('restored', 'SELECT sum(level), count(*), (SELECT count(*) FROM kept), far(1) FROM reach'), '4|4|4|2', 'what was restored answers');
+is($node->safe_psql('restored', 'SELECT sum(level), count(*), (SELECT count(*) FROM kept), far(1) FROM reach'), '4|4|4|2', 'the restored view works');
 
-# A database with sessions that used emogi can be dropped at once: the worker is connected to none.
+# A database with sessions that used emogi can be dropped immediately, because the worker is not
+# connected to a database.
 $node->safe_psql('postgres', 'DROP DATABASE second; DROP DATABASE restored');
 answers_small($node, 'after DROP DATABASE');
 $node->stop;

@@ -1,4 +1,4 @@
-# A call on 20 million edges can be canceled at any time, and leaves nothing behind.
+# A call on 20 million edges can be canceled at any time and leaves no resources behind.
 
 use strict;
 use warnings;
@@ -13,7 +13,7 @@ use Time::HiRes qw(sleep time);
 
 my $node = emogi_node('main', "emogi.max_memory = '4GB'", 'fsync = off', "max_wal_size = '4GB'", "shared_buffers = '512MB'");
 
-# Ends are hashed, and far enough apart that keys have to be sorted.
+# Endpoints are hashed, and so sparse that keys must be sorted.
 $node->safe_psql('postgres', q{
 	CREATE UNLOGGED TABLE big AS
 	SELECT (hashint8(i)::bigint & 4194303) * 1000003 AS src, (hashint8(-i)::bigint & 4194303) * 1000003 AS dst
@@ -28,23 +28,24 @@ my $start = time;
 my $answer = $node->safe_psql('postgres', $call);
 my $whole = time - $start;
 like($answer, qr/^4\d{6}\|/, sprintf('an answer without interruption in %.2f s', $whole));
-region_is_empty($node, 'the Region is empty after it');
+region_is_empty($node, 'the arena is empty after it');
 
-# Check that a call that was stopped after so many seconds came back at once, or was done before.
+# Check that a call that was stopped after some seconds returned immediately, or had already
+# finished.
 sub check_stopped
 {
 	my ($late, $out, $err, $name) = @_;
 
 	if ($err =~ /57014/)
 	{
-		# it takes milliseconds; a wakeup that is missed, 5 s
+		# normally milliseconds; a missed wakeup takes 5 s
 		cmp_ok($late, '<', 3, sprintf('%s: back after %.3f s', $name, $late));
 	}
 	else
 	{
-		is("$out$err", $answer, "$name: it was done before");
+		is("$out$err", $answer, "$name: it had finished before");
 	}
-	region_is_empty($node, '... and the Region is empty');
+	region_is_empty($node, '... and the arena is empty');
 	answers_small($node, '... and the next call is right');
 }
 
@@ -52,7 +53,7 @@ foreach my $way ($call, $query)
 {
 	my $kind = $way eq $call ? 'table' : 'query';
 
-	# pg_cancel_backend; for the query mostly near the end of its scan, a quarter of the way.
+	# pg_cancel_backend; for the query mostly near the end of its scan, a quarter of the time.
 	my @delays = $kind eq 'table' ? (50, 150, 300, 600, 1000, 1400, 1700, 2000)
 	  : map { int($_ * $whole * 1000) } (0.05, 0.15, 0.18, 0.21, 0.24, 0.27, 0.30, 0.33, 0.36, 0.6);
 	foreach my $ms (@delays)
@@ -69,7 +70,7 @@ foreach my $way ($call, $query)
 		check_stopped($back - ($canceled =~ /([0-9.]+)/ ? $1 : $back), $out, $err, "$kind, pg_cancel_backend after $ms ms");
 	}
 
-	# statement_timeout, at some parts of the whole time.
+	# statement_timeout, at several fractions of the total time.
 	foreach my $part (0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.93)
 	{
 		next if $kind eq 'query' && $part =~ /5$/;
@@ -81,7 +82,7 @@ foreach my $way ($call, $query)
 	}
 }
 
-# A client that goes away, a session that is terminated.
+# A disconnected client and a terminated session.
 foreach my $ms (100, 700)
 {
 	my ($out, $err) = ('', '');
@@ -93,13 +94,13 @@ foreach my $ms (100, 700)
 	ok(wait_until(2, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM victim}) eq '0' }),
 		sprintf('pg_terminate_backend after %d ms: gone after %.3f s', $ms, time - $sent));
 	eval { $psql->finish };
-	region_is_empty($node, '... and the Region is empty');
+	region_is_empty($node, '... and the arena is empty');
 	answers_small($node, '... and the next call is right');
 }
 
-is($node->safe_psql('postgres', $call), $answer, 'and the whole answer is as before');
+is($node->safe_psql('postgres', $call), $answer, 'the complete answer is unchanged');
 is($node->safe_psql('postgres', $query), $answer, 'and from the query too');
-region_is_empty($node, 'the Region is empty at the end');
+region_is_empty($node, 'the arena is empty at the end');
 $node->stop;
 no_crash($node);
 

@@ -1,4 +1,5 @@
-# Killed workers, killed backends and stops in the middle of a call: the next call is right and the Region is empty.
+# Killed workers, killed backends and shutdowns during a call: the next call is correct and the
+# arena is empty.
 
 use strict;
 use warnings;
@@ -25,7 +26,8 @@ my $answer = $node->safe_psql('postgres', $call);
 my $whole = time - $start;
 like($answer, qr/^1\d{6}\|/, sprintf('an answer without interruption in %.2f s', $whole));
 
-# Start the call in a session of its own and come back after some part of its time, with the harness and its backend's pid.
+# Start the call in a separate session and return after a fraction of its time, with the harness and
+# the backend's pid.
 sub start_call
 {
 	my ($part, $out, $err, @then) = @_;
@@ -52,7 +54,7 @@ foreach my $part (0.05, 0.3, 0.55, 0.8)
 	  or diag "$out$err";
 	answers_small($node, '... the next call is right');
 	isnt(worker_pid($node), $worker, '... from a new worker');
-	region_is_empty($node, '... and the Region is empty');
+	region_is_empty($node, '... and the arena is empty');
 }
 
 # Several times in a row, without a call.
@@ -60,11 +62,12 @@ foreach (1 .. 3)
 {
 	my $worker = worker_pid($node);
 	kill 'TERM', $worker;
-	ok(wait_until(10, sub { my $pid = worker_pid($node); $pid && $pid != $worker }), 'a terminated worker comes back');
+	ok(wait_until(10, sub { my $pid = worker_pid($node); $pid && $pid != $worker }), 'a terminated worker is restarted');
 }
 answers_small($node, '... and answers');
 
-# A backend is killed in mid-build; one that is quicker than the first was waits, so that there is a crash.
+# A backend is killed during the build. If the call has already finished, its session sleeps, so that
+# there is a crash.
 foreach my $part (0.1, 0.5, 0.9)
 {
 	my ($out, $err) = ('', '');
@@ -74,7 +77,7 @@ foreach my $part (0.1, 0.5, 0.9)
 	eval { $psql->finish };
 	wait_for_restart($node, "SIGKILL to a backend after $part of a call");
 	answers_small($node, '... the next call is right');
-	region_is_empty($node, '... and the Region is empty');
+	region_is_empty($node, '... and the arena is empty');
 }
 
 # The worker is killed.
@@ -87,11 +90,11 @@ foreach my $part (0.3, 0.8)
 	eval { $psql->finish };
 	wait_for_restart($node, "SIGKILL to the worker after $part of a call");
 	answers_small($node, '... the next call is right');
-	region_is_empty($node, '... and the Region is empty');
+	region_is_empty($node, '... and the arena is empty');
 }
-is($node->safe_psql('postgres', $call), $answer, 'the whole answer is as before');
+is($node->safe_psql('postgres', $call), $answer, 'the complete answer is unchanged');
 
-# The server is stopped in the middle of a call: smart waits for it, fast and immediate do not.
+# The server is stopped during a call: smart waits for the call, fast and immediate do not.
 foreach my $mode ('smart', 'fast', 'immediate')
 {
 	my ($out, $err) = ('', '');
@@ -99,15 +102,15 @@ foreach my $mode ('smart', 'fast', 'immediate')
 
 	$start = time;
 	$node->stop($mode);
-	cmp_ok(time - $start, '<', $mode eq 'smart' ? 20 + 3 * $whole : 10, sprintf('%s stop in the middle of a call takes %.2f s', $mode, time - $start));
+	cmp_ok(time - $start, '<', $mode eq 'smart' ? 20 + 3 * $whole : 10, sprintf('%s stop during a call takes %.2f s', $mode, time - $start));
 	eval { $psql->finish };
 	chomp $out;
-	is($out, $answer, '... after its right answer') if $mode eq 'smart';
+	is($out, $answer, '... after its correct answer') if $mode eq 'smart';
 	$node->start;
 	answers_small($node, '... and after the start a call is right');
-	region_is_empty($node, '... and the Region is empty');
+	region_is_empty($node, '... and the arena is empty');
 }
-is($node->safe_psql('postgres', $call), $answer, 'and the whole answer is as before');
+is($node->safe_psql('postgres', $call), $answer, 'the complete answer is unchanged');
 $node->stop;
 no_crash($node);
 

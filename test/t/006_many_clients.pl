@@ -1,4 +1,5 @@
-# Twenty sessions at once with good, bad and canceled calls: every answer is right, and nothing is left behind.
+# Twenty concurrent sessions with valid, invalid and canceled calls: every answer is correct, and no
+# resources are left behind.
 
 use strict;
 use warnings;
@@ -14,7 +15,8 @@ my $node = emogi_node('main', "emogi.max_memory = '1GB'", 'max_worker_processes 
 my $clients = 20;
 my $rounds = 12;
 
-# tree: i has the children 2i and 2i + 1; big: 1.5 million hashed ends, with the whole answer kept.
+# tree: i has the children 2i and 2i + 1; big: 1.5 million hashed endpoints, with the complete
+# answer stored.
 $node->safe_psql('postgres', q{
 	CREATE TABLE tree AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 20000) i;
 	CREATE UNLOGGED TABLE big AS
@@ -24,7 +26,8 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE whole AS SELECT summary('big', (hashint8(1)::bigint & 262143) * 1000003) AS answer;
 	CREATE TABLE churn (src int, dst int)});
 
-# A session's commands: each line of its output says ok or what went wrong, each error is a SQLSTATE.
+# The commands of a session: each output line is "ok" or a description of what is wrong, each error
+# a SQLSTATE.
 sub commands
 {
 	my ($me) = @_;
@@ -38,7 +41,7 @@ sub commands
 		push @sql, qq{SELECT CASE WHEN count(*) = 1000 AND max(level) = 999 THEN 'ok' ELSE 'wrong chain' END FROM emogi_bfs('SELECT i, i + 1 FROM generate_series($own, $own + 998) i', $own)};
 		push @sql, q{SELECT CASE WHEN summary('big', (hashint8(1)::bigint & 262143) * 1000003) = answer THEN 'ok' ELSE 'wrong big' END FROM whole} if ($me + $round) % 6 == 0;
 		push @sql, q{SELECT * FROM emogi_bfs('nowhere', 1)}, q{SELECT * FROM emogi_bfs('tree', 1, -1)}, q{SELECT * FROM emogi_bfs('SELECT src, dst / (dst - 9000) FROM tree', 1)};
-		# a timeout in the last moment of a statement hits PostgreSQL's next one, so there are two to reset it
+		# a timeout at the end of a statement can hit PostgreSQL's next one, so it is reset twice
 		push @sql, 'SET statement_timeout = ' . (5 + ($me * 31 + $round * 17) % 200), q{SELECT 'done' FROM emogi_bfs('big', (hashint8(1)::bigint & 262143) * 1000003) LIMIT 1}, 'RESET statement_timeout', 'RESET statement_timeout';
 		push @sql, 'BEGIN', "INSERT INTO churn VALUES ($own, -$own)",
 		  qq{SELECT CASE WHEN string_agg(vertex::text, ' ') = '-$own $own' THEN 'ok' ELSE 'wrong churn' END FROM emogi_bfs('churn', $own)}, ($me % 2 ? 'COMMIT' : 'ROLLBACK');
@@ -63,14 +66,14 @@ foreach my $me (0 .. $clients - 1)
 	$states{$_}++ foreach $err[$me] =~ /^(?:ERROR|FATAL|WARNING|NOTICE):\s+(\w+)/mg;
 }
 my $big = grep { ($_->[0] + $_->[1]) % 6 == 0 } map { my $me = $_; map { [ $me, $_ ] } 1 .. $rounds } 0 .. $clients - 1;
-is($right, 3 * $clients * $rounds + $big, 'every good call of every client is right');
+is($right, 3 * $clients * $rounds + $big, 'every valid call of every client is correct');
 is($wrong, 0, 'no other output');
 is(delete $states{'42P01'}, $clients * $rounds, 'bad calls: unknown relation');
 is(delete $states{'22023'}, $clients * $rounds, 'bad calls: negative max_depth');
 is(delete $states{'22012'}, $clients * $rounds, 'bad calls: division by zero');
 cmp_ok(delete $states{'57014'} // 0, '>', 0, "some calls were canceled: $canceled");
 is(join(' ', %states), '', 'no other errors');
-region_is_empty($node, 'the Region is empty at the end');
+region_is_empty($node, 'the arena is empty at the end');
 answers_small($node, 'the next call is right');
 $node->stop;
 no_crash($node);

@@ -1,5 +1,6 @@
-# Every way to change a table that we know of, against a cached graph of it: the next call of another session is right, the one
-# after it a hit again; and what changes nothing leaves the hit. Each way is gone twice, once watched from other sessions.
+# Every known way to change a table, with a cached graph of it: the next call of another session is
+# correct, and the call after that is a hit; operations that change nothing keep the hit. Each way
+# is run twice, once while other sessions observe.
 
 use strict;
 use warnings;
@@ -59,21 +60,21 @@ my $plain = q{
 	CREATE TABLE others (id int, src int, dst int, spare int);
 	INSERT INTO others SELECT g, 0, 200 + g, 1 FROM generate_series(1, 100) g};
 
-# ------------------------------------------------------------------------------------------------------ the way of a path
+# ------------------------------------------------------------------------------------------------------ running a path
 
-my $reader = session($node);    # READ COMMITTED, never in a transaction of its own
-my $old = session($node);       # REPEATABLE READ, with a snapshot from before the path
+my $reader = session($node);    # READ COMMITTED, never in a transaction block
+my $old = session($node);       # REPEATABLE READ, with a snapshot older than the path
 my ($beside, $beside_hits) = (0, 0);
 my $ways = $ENV{EMOGI_TEST_PATHS} // '';
 
-# Would a reader wait?
+# Would a reader have to wait?
 sub is_locked
 {
 	return $reader->ask(q{SELECT count(*) FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock' AND locktype = 'relation'
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())}) ne '0';
 }
 
-# Go one path. Returns what was wrong, as a list of lines.
+# Run one path. Returns a list of errors.
 sub go
 {
 	my ($watched, $expected, $sql, %opt) = @_;
@@ -108,7 +109,7 @@ sub go
 		if (!is_locked() && !($opt{away} && $step !~ /TO edges/))
 		{
 			($verdict, $cache) = look($reader, $check);
-			push @wrong, "beside, after $step: $verdict, $cache" unless $verdict =~ /^right/;
+			push @wrong, "another session, after $step: $verdict, $cache" unless $verdict =~ /^right/;
 			$beside++, $beside_hits += $cache eq 'hit' if $in_transaction && !$commits;
 		}
 		if ($in_transaction && !$failed && !$opt{no_own})
@@ -134,20 +135,20 @@ sub go
 	if ($opt{then} // 1)
 	{
 		($verdict, $cache) = look($reader, $check);
-		push @wrong, "in the end: $verdict, $cache" unless $verdict eq $answer && $cache eq 'hit';
+		push @wrong, "at the end: $verdict, $cache" unless $verdict eq $answer && $cache eq 'hit';
 	}
 	$old->ask('COMMIT') if $watched && !$opt{no_old};
 	if ($watched && ($opt{then} // 1))
 	{
 		($verdict, $cache) = look($reader, $check);
-		push @wrong, "once the old snapshot is gone: $verdict, $cache" unless $verdict eq $answer && $cache eq 'hit';
+		push @wrong, "after the end of the old snapshot: $verdict, $cache" unless $verdict eq $answer && $cache eq 'hit';
 	}
 	$reader->ask($opt{cleanup}) if $opt{cleanup};
 	$writer->quit;
 	return @wrong;
 }
 
-# Test a path, alone and watched.
+# Test a path, alone and observed.
 sub path
 {
 	my ($expected, $name, $sql, %opt) = @_;
@@ -161,7 +162,7 @@ sub path
 	}
 }
 
-# The answer changes; it stays and so does the hit; it stays, but the graph may be built again.
+# The answer changes; the answer and the hit stay; the answer stays, but the graph may be rebuilt.
 sub changes { path('changes', @_) }
 sub keeps { path('keeps', @_) }
 sub may_rebuild { path('may rebuild', @_) }
@@ -182,16 +183,16 @@ may_rebuild('UPDATE of no row and another write', 'BEGIN; UPDATE edges SET src =
 keeps('another write', 'INSERT INTO other VALUES (1)');
 changes('DELETE', 'DELETE FROM edges WHERE id < 10');
 changes('DELETE of every row', 'DELETE FROM edges');
-changes('MERGE that updates', 'MERGE INTO edges e USING (VALUES (3::bigint), (5000)) v (i) ON e.id = v.i WHEN MATCHED THEN UPDATE SET src = 999 WHEN NOT MATCHED THEN INSERT (src, dst) VALUES (1, 1)');
-changes('MERGE that inserts', 'MERGE INTO edges e USING (VALUES (5000)) v (i) ON e.id = v.i WHEN NOT MATCHED THEN INSERT (src, dst) VALUES (0, 150)');
-changes('MERGE that deletes', 'MERGE INTO edges e USING (VALUES (3)) v (i) ON e.id = v.i WHEN MATCHED THEN DELETE');
-keeps('MERGE that does nothing', 'MERGE INTO edges e USING (VALUES (3)) v (i) ON e.id = v.i WHEN MATCHED THEN DO NOTHING');
+changes('MERGE with UPDATE', 'MERGE INTO edges e USING (VALUES (3::bigint), (5000)) v (i) ON e.id = v.i WHEN MATCHED THEN UPDATE SET src = 999 WHEN NOT MATCHED THEN INSERT (src, dst) VALUES (1, 1)');
+changes('MERGE with INSERT', 'MERGE INTO edges e USING (VALUES (5000)) v (i) ON e.id = v.i WHEN NOT MATCHED THEN INSERT (src, dst) VALUES (0, 150)');
+changes('MERGE with DELETE', 'MERGE INTO edges e USING (VALUES (3)) v (i) ON e.id = v.i WHEN MATCHED THEN DELETE');
+keeps('MERGE with DO NOTHING', 'MERGE INTO edges e USING (VALUES (3)) v (i) ON e.id = v.i WHEN MATCHED THEN DO NOTHING');
 changes('INSERT ON CONFLICT DO UPDATE', 'INSERT INTO edges (id, src, dst) VALUES (3, 3, 3) ON CONFLICT (id) DO UPDATE SET src = 12345');
 keeps('INSERT ON CONFLICT DO NOTHING', 'INSERT INTO edges (id, src, dst) VALUES (3, 3, 3) ON CONFLICT (id) DO NOTHING');
 changes('INSERT ... SELECT from the answer', q{INSERT INTO edges (src, dst) SELECT 0, vertex + 100 FROM emogi_bfs('edges', 0) WHERE level = 1});
 changes('DELETE by the answer', q{DELETE FROM edges e WHERE EXISTS (SELECT FROM emogi_bfs('edges', 0) b WHERE b.vertex = e.dst AND b.vertex % 2 = 0)});
 changes('writable CTE', 'WITH d AS (DELETE FROM edges WHERE id = 5 RETURNING *) SELECT count(*) FROM d');
-changes('writable CTE beside a call', q{WITH d AS (DELETE FROM edges WHERE id = 5 RETURNING *) SELECT (SELECT count(*) FROM d), count(*) FROM emogi_bfs('edges', 0)});
+changes('data-modifying CTE with a call', q{WITH d AS (DELETE FROM edges WHERE id = 5 RETURNING *) SELECT (SELECT count(*) FROM d), count(*) FROM emogi_bfs('edges', 0)});
 changes('cursor, UPDATE WHERE CURRENT OF', 'BEGIN; DECLARE c CURSOR FOR SELECT * FROM edges FOR UPDATE; FETCH 1 FROM c; UPDATE edges SET src = 777 WHERE CURRENT OF c; COMMIT');
 keeps('SELECT FOR UPDATE', 'BEGIN; SELECT count(*) FROM (SELECT * FROM edges FOR UPDATE) e; COMMIT');
 keeps('SELECT FOR UPDATE and another write', 'BEGIN; SELECT id FROM edges WHERE id = 4 FOR UPDATE; INSERT INTO other VALUES (1); COMMIT');
@@ -221,7 +222,7 @@ keeps('TRUNCATE in a savepoint rolled back', 'BEGIN; INSERT INTO other VALUES (1
 changes('TRUNCATE rolled back, then INSERT', 'BEGIN; SAVEPOINT a; TRUNCATE edges; ROLLBACK TO a; INSERT INTO edges (src, dst) VALUES (0, 150); COMMIT');
 changes('TRUNCATE of the referenced table, CASCADE', 'TRUNCATE verts CASCADE');
 
-# Foreign keys, functions, triggers, rules
+# Foreign keys, functions, triggers, rules.
 changes('foreign key: ON DELETE CASCADE', 'DELETE FROM verts WHERE id = 3');
 changes('foreign key: ON UPDATE CASCADE', 'UPDATE verts SET id = 1003 WHERE id = 3');
 changes('foreign key: ON DELETE SET NULL', 'DELETE FROM verts WHERE id = 3',
@@ -236,15 +237,15 @@ changes('foreign key deferred: cascade at DELETE, check at COMMIT', 'BEGIN; INSE
 	setup => "$tables; ALTER TABLE edges ALTER CONSTRAINT edges_dst_fkey DEFERRABLE INITIALLY DEFERRED");
 changes('DO', ['DO $$ BEGIN INSERT INTO edges (src, dst) VALUES (0, 150); END $$']);
 changes('function', 'SELECT add_edge(150)');
-changes('function in a query that reads the answer', q{SELECT add_edge(vertex + 100) FROM emogi_bfs('edges', 0) WHERE level = 1});
+changes('function in a query that reads the result', q{SELECT add_edge(vertex + 100) FROM emogi_bfs('edges', 0) WHERE level = 1});
 changes('SQL function', [q{CREATE FUNCTION w.add() RETURNS void LANGUAGE sql AS 'INSERT INTO edges (src, dst) VALUES (0, 150)'}, 'SELECT w.add()']);
 changes('procedure with COMMIT', 'CALL add_and_commit(3)');
 changes('procedure with COMMIT and ROLLBACK', 'CALL add_and_alternate(4)');
 keeps('procedure with ROLLBACK', 'CALL add_and_roll_back()');
 changes('DO with COMMIT', ['DO $$ BEGIN INSERT INTO edges (src, dst) VALUES (0, 150); COMMIT; INSERT INTO other VALUES (1); ROLLBACK; INSERT INTO edges (src, dst) VALUES (0, 151); END $$']);
-keeps('DO with an exception that is caught', ['DO $$ BEGIN INSERT INTO other VALUES (1); BEGIN INSERT INTO edges (src, dst) VALUES (0, 150); RAISE EXCEPTION $x$x$x$; EXCEPTION WHEN OTHERS THEN NULL; END; END $$']);
-changes('DO with many exceptions that are caught', ['DO $$ BEGIN FOR i IN 1 .. 100 LOOP BEGIN INSERT INTO edges (src, dst) VALUES (0, 150 + i); IF i % 3 = 0 THEN RAISE EXCEPTION $x$x$x$; END IF; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END $$']);
-keeps('DO that fails', ['DO $$ BEGIN INSERT INTO edges (src, dst) VALUES (0, 150); RAISE EXCEPTION $x$x$x$; END $$'], may_fail => qr/DO/);
+keeps('DO with a caught exception', ['DO $$ BEGIN INSERT INTO other VALUES (1); BEGIN INSERT INTO edges (src, dst) VALUES (0, 150); RAISE EXCEPTION $x$x$x$; EXCEPTION WHEN OTHERS THEN NULL; END; END $$']);
+changes('DO with many caught exceptions', ['DO $$ BEGIN FOR i IN 1 .. 100 LOOP BEGIN INSERT INTO edges (src, dst) VALUES (0, 150 + i); IF i % 3 = 0 THEN RAISE EXCEPTION $x$x$x$; END IF; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END $$']);
+keeps('failing DO', ['DO $$ BEGIN INSERT INTO edges (src, dst) VALUES (0, 150); RAISE EXCEPTION $x$x$x$; END $$'], may_fail => qr/DO/);
 my $on_other = 'CREATE TRIGGER t AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION add_edge()';
 changes('trigger on another table', 'INSERT INTO other VALUES (1)', setup => "$tables; $on_other");
 changes('BEFORE trigger on another table', 'INSERT INTO other VALUES (1)', setup => "$tables; " . ($on_other =~ s/AFTER/BEFORE/r));
@@ -252,25 +253,25 @@ changes('statement trigger on another table', 'UPDATE other SET a = 1', setup =>
 changes('constraint trigger at COMMIT', 'BEGIN; INSERT INTO other VALUES (1); COMMIT', setup => "$tables; CREATE CONSTRAINT TRIGGER t AFTER INSERT ON other DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION add_edge()");
 changes('constraint trigger at SET CONSTRAINTS', 'BEGIN; INSERT INTO other VALUES (1); SET CONSTRAINTS ALL IMMEDIATE; COMMIT', setup => "$tables; CREATE CONSTRAINT TRIGGER t AFTER INSERT ON other DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION add_edge()");
 changes('INSTEAD OF trigger of a view', 'INSERT INTO v VALUES (1)', setup => "$tables; CREATE VIEW v AS TABLE other; CREATE TRIGGER t INSTEAD OF INSERT ON v FOR EACH ROW EXECUTE FUNCTION add_edge()");
-changes('view that can be written', 'INSERT INTO v VALUES (0, 150); UPDATE v SET dst = 151 WHERE dst = 150; DELETE FROM v WHERE dst = 3', setup => "$tables; CREATE VIEW v AS SELECT src, dst FROM edges");
+changes('updatable view', 'INSERT INTO v VALUES (0, 150); UPDATE v SET dst = 151 WHERE dst = 150; DELETE FROM v WHERE dst = 3', setup => "$tables; CREATE VIEW v AS SELECT src, dst FROM edges");
 changes('function of an index expression', 'CREATE INDEX ON other (index_writes(a))', setup => "$tables; INSERT INTO other VALUES (1)");
 changes('function of an index expression, ANALYZE', 'ANALYZE other', setup => "$tables; INSERT INTO other VALUES (1); CREATE INDEX ON other (index_writes(a)); DELETE FROM edges WHERE dst = 150");
-changes('function of a default that rewrites', 'ALTER TABLE other ADD z int DEFAULT volatile_writes()', setup => "$tables; INSERT INTO other VALUES (1)");
+changes('function of a default with a table rewrite', 'ALTER TABLE other ADD z int DEFAULT volatile_writes()', setup => "$tables; INSERT INTO other VALUES (1)");
 changes('function of a CHECK', 'ALTER TABLE other ADD CHECK (index_writes(a) = 1)', setup => "$tables; INSERT INTO other VALUES (1)");
 changes('function of a row security policy', 'SET ROLE pg_monitor; SELECT count(*) FROM other; RESET ROLE', cleanup => 'REASSIGN OWNED BY pg_monitor TO CURRENT_USER',
 	setup => "$tables; INSERT INTO other VALUES (1); ALTER TABLE other ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON other USING (definer_writes() = 1); GRANT SELECT ON other TO pg_monitor");
 changes('function of a view', 'SELECT * FROM v', setup => "$tables; CREATE VIEW v AS SELECT volatile_writes()");
 changes('function of another materialized view', 'REFRESH MATERIALIZED VIEW v', setup => "$tables; CREATE MATERIALIZED VIEW v AS SELECT volatile_writes() WITH NO DATA");
-changes('COPY of a query that writes', q{COPY (SELECT volatile_writes()) TO '/dev/null'});
+changes('COPY of a data-modifying query', q{COPY (SELECT volatile_writes()) TO '/dev/null'});
 changes('COPY of INSERT RETURNING', q{COPY (INSERT INTO edges (src, dst) VALUES (0, 150) RETURNING dst) TO '/dev/null'});
 changes('EXPLAIN ANALYZE', 'EXPLAIN ANALYZE INSERT INTO edges (src, dst) VALUES (0, 150)');
 keeps('EXPLAIN', 'EXPLAIN INSERT INTO edges (src, dst) VALUES (0, 150)');
 changes('prepared statement', 'PREPARE p AS INSERT INTO edges (src, dst) VALUES (0, $1); EXECUTE p(150); DEALLOCATE p');
 changes('event trigger', 'CREATE TABLE x (); DROP TABLE x', cleanup => 'DROP EVENT TRIGGER e', setup => "$tables; CREATE EVENT TRIGGER e ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION event_writes()");
 changes('cursor WITH HOLD that writes at COMMIT', 'BEGIN; DECLARE c CURSOR WITH HOLD FOR SELECT volatile_writes(); COMMIT; CLOSE c');
-changes('cursor that is read after another write', 'BEGIN; DECLARE c CURSOR FOR SELECT volatile_writes(); INSERT INTO other VALUES (1); FETCH c; COMMIT');
+changes('cursor read after another write', 'BEGIN; DECLARE c CURSOR FOR SELECT volatile_writes(); INSERT INTO other VALUES (1); FETCH c; COMMIT');
 changes('rule on another table', 'INSERT INTO other VALUES (1)', setup => "$tables; CREATE RULE r AS ON INSERT TO other DO ALSO INSERT INTO edges (src, dst) VALUES (0, 150)");
-may_rebuild('rule that turns a write away', 'INSERT INTO edges (id, src, dst) VALUES (-1, 0, 150)', setup => "$tables; CREATE RULE r AS ON INSERT TO edges DO INSTEAD INSERT INTO other VALUES (1)");
+may_rebuild('rule that redirects a write', 'INSERT INTO edges (id, src, dst) VALUES (-1, 0, 150)', setup => "$tables; CREATE RULE r AS ON INSERT TO edges DO INSTEAD INSERT INTO other VALUES (1)");
 
 # Transactions
 changes('savepoint released', 'BEGIN; SAVEPOINT a; INSERT INTO edges (src, dst) VALUES (0, 150); RELEASE a; COMMIT');
@@ -278,7 +279,7 @@ keeps('savepoint rolled back', 'BEGIN; INSERT INTO other VALUES (1); SAVEPOINT a
 keeps('savepoints nested, the outer rolled back', 'BEGIN; INSERT INTO other VALUES (1); SAVEPOINT a; SAVEPOINT b; INSERT INTO edges (src, dst) VALUES (0, 150); RELEASE b; ROLLBACK TO a; COMMIT');
 changes('savepoints nested, the inner rolled back', 'BEGIN; SAVEPOINT a; INSERT INTO edges (src, dst) VALUES (0, 150); SAVEPOINT b; INSERT INTO edges (src, dst) VALUES (0, 151); ROLLBACK TO b; RELEASE a; COMMIT');
 changes('savepoint without a write of the outer transaction', 'BEGIN; SAVEPOINT a; SAVEPOINT b; INSERT INTO edges (src, dst) VALUES (0, 150); RELEASE b; RELEASE a; COMMIT');
-changes('inserted, then deleted in a savepoint rolled back', 'BEGIN; INSERT INTO other VALUES (1); SAVEPOINT a; INSERT INTO edges (src, dst) VALUES (0, 150); SAVEPOINT b; DELETE FROM edges; ROLLBACK TO b; COMMIT');
+changes('inserted, then deleted in a rolled-back savepoint', 'BEGIN; INSERT INTO other VALUES (1); SAVEPOINT a; INSERT INTO edges (src, dst) VALUES (0, 150); SAVEPOINT b; DELETE FROM edges; ROLLBACK TO b; COMMIT');
 keeps('ROLLBACK', 'BEGIN; INSERT INTO edges (src, dst) VALUES (0, 150); ROLLBACK');
 keeps('COMMIT of a failed transaction', 'BEGIN; INSERT INTO edges (src, dst) VALUES (0, 150); SELECT 1 / 0; COMMIT', may_fail => qr/1 \/ 0/);
 may_rebuild('INSERT and DELETE in one transaction', 'BEGIN; INSERT INTO edges (id, src, dst) VALUES (9999, 0, 150); DELETE FROM edges WHERE id = 9999; COMMIT');
@@ -307,7 +308,7 @@ changes('READ ONLY after the write', 'BEGIN; INSERT INTO edges (src, dst) VALUES
 changes('session_replication_role = replica', 'SET session_replication_role = replica; INSERT INTO edges (src, dst) VALUES (0, 150)');
 changes('statistics reset after the write', 'BEGIN; INSERT INTO edges (src, dst) VALUES (0, 150); SELECT pg_stat_reset(); COMMIT');
 
-# Through other servers: here the same one.
+# Through other servers, here the same one.
 my $connection = "dbname=postgres host=$host port=$port";
 changes('dblink', "SELECT dblink_exec('$connection', 'INSERT INTO edges (src, dst) VALUES (0, 150)')");
 changes('dblink, in a transaction that is rolled back', "BEGIN; INSERT INTO other VALUES (1); SELECT dblink_exec('$connection', 'INSERT INTO edges (src, dst) VALUES (0, 150)'); ROLLBACK");
@@ -316,7 +317,7 @@ my $loop = "CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '
 changes('postgres_fdw', 'BEGIN; INSERT INTO far VALUES (0, 150); COMMIT', setup => "$plain; $loop", cleanup => 'DROP SERVER loop CASCADE');
 keeps('postgres_fdw, rolled back', 'BEGIN; INSERT INTO far VALUES (0, 150); ROLLBACK', setup => "$plain; $loop", cleanup => 'DROP SERVER loop CASCADE');
 
-# ------------------------------------------------------------------------------------------------- upkeep and definition
+# ------------------------------------------------------------------------------------------------- maintenance and DDL
 
 keeps('VACUUM', 'VACUUM edges');
 keeps('VACUUM FREEZE', 'VACUUM FREEZE edges');
@@ -348,8 +349,8 @@ keeps('ADD COLUMN, ROLLBACK', 'BEGIN; ALTER TABLE edges ADD z float8 DEFAULT ran
 changes('DROP COLUMN and ADD COLUMN with a default, without rewrite', 'BEGIN; ALTER TABLE edges DROP dst; ALTER TABLE edges ADD dst int DEFAULT 7; COMMIT', setup => $plain, no_own => 1);
 changes('DROP COLUMN and ADD COLUMN, one statement', 'ALTER TABLE edges DROP dst, ADD dst bigint', setup => $plain);
 changes('DROP COLUMN, RENAME of another', 'BEGIN; ALTER TABLE edges DROP dst; ALTER TABLE edges RENAME spare TO dst; COMMIT', setup => $plain, no_own => 1);
-changes('RENAME COLUMN: two change their names', 'BEGIN; ALTER TABLE edges RENAME dst TO x; ALTER TABLE edges RENAME spare TO dst; ALTER TABLE edges RENAME x TO spare; COMMIT', setup => $plain, no_own => 1);
-changes('RENAME COLUMN: src and dst change their names', ['DO $$ BEGIN ALTER TABLE edges RENAME dst TO x; ALTER TABLE edges RENAME src TO dst; ALTER TABLE edges RENAME x TO src; END $$'],
+changes('RENAME COLUMN: two columns swap names', 'BEGIN; ALTER TABLE edges RENAME dst TO x; ALTER TABLE edges RENAME spare TO dst; ALTER TABLE edges RENAME x TO spare; COMMIT', setup => $plain, no_own => 1);
+changes('RENAME COLUMN: src and dst swap names', ['DO $$ BEGIN ALTER TABLE edges RENAME dst TO x; ALTER TABLE edges RENAME src TO dst; ALTER TABLE edges RENAME x TO src; END $$'],
 	setup => "$plain; INSERT INTO edges VALUES (0, 150, 0, 0)");
 changes('ALTER TYPE USING', 'ALTER TABLE edges ALTER dst TYPE bigint USING dst * 2 + 1', setup => $plain);
 may_rebuild('ALTER TYPE int to bigint', 'ALTER TABLE edges ALTER src TYPE bigint, ALTER dst TYPE bigint', setup => $plain);
@@ -367,19 +368,19 @@ may_rebuild('ENABLE ROW LEVEL SECURITY and DISABLE', 'ALTER TABLE edges ENABLE R
 may_rebuild('OWNER TO', 'ALTER TABLE edges OWNER TO pg_monitor', setup => $plain);
 changes('RENAME, INSERT, and back', 'BEGIN; ALTER TABLE edges RENAME TO x; COMMIT; INSERT INTO x (src, dst) VALUES (0, 150); BEGIN; ALTER TABLE x RENAME TO edges; COMMIT', no_own => 1, away => 1);
 may_rebuild('RENAME and back', 'BEGIN; ALTER TABLE edges RENAME TO x; ALTER TABLE x RENAME TO edges; COMMIT', no_own => 1);
-changes('RENAME: two tables change their names', 'BEGIN; ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; ALTER TABLE x RENAME TO others; COMMIT', setup => $plain, no_own => 1);
-changes('RENAME: two tables change their names, one statement', ['DO $$ BEGIN ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; ALTER TABLE x RENAME TO others; END $$'], setup => $plain);
-changes('RENAME: two cached tables change their names', [q{SELECT count(*) FROM emogi_bfs('others', 0)}, 'DO $$ BEGIN ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; ALTER TABLE x RENAME TO others; END $$'], setup => $plain);
+changes('RENAME: two tables swap names', 'BEGIN; ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; ALTER TABLE x RENAME TO others; COMMIT', setup => $plain, no_own => 1);
+changes('RENAME: two tables swap names, one statement', ['DO $$ BEGIN ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; ALTER TABLE x RENAME TO others; END $$'], setup => $plain);
+changes('RENAME: two cached tables swap names', [q{SELECT count(*) FROM emogi_bfs('others', 0)}, 'DO $$ BEGIN ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; ALTER TABLE x RENAME TO others; END $$'], setup => $plain);
 changes('RENAME of schemas', ['DO $$ BEGIN ALTER SCHEMA w RENAME TO x; CREATE SCHEMA w; CREATE TABLE w.edges AS SELECT 0 AS src, 5 AS dst; END $$'], setup => $plain, cleanup => 'DROP SCHEMA x CASCADE');
-changes('another schema comes first', 'CREATE TABLE w.edges AS SELECT 0 AS src, 5 AS dst', setup => 'CREATE TABLE public.edges AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g', cleanup => 'DROP TABLE public.edges');
+changes('another schema becomes first in search_path', 'CREATE TABLE w.edges AS SELECT 0 AS src, 5 AS dst', setup => 'CREATE TABLE public.edges AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g', cleanup => 'DROP TABLE public.edges');
 changes('DROP and CREATE', ['DO $$ BEGIN DROP TABLE edges; CREATE TABLE edges AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g; END $$'], setup => $plain);
 changes('DROP in a savepoint rolled back, after a write', 'BEGIN; INSERT INTO edges VALUES (0, 0, 150, 0); SAVEPOINT s; DROP TABLE edges; ROLLBACK TO s; COMMIT', setup => $plain, no_own => 1);
-# A DROP evicts at once, also one that is rolled back.
+# DROP evicts immediately, even if it is rolled back.
 may_rebuild('DROP, ROLLBACK', 'BEGIN; DROP TABLE edges; ROLLBACK', setup => $plain, no_own => 1);
 keeps('RENAME, ROLLBACK', 'BEGIN; ALTER TABLE edges RENAME TO x; ROLLBACK', setup => $plain, no_own => 1);
 may_rebuild('DROP and CREATE, ROLLBACK', 'BEGIN; DROP TABLE edges; CREATE TABLE edges AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g; ROLLBACK', setup => $plain, no_own => 1);
 changes('CREATE TABLE LIKE, INSERT, change of names', [ 'CREATE TABLE x (LIKE edges INCLUDING ALL)', 'INSERT INTO x SELECT * FROM edges WHERE id > 7', 'DO $$ BEGIN DROP TABLE edges; ALTER TABLE x RENAME TO edges; END $$' ], setup => $plain);
-changes('exchange of the files, as pg_repack does', [ 'BEGIN', 'LOCK TABLE edges, others', q{UPDATE pg_class SET relfilenode = CASE relname WHEN 'edges' THEN pg_relation_filenode('others') ELSE pg_relation_filenode('edges') END
+changes('swap of relation files, as in pg_repack', [ 'BEGIN', 'LOCK TABLE edges, others', q{UPDATE pg_class SET relfilenode = CASE relname WHEN 'edges' THEN pg_relation_filenode('others') ELSE pg_relation_filenode('edges') END
 	WHERE oid IN ('edges'::regclass, 'others'::regclass)}, 'COMMIT' ], setup => $plain);
 my $exchange = q{DO $$ BEGIN LOCK TABLE edges, others; UPDATE pg_class SET relfilenode = CASE relname WHEN 'edges' THEN pg_relation_filenode('others') ELSE pg_relation_filenode('edges') END
 	WHERE oid IN ('edges'::regclass, 'others'::regclass); END $$};
@@ -397,7 +398,7 @@ changes('REFRESH MATERIALIZED VIEW CONCURRENTLY', 'INSERT INTO base VALUES (0, 1
 keeps('materialized view: the table below changes', 'INSERT INTO base VALUES (0, 150, 150)', setup => $matview);
 keeps('REFRESH MATERIALIZED VIEW, ROLLBACK', 'BEGIN; INSERT INTO base VALUES (0, 150, 150); REFRESH MATERIALIZED VIEW edges; ROLLBACK', setup => $matview);
 
-# ------------------------------------------------------------------------------------------------- partitions and children
+# ------------------------------------------------------------------------------------------------- partitions and inheritance
 
 my $parts = q{
 	CREATE TABLE roots (id serial, src bigint, dst bigint) PARTITION BY RANGE (dst);
@@ -413,7 +414,8 @@ keeps('leaf: UPDATE through the root, another leaf', 'UPDATE roots SET src = 1 W
 changes('leaf: TRUNCATE of the root', 'TRUNCATE roots', setup => $parts);
 may_rebuild('leaf: DETACH', 'ALTER TABLE roots DETACH PARTITION edges', setup => $parts);
 
-# The root is the argument. e1 has its columns in another order and a dropped one before them; e3 has leaves of its own.
+# The argument is the root. e1 has its columns in another order after a dropped one; e3 has leaves
+# of its own.
 my $root = q{
 	CREATE TABLE edges (id bigserial, src bigint, dst bigint) PARTITION BY RANGE (dst);
 	CREATE TABLE e1 (gone text, dst bigint, gap int, src bigint, id bigint NOT NULL DEFAULT 0);
@@ -474,9 +476,9 @@ keeps('root: VACUUM', 'VACUUM edges', setup => $root);
 keeps('root: ANALYZE', 'ANALYZE edges', setup => $root);
 keeps('root: CREATE INDEX', 'CREATE INDEX ON edges (src)', setup => $root);
 may_rebuild('root: ADD COLUMN', 'ALTER TABLE edges ADD z int DEFAULT 7', setup => $root);
-changes('root: RENAME COLUMN, src and id change their names', ['DO $$ BEGIN ALTER TABLE edges RENAME src TO x; ALTER TABLE edges RENAME id TO src; ALTER TABLE edges RENAME x TO id; END $$'], setup => $root);
-changes('root: two roots change their names', ['DO $$ BEGIN CREATE TABLE x (LIKE edges) PARTITION BY RANGE (dst); CREATE TABLE x1 PARTITION OF x DEFAULT; INSERT INTO x (id, src, dst) VALUES (1, 0, 7); ALTER TABLE edges RENAME TO y; ALTER TABLE x RENAME TO edges; END $$'], setup => $root);
-changes('root: two leaves change their places', ['DO $$ BEGIN ALTER TABLE edges DETACH PARTITION e2; ALTER TABLE e2 RENAME TO x; ALTER TABLE loose RENAME TO e2; UPDATE e2 SET dst = dst - 200; ALTER TABLE edges ATTACH PARTITION e2 FOR VALUES FROM (100) TO (200); END $$'], setup => $root);
+changes('root: RENAME COLUMN, src and id swap names', ['DO $$ BEGIN ALTER TABLE edges RENAME src TO x; ALTER TABLE edges RENAME id TO src; ALTER TABLE edges RENAME x TO id; END $$'], setup => $root);
+changes('root: two roots swap names', ['DO $$ BEGIN CREATE TABLE x (LIKE edges) PARTITION BY RANGE (dst); CREATE TABLE x1 PARTITION OF x DEFAULT; INSERT INTO x (id, src, dst) VALUES (1, 0, 7); ALTER TABLE edges RENAME TO y; ALTER TABLE x RENAME TO edges; END $$'], setup => $root);
+changes('root: two leaves are exchanged', ['DO $$ BEGIN ALTER TABLE edges DETACH PARTITION e2; ALTER TABLE e2 RENAME TO x; ALTER TABLE loose RENAME TO e2; UPDATE e2 SET dst = dst - 200; ALTER TABLE edges ATTACH PARTITION e2 FOR VALUES FROM (100) TO (200); END $$'], setup => $root);
 may_rebuild('root: SET TABLESPACE of a leaf', 'ALTER TABLE e1 SET TABLESPACE space', setup => $root);
 changes('root: a foreign table as a leaf', 'CREATE FOREIGN TABLE far PARTITION OF edges FOR VALUES FROM (300) TO (400) SERVER loop OPTIONS (schema_name $$w$$, table_name $$loose$$)', then => 0,
 	setup => "$root; " . ($loop =~ s/; CREATE FOREIGN TABLE.*//sr), cleanup => 'DROP SERVER loop CASCADE');
@@ -518,11 +520,11 @@ changes('inheritance: CREATE TABLE and INSERT in one transaction', 'BEGIN; CREAT
 changes('inheritance: DROP of a child', 'DROP TABLE grandchild', setup => $family);
 changes('inheritance: RENAME COLUMN through the parent', ['DO $$ BEGIN ALTER TABLE edges RENAME src TO y; ALTER TABLE edges RENAME dst TO src; ALTER TABLE edges RENAME y TO dst; END $$'], setup => "$family; INSERT INTO child VALUES (150, 0)");
 changes('inheritance: a table without children gets one', 'ALTER TABLE others INHERIT edges', setup => $plain);
-cmp_ok($beside_hits, '>=', 0.9 * $beside, "calls beside a transaction that has not ended are hits: $beside_hits of $beside") if $ways eq '';
+cmp_ok($beside_hits, '>=', 0.9 * $beside, "calls concurrent with an open transaction are hits: $beside_hits of $beside") if $ways eq '';
 
-# -------------------------------------------------------------------------------------------------------- longer stories
+# -------------------------------------------------------------------------------------------------------- longer scenarios
 
-# Make the tables anew, without calling anything.
+# Recreate the tables without any call.
 sub fresh
 {
 	my ($setup) = @_;
@@ -535,7 +537,7 @@ if ($ways eq '')
 {
 	my ($a, $b) = (session($node), session($node));
 
-	# One's own changes.
+	# A transaction's own changes.
 	fresh();
 	sees($reader, 100, 'built', 'own changes: the first call');
 	$a->ask('BEGIN; INSERT INTO edges VALUES (0, 0, 150, 0)');
@@ -555,7 +557,7 @@ if ($ways eq '')
 	sees($a, 1, 'private', '... and inserted');
 	$a->ask('ROLLBACK TO u');
 	sees($a, 91, 'private', '... rolled back again');
-	sees($reader, 100, 'hit', 'own changes: another sees none of this');
+	sees($reader, 100, 'hit', 'own changes: invisible to other sessions');
 	$a->ask('COMMIT');
 	sees($a, 91, 'built', 'own changes: after COMMIT');
 	sees($reader, 91, 'hit', '... for all');
@@ -566,7 +568,7 @@ if ($ways eq '')
 	$a->ask('COMMIT');
 	sees($reader, 91, 'hit', '... leaves the hit');
 
-	# One's own changes of what was built in the same transaction, which has an id that is not the newest.
+	# Own changes to a graph built in the same transaction, which has an id that is not the newest.
 	foreach my $level ('READ COMMITTED', 'REPEATABLE READ')
 	{
 		foreach my $savepoint ('', 'SAVEPOINT s')
@@ -574,11 +576,11 @@ if ($ways eq '')
 			fresh();
 			$a->ask("BEGIN ISOLATION LEVEL $level; INSERT INTO other VALUES (1); $savepoint");
 			$b->ask('INSERT INTO other VALUES (2)') foreach 1 .. 3;
-			sees($a, 100, 'anywhere', "$level $savepoint: a call of one that has an id");
+			sees($a, 100, 'anywhere', "$level $savepoint: a call in a transaction with an id");
 			sees($a, 100, 'anywhere', '... a second one');
 			$a->ask('INSERT INTO edges VALUES (0, 0, 150, 0)');
-			sees($a, 101, 'private', '... which then writes');
-			sees($reader, 100, 'anywhere', '... unseen by others');
+			sees($a, 101, 'private', '... which writes afterwards');
+			sees($reader, 100, 'anywhere', '... invisible to others');
 			$a->ask('COMMIT');
 			sees($reader, 101, 'anywhere', '... until it commits');
 			sees($a, 101, 'anywhere', '... for both');
@@ -586,12 +588,12 @@ if ($ways eq '')
 		}
 	}
 
-	# Cursors, and functions of one statement.
+	# Cursors, and functions with one statement.
 	fresh();
 	sees($reader, 100, 'built', 'cursor: the first call');
 	$a->ask('BEGIN; DECLARE c CURSOR FOR SELECT look(); DECLARE h CURSOR WITH HOLD FOR SELECT look(); INSERT INTO edges VALUES (0, 0, 150, 0)');
 	like($a->ask('FETCH c'), qr/^right: 100 ends/, '... keeps its snapshot before one\'s own change');
-	like($a->ask('SELECT look()'), qr/^right: 101 ends/, '... which is seen by others');
+	like($a->ask('SELECT look()'), qr/^right: 101 ends/, '... which others see');
 	$a->ask('DELETE FROM edges WHERE dst = 1; COMMIT');
 	like($a->ask('FETCH h'), qr/^right: 100 ends|^right: 10\d ends/, '... WITH HOLD');
 	$a->ask(q{CLOSE h; CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -610,7 +612,7 @@ if ($ways eq '')
 	is($a->ask('SELECT verdict, count(*) FROM told GROUP BY 1'), 'right|9', 'calls in triggers, also at COMMIT');
 	hits_again($reader, 102, '... and then hits');
 
-	# Old snapshots keep their versions beside the newest.
+	# Old snapshots keep their versions while newer ones exist.
 	fresh();
 	sees($reader, 100, 'built', 'versions: the first call');
 	my @old = map { session($node) } 1 .. 3;
@@ -626,7 +628,7 @@ if ($ways eq '')
 		sees($reader, 103, 'hit', "versions, round $round: the newest");
 		sees($old[$_], 100 + $_, 'built or hit', "... snapshot $_") foreach 0 .. 2;
 	}
-	sees($old[$_], 100 + $_, 'hit', "versions: snapshot $_ has a hit of its own version beside the others") foreach 0 .. 2;
+	sees($old[$_], 100 + $_, 'hit', "versions: snapshot $_ hits its own version") foreach 0 .. 2;
 	sees($reader, 103, 'hit', '... and so has the newest');
 	$a->ask('DELETE FROM edges WHERE dst < 50; VACUUM edges');
 	sees($old[$_], 100 + $_, 'anywhere', "versions: snapshot $_ after DELETE and VACUUM") foreach 0 .. 2;
@@ -639,7 +641,7 @@ if ($ways eq '')
 	hits_again($reader, 54, '... hits');
 	$_->quit foreach @old;
 
-	# A transaction that was there before the table was first called, and writes to it afterwards.
+	# A transaction older than the first call on the table writes to it afterwards.
 	foreach my $end (q{COMMIT}, q{PREPARE TRANSACTION 'x'; COMMIT PREPARED 'x'})
 	{
 		fresh();
@@ -656,7 +658,7 @@ if ($ways eq '')
 		$b->ask('COMMIT');
 	}
 
-	# A transaction that had written before the table was first called.
+	# A transaction that had written before the first call on the table.
 	foreach my $write ('INSERT INTO edges VALUES (0, 0, 150, 0)', 'SAVEPOINT s; INSERT INTO edges VALUES (0, 0, 150, 0); RELEASE s', 'SET track_counts = off; INSERT INTO edges VALUES (0, 0, 150, 0); SET track_counts = on')
 	{
 		foreach my $end ('COMMIT', q{PREPARE TRANSACTION 'x'; SELECT pg_sleep(0); COMMIT PREPARED 'x'})
@@ -677,7 +679,7 @@ if ($ways eq '')
 		}
 	}
 
-	# A writer asleep before and after its commit. It passes there only for a table that is tracked: dummy.
+	# A writer sleeps before and after its commit, which requires a tracked table: dummy.
 	foreach my $fault ('pre_commit', 'committed')
 	{
 		foreach my $first (0, 1)
@@ -695,7 +697,7 @@ if ($ways eq '')
 				$wrong .= "$verdict, $cache\n" unless $verdict =~ /^right/;
 			}
 			$a->answer;
-			is($wrong, '', "a writer asleep at $fault, table " . ($first ? 'known' : 'not known') . " before: $calls calls beside it");
+			is($wrong, '', "a writer sleeps at $fault, table " . ($first ? 'known' : 'not known') . " before: $calls calls beside it");
 			cmp_ok($calls, '>', 0, '... at least one');
 			sees($reader, 101, 'anywhere', '... and afterwards');
 			hits_again($reader, 101, '... hits');
@@ -703,7 +705,7 @@ if ($ways eq '')
 		}
 	}
 
-	# A writer that is ended while it sleeps there.
+	# A writer is terminated while it sleeps there.
 	foreach my $fault ('pre_commit', 'committed')
 	{
 		fresh();
@@ -720,7 +722,7 @@ if ($ways eq '')
 		hits_again($reader, '10[01]', '... hits');
 	}
 
-	# A transaction that fails at its COMMIT, after it was noted as a writer.
+	# A transaction fails at COMMIT, after it was recorded as a writer.
 	fresh();
 	sees($reader, 100, 'built', 'serialization failure: before');
 	$_->ask('BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM edges') foreach ($a, $b);
@@ -728,10 +730,11 @@ if ($ways eq '')
 	$b->ask('INSERT INTO edges VALUES (0, 0, 151, 0)');
 	is($a->ask('COMMIT'), '', '... one commits');
 	like($b->ask('COMMIT'), qr/^ERROR:  40001/, '... one cannot');
-	sees($reader, 101, 'built', '... and nothing of it is seen');
+	sees($reader, 101, 'built', '... and its changes are invisible');
 	sees($reader, 101, 'hit', '... a hit');
 
-	# More writers than are remembered, beside old snapshots and a prepared transaction that is as old.
+	# More writers than the ring holds, with old snapshots and a prepared transaction of the same
+	# age.
 	fresh();
 	sees($reader, 100, 'built', 'thousands of writers: before');
 	$a->ask(q{BEGIN; INSERT INTO edges VALUES (0, 0, 5000, 0); PREPARE TRANSACTION 'x'});
@@ -757,35 +760,35 @@ if ($ways eq '')
 	sees($reader, 1101, 'anywhere', '... a thousand more');
 	hits_again($reader, 1101, '... hits');
 
-	# A child that is temporary belongs to its session alone.
+	# A temporary child is visible to its session only.
 	fresh($family);
 	sees($reader, 6, 'built', 'temporary child: before');
 	$a->ask('CREATE TEMP TABLE mine () INHERITS (edges); INSERT INTO mine VALUES (0, 50)');
 	sees($a, 7, 'private', '... its session sees it');
-	sees($reader, 6, 'hit', '... no other does');
+	sees($reader, 6, 'hit', '... others do not');
 	sees($a, 7, 'private', '... its session sees it again');
 	$a->ask('TRUNCATE mine');
 	sees($a, 6, 'private', '... empty');
 	$a->ask('DROP TABLE mine');
 	sees($a, 6, 'hit', '... gone');
 
-	# The extension is away for a while.
+	# The extension is dropped and re-created.
 	fresh();
 	sees($reader, 100, 'built', 'DROP EXTENSION: before');
 	$a->ask('DROP EXTENSION emogi; INSERT INTO edges VALUES (0, 0, 150, 0); CREATE EXTENSION emogi SCHEMA public');
 	sees($reader, 101, 'built', '... and CREATE EXTENSION, a write between them');
 	sees($reader, 101, 'hit', '... a hit');
 
-	# A temporary table before the cached one.
+	# A temporary table hides the cached one.
 	fresh();
 	sees($reader, 100, 'built', 'temporary table: first call');
 	$a->ask('CREATE TEMP TABLE edges (src int, dst int); INSERT INTO edges VALUES (0, 5)');
 	sees($a, 1, 'private', '... of the same name');
-	sees($reader, 100, 'hit', '... nobody else sees it');
+	sees($reader, 100, 'hit', '... invisible to others');
 	$a->ask('DROP TABLE pg_temp.edges');
 	sees($a, 100, 'hit', '... dropped');
 
-	# A materialized view without data: the error of a SELECT, and then right.
+	# A materialized view without data: the error of a SELECT, and then correct answers.
 	fresh($matview);
 	sees($reader, 100, 'built', 'materialized view: first call');
 	$a->ask('REFRESH MATERIALIZED VIEW edges WITH NO DATA');
@@ -794,7 +797,7 @@ if ($ways eq '')
 	sees($reader, 50, 'built', '... with data again');
 	sees($reader, 50, 'hit', '... and cached');
 
-	# A column that is away for a while.
+	# A column is dropped and added again.
 	fresh();
 	sees($reader, 100, 'built', 'column: first call');
 	$a->ask('ALTER TABLE edges DROP dst');
@@ -806,7 +809,7 @@ if ($ways eq '')
 	sees($reader, 1, 'built', '... and filled');
 	sees($reader, 1, 'hit', '... and cached');
 
-	# Many tables, more than are kept at once: each is right, and afterwards cached anew.
+	# Many tables, more than can be cached: each call is correct, and later ones are cached again.
 	fresh();
 	$a->ask(q{DO $$ BEGIN FOR i IN 1 .. 1200 LOOP EXECUTE format('CREATE TABLE t%s AS SELECT 0 AS src, g AS dst FROM generate_series(1, %s) g', i, i % 7); IF i % 100 = 0 THEN COMMIT; END IF; END LOOP; END $$});
 	foreach my $round (1 .. 2)
@@ -827,7 +830,7 @@ if ($ways eq '')
 
 if ($ways eq '')
 {
-	# Databases made from another: the same numbers of tables and files.
+	# Databases created from the same template: tables and files have equal numbers.
 	fresh();
 	sees($reader, 100, 'built', 'databases: the first');
 	$_->quit foreach ($reader, $old);
@@ -845,14 +848,14 @@ if ($ways eq '')
 	$reader->quit;
 	$make->('second', 'postgres');
 	$second = session($node, 'second');
-	sees($second, 100, 'anywhere', '... dropped, and made again under its name');
+	sees($second, 100, 'anywhere', '... dropped and re-created');
 	$second->quit;
 	wait_until(10, sub { ($node->psql('postgres', 'ALTER DATABASE second RENAME TO third'))[0] == 0 });
 	$second = session($node, 'third');
 	sees($second, 100, 'hit', '... and renamed');
 	$second->quit;
 
-	# A crash: prepared transactions come back, unlogged tables are empty.
+	# A crash: prepared transactions survive, unlogged tables are truncated.
 	$reader = session($node);
 	fresh("$plain; CREATE UNLOGGED TABLE light AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g");
 	sees($reader, 100, 'built', 'crash: before it');
@@ -871,7 +874,7 @@ if ($ways eq '')
 	sees($reader, 102, 'anywhere', '... one committed');
 	hits_again($reader, 102, '... hits');
 
-	# The same while the server restarts by itself.
+	# The same when the server restarts automatically.
 	$reader->ask(q{INSERT INTO light SELECT 0, g FROM generate_series(1, 9) g; BEGIN; INSERT INTO edges VALUES (0, 0, 160, 0); PREPARE TRANSACTION 'one'});
 	is($reader->ask(q{SELECT count(*) FROM emogi_bfs('light', 0); SELECT count(*) FROM emogi_bfs('light', 0)}), "10\n10", 'killed backend: before it');
 	my $victim = session($node);
@@ -889,7 +892,7 @@ if ($ways eq '')
 }
 
 $reader->ask('SELECT emogi_evict()');
-region_is_empty($node, 'the Region is empty when all is evicted');
+region_is_empty($node, 'the arena is empty when all is evicted');
 $node->stop;
 no_crash($node);
 

@@ -1,6 +1,6 @@
-# Writers, readers, builders and evictions at once (CacheStress.pm): no call may answer anything but what its own snapshot sees. With the
-# rule of registration switched off it must go wrong, or this test could not see it. EMOGI_STRESS_SECONDS makes it longer
-# (test/cache_stress does so).
+# Concurrent writers, readers, builders and evictions (CacheStress.pm): every answer must be that of
+# the call's snapshot. Negative control: with the registration rule disabled, a stale answer must
+# occur. EMOGI_STRESS_SECONDS sets a longer duration (as test/cache_stress does).
 
 use strict;
 use warnings;
@@ -14,17 +14,18 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seconds = $ENV{EMOGI_STRESS_SECONDS} // 40;
-my $control = 30;    # seconds at most for the negative control
+my $control = 30;    # maximum seconds for the negative control
 my $node = stress_node();
 
-# As it should be: nothing is stale.
+# Regular run: no stale answers.
 my ($checks, $hits) = stress($seconds);
 my $writes = writes_done();
 cmp_ok($checks, '>=', $seconds * 500, "enough checks: $checks");
 cmp_ok($hits, '>', 0.8 * $checks, sprintf('more than 80 %% of them are hits: %.1f %%', 100 * $hits / ($checks || 1)));
 cmp_ok($writes, '>', 0, "while $writes transactions wrote");
 
-# Short of memory: graphs make room for others, and calls that find none fail; still nothing is stale.
+# Too little memory: graphs evict others, and calls that find no memory fail; still no stale
+# answers.
 $node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'24MB'");
 $node->restart;
 $node->safe_psql('postgres', join ';', map { qq{
@@ -36,12 +37,12 @@ $node->safe_psql('postgres', join ';', map { qq{
 	END \$\$} } qw(chk chk_both chk_weights chk_parts));
 my $evictions;
 (undef, undef, undef, undef, undef, $evictions) = stress($seconds < 40 ? $seconds : $seconds / 4);
-cmp_ok($evictions, '>', 0, "$evictions graphs made room for others");
+cmp_ok($evictions, '>', 0, "$evictions graphs were evicted for others");
 $node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'1GB'");
 $node->restart;
 
-# Without the rule of registration it goes wrong.
-goes_wrong($control, 'registration_rule=0', 'without the rule of registration');
+# Negative control: without the registration rule.
+goes_wrong($control, 'registration_rule=0', 'without the registration rule');
 $node->stop;
 no_crash($node);
 

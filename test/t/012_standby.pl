@@ -1,4 +1,5 @@
-# The cache on a hot standby: hits while nothing is replayed, right after each change that is, and right through a promotion.
+# The cache on a hot standby: hits while nothing is replayed, correct answers after each change, and
+# during a promotion.
 
 use strict;
 use warnings;
@@ -39,7 +40,7 @@ my $matview = q{
 	INSERT INTO base SELECT 0, g FROM generate_series(1, 100) g;
 	CREATE MATERIALIZED VIEW edges AS TABLE base};
 
-# Make the tables anew on the primary.
+# Recreate the tables on the primary.
 my $writer = session($primary);
 sub fresh
 {
@@ -55,7 +56,7 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 
-# Wait until the standby has replayed all. A commit flushes what is to be sent.
+# Wait until the standby has replayed everything. A commit flushes pending WAL.
 my $pulse = session($primary);
 my $watch = session($standby);
 sub replay
@@ -65,7 +66,7 @@ sub replay
 	wait_until(60, sub { $watch->ask("SELECT pg_last_wal_replay_lsn() >= '$lsn'") eq 't' }) or die "nothing replayed up to $lsn";
 }
 
-# Do something on the primary, and wait until the standby has replayed it.
+# Run a command on the primary, and wait until the standby has replayed it.
 sub change
 {
 	my ($sql) = @_;
@@ -75,7 +76,7 @@ sub change
 	replay();
 }
 
-# Nothing happens.
+# No changes.
 replay();
 my $reader = session($standby);
 is($reader->ask('SELECT pg_is_in_recovery()'), 't', 'a hot standby');
@@ -88,7 +89,7 @@ is($reader->ask('SELECT emogi_evict() > 0'), 't', '... and evicts');
 sees($reader, 100, 'built', '... and builds again');
 sees($other, 100, 'hit', '... and hits again');
 
-# Each kind of change is replayed: the next call is right, and there are hits again.
+# Each kind of change is replayed: the next call is correct, and then there are hits again.
 foreach my $path (
 	[ 'another table', 100, 'INSERT INTO other VALUES (1)' ],
 	[ 'INSERT', 101, 'INSERT INTO edges VALUES (200, 0, 150)' ],
@@ -110,7 +111,7 @@ foreach my $path (
 	[ 'ALTER TYPE USING', 100, 'ALTER TABLE edges ALTER dst TYPE bigint USING dst * 2 + 1' ],
 	[ 'ADD COLUMN', 100, 'ALTER TABLE edges ADD z int DEFAULT 7' ],
 	[ 'DROP COLUMN, RENAME of another', 100, 'BEGIN; ALTER TABLE edges DROP dst; ALTER TABLE edges RENAME spare TO dst; COMMIT' ],
-	[ 'RENAME: two change their names', 100, 'BEGIN; ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; COMMIT' ],
+	[ 'RENAME: two tables swap names', 100, 'BEGIN; ALTER TABLE edges RENAME TO x; ALTER TABLE others RENAME TO edges; COMMIT' ],
 	[ 'DROP and CREATE', 9, 'BEGIN; DROP TABLE edges; CREATE TABLE edges AS SELECT 0 AS src, g AS dst FROM generate_series(1, 9) g; COMMIT' ],
 	[ 'CREATE INDEX, ANALYZE, GRANT', 100, 'CREATE INDEX ON edges (src); ANALYZE edges; GRANT SELECT ON edges TO PUBLIC' ],
 	[ 'CHECKPOINT and a switch of WAL files', 100, 'CHECKPOINT; SELECT pg_switch_wal()' ],
@@ -152,7 +153,7 @@ hits_again($reader, 100, '... hits');
 $other->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM pg_class LIMIT 1');
 sees($other, 100, 'anywhere', '... an older snapshot');
 change('SAVEPOINT a; DELETE FROM edges WHERE id = 1');
-sees($reader, 100, 'anywhere', '... still not seen');
+sees($reader, 100, 'anywhere', '... still invisible');
 change('COMMIT');
 sees($reader, 100, 'anywhere', '... committed');    # one more, one less
 sees($other, 100, 'anywhere', '... the older snapshot');
@@ -161,7 +162,7 @@ like(join(', ', look($other)), qr/^right: 100 ends, sum 5050,/, '... and the old
 $other->ask('COMMIT');
 hits_again($other, 100, '... hits');
 
-# The standby falls behind: what it has not replayed is not seen.
+# The standby lags: changes not replayed are invisible.
 is($reader->ask('SELECT pg_wal_replay_pause()'), '', 'paused');
 $writer->ask('DELETE FROM edges');
 sees($reader, 100, 'anywhere', '... not seen');
@@ -183,9 +184,9 @@ change(q{CREATE UNLOGGED TABLE light (src int, dst int); INSERT INTO light VALUE
 is($writer->ask(q{SELECT count(*) FROM emogi_bfs('light', 0)}), '2', 'an unlogged table');
 like($reader->ask(q{SELECT count(*) FROM emogi_bfs('light', 0)}), qr/^ERROR:  0A000/, '... is not there on the standby');
 
-# Promotion: with graphs cached, two transactions prepared, one in progress and snapshots open.
+# Promotion with cached graphs, two prepared transactions, one in progress, and open snapshots.
 change(q{BEGIN; INSERT INTO edges VALUES (200, 0, 150); PREPARE TRANSACTION 'one'});
-sees($reader, 100, 'anywhere', 'prepared: not seen');
+sees($reader, 100, 'anywhere', 'prepared: invisible');
 hits_again($reader, 100, '... hits');
 change(q{BEGIN; DELETE FROM edges WHERE id <= 10; PREPARE TRANSACTION 'two'});
 sees($reader, 100, 'anywhere', '... nor a second one');
@@ -202,16 +203,16 @@ sees($reader, 100, 'anywhere', '... the second call');
 sees($other, 100, 'anywhere', '... the older snapshot');
 my $more = session($standby);
 $more->ask(q{COMMIT PREPARED 'one'});
-sees($reader, 101, 'anywhere', '... what was prepared before it is committed');
-sees($other, 100, 'anywhere', '... unseen by the older snapshot');
+sees($reader, 101, 'anywhere', '... a transaction prepared before it is committed');
+sees($other, 100, 'anywhere', '... invisible to the older snapshot');
 sees($reader, 101, 'anywhere', '... again');
 $more->ask('INSERT INTO edges VALUES (300, 0, 300)');
 sees($reader, 102, 'anywhere', '... INSERT');
 sees($reader, 102, 'anywhere', '... again');
 sees($other, 100, 'anywhere', '... the older snapshot');
 $more->ask(q{ROLLBACK PREPARED 'two'});
-sees($reader, 102, 'anywhere', '... what was prepared before it is rolled back');
-hits_again($reader, 102, '... now that no older writer is left there are hits again');
+sees($reader, 102, 'anywhere', '... a transaction prepared before it is rolled back');
+hits_again($reader, 102, '... without older writers there are hits again');
 $other->ask('COMMIT');
 sees($other, 102, 'anywhere', '... the end of the older snapshot');
 hits_again($other, 102, '... hits');
@@ -228,7 +229,7 @@ $reader->ask(q{COMMIT PREPARED 'three'});
 sees($more, 101, 'built', '... and committed');
 
 $reader->ask('SELECT emogi_evict()');
-region_is_empty($standby, 'the Region is empty');
+region_is_empty($standby, 'the arena is empty');
 $_->quit foreach ($reader, $other, $watch, $more);
 $standby->stop;
 no_crash($_) foreach ($primary, $standby);

@@ -1,4 +1,5 @@
-# A subscriber: rows that a worker of logical replication writes make cached graphs old, as those of a session do.
+# A subscriber: rows written by a logical replication worker make cached graphs stale, as those of a
+# session do.
 
 use strict;
 use warnings;
@@ -35,10 +36,11 @@ my $connection = 'dbname=postgres host=' . $publisher->host . ' port=' . $publis
 my $two_phase = $publisher->pg_version >= 15 ? ', two_phase = true' : '';
 $subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION sub CONNECTION '$connection' PUBLICATION pub WITH (streaming = on$two_phase)");
 $subscriber->wait_for_subscription_sync($publisher, 'sub');
-sees($reader, 100, 'anywhere', 'what the first copy brought');
+sees($reader, 100, 'anywhere', 'after the initial copy');
 hits_again($reader, 100, '... hits');
 
-# Do something on the publisher; the subscriber's call is right after it, also under an older snapshot, and there are hits again.
+# Run a command on the publisher. The subscriber's next call is correct, also under an older
+# snapshot, and then there are hits again.
 sub apply
 {
 	my ($name, $before, $after, $sql) = @_;
@@ -71,21 +73,21 @@ if ($two_phase)
 {
 	apply('PREPARE', 50, 50, q{BEGIN; INSERT INTO edges VALUES (700, 0, 700); PREPARE TRANSACTION 'x'});
 	ok(wait_until(20, sub { $subscriber->safe_psql('postgres', 'SELECT count(*) FROM pg_prepared_xacts') eq '1' }), '... is prepared on the subscriber');
-	sees($reader, 50, 'hit', '... and not seen');
+	sees($reader, 50, 'hit', '... and invisible');
 	apply('COMMIT PREPARED', 50, 51, q{COMMIT PREPARED 'x'});
 	apply('PREPARE', 51, 51, q{BEGIN; DELETE FROM edges; PREPARE TRANSACTION 'y'});
 	apply('ROLLBACK PREPARED', 51, 51, q{ROLLBACK PREPARED 'y'});
 	apply('DELETE', 51, 50, 'DELETE FROM edges WHERE id = 700');
 }
 
-# Subscribed anew: tables cannot be added to a subscription with two_phase.
+# Subscribe again, because tables cannot be added to a subscription with two_phase.
 $subscriber->safe_psql('postgres', "DROP SUBSCRIPTION sub; TRUNCATE edges, other");
 sees($reader, 0, 'built', 'unsubscribed and emptied');
 $subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION sub CONNECTION '$connection' PUBLICATION pub WITH (streaming = on)");
 $subscriber->wait_for_subscription_sync($publisher, 'sub');
 sees($reader, 50, 'anywhere', 'subscribed again');
 
-# What the subscriber writes itself, by triggers and by the first copy of a table that is added.
+# The subscriber's own writes, by triggers and by the initial copy of an added table.
 $subscriber->safe_psql('postgres', q{
 	CREATE FUNCTION add_edge() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.edges VALUES (8000 + new.id, 0, 8000 + new.id); RETURN new; END';
 	CREATE TRIGGER t AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION add_edge();
@@ -98,17 +100,18 @@ is($reader->ask(q{SELECT count(*) FROM emogi_bfs('late', 0); SELECT count(*) FRO
 $writer->ask('INSERT INTO late SELECT g, 0, g FROM generate_series(1, 30) g; ALTER PUBLICATION pub ADD TABLE late');
 $subscriber->safe_psql('postgres', 'ALTER SUBSCRIPTION sub REFRESH PUBLICATION');
 $subscriber->wait_for_subscription_sync($publisher, 'sub');
-is($reader->ask(q{SELECT count(*) FROM emogi_bfs('late', 0); SELECT count(*) FROM emogi_bfs('late', 0)}), "31\n31", '... once it is');
+is($reader->ask(q{SELECT count(*) FROM emogi_bfs('late', 0); SELECT count(*) FROM emogi_bfs('late', 0)}), "31\n31", '... after it is published');
 
-# A conflict stops the worker again and again; nothing of it is seen. Once it is out of the way, all is.
+# A conflict stops the worker repeatedly, and none of its changes are visible. After it is resolved,
+# all are.
 $subscriber->safe_psql('postgres', 'INSERT INTO edges VALUES (9500, 0, 9500)');
 sees($reader, 53, 'anywhere', 'conflict: before');
 $writer->ask('BEGIN; INSERT INTO edges VALUES (9499, 0, 9499), (9500, 0, 9501); COMMIT');
 ok(wait_until(30, sub { slurp_file($subscriber->logfile) =~ /duplicate key value|conflict=insert_exists/ }), '... the worker fails');
-sees($reader, 53, 'anywhere', '... nothing is seen');
+sees($reader, 53, 'anywhere', '... nothing is visible');
 $subscriber->safe_psql('postgres', 'DELETE FROM edges WHERE id = 9500');
 $publisher->wait_for_catchup('sub');
-sees($reader, 54, 'anywhere', '... and all, once it is gone');
+sees($reader, 54, 'anywhere', '... and everything after it is resolved');
 hits_again($reader, 54, '... hits');
 
 # The subscriber's table is partitioned.
@@ -120,7 +123,7 @@ $subscriber->safe_psql('postgres', q{
 	ALTER SUBSCRIPTION sub REFRESH PUBLICATION});
 $subscriber->wait_for_subscription_sync($publisher, 'sub');
 my $ends = $publisher->safe_psql('postgres', 'SELECT count(*) FROM edges');
-sees($reader, $ends, 'anywhere', 'partitioned: after the first copy');
+sees($reader, $ends, 'anywhere', 'partitioned: after the initial copy');
 apply('partitioned: INSERT', $ends, $ends + 10, 'INSERT INTO edges SELECT g, 0, g FROM generate_series(10001, 10010) g');
 apply('partitioned: UPDATE of the key', $ends + 10, $ends + 10, 'UPDATE edges SET id = id + 1000 WHERE id > 10000');
 apply('partitioned: DELETE', $ends + 10, $ends, 'DELETE FROM edges WHERE id > 10000');
@@ -128,7 +131,7 @@ apply('partitioned: TRUNCATE', $ends, 0, 'TRUNCATE edges');
 
 $subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION sub');
 $reader->ask('SELECT emogi_evict()');
-region_is_empty($subscriber, 'the Region is empty');
+region_is_empty($subscriber, 'the arena is empty');
 $_->quit foreach ($reader, $old, $writer);
 $subscriber->stop;
 $publisher->stop;

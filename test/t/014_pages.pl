@@ -1,4 +1,5 @@
-# The scan of a table on pages that all see: a standby does not believe the bit that says so, and pages may change while they are read.
+# Scans of all-visible pages: a standby ignores the PD_ALL_VISIBLE bit, and pages may change while
+# they are read.
 
 use strict;
 use warnings;
@@ -11,7 +12,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
-# Set the bit PD_ALL_VISIBLE (0x0004) of pd_flags, at byte 10, in the first page of a table of a server that is down.
+# Set the bit PD_ALL_VISIBLE (0x0004) of pd_flags, at byte 10, in the first page of a table of a
+# stopped server.
 sub mark_all_visible
 {
 	my ($node, $path) = @_;
@@ -44,7 +46,7 @@ SKIP:
 	$standby->start;
 	$primary->safe_psql('postgres', 'CHECKPOINT');
 	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
-	$standby->safe_psql('postgres', 'CHECKPOINT');    # so that a restart replays nothing of the table
+	$standby->safe_psql('postgres', 'CHECKPOINT');    # a restart must not replay changes of the table
 	my $path = $standby->safe_psql('postgres', q{SELECT pg_relation_filepath('edges')});
 	$standby->stop;
 	mark_all_visible($standby, $path);
@@ -53,18 +55,19 @@ SKIP:
 	my $look = q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('edges', 1)};
 	my $count = 'SELECT count(*) FROM edges';
 	is($standby->safe_psql('postgres', $count), '2', 'a page marked as seen by all, on a standby: a SELECT');
-	is($standby->safe_psql('postgres', $look), '1:0 2:1 3:2', '... does not show what is not committed, nor does a call');
+	is($standby->safe_psql('postgres', $look), '1:0 2:1 3:2', '... does not show uncommitted rows, nor does a call');
 	$standby->promote;
-	is($standby->safe_psql('postgres', $count), '3', '... the mark is there: a primary believes it');
+	is($standby->safe_psql('postgres', $count), '3', '... the bit is set: a primary trusts it');
 	is($standby->safe_psql('postgres', "SET emogi.enable_cache = off; $look"), '1:0 2:1 3:2 4:3', '... in a call too');
 	$standby->stop('immediate');
 	no_crash($standby);
 }
 $primary->stop;
 
-# Edges 0 -> dst with all dst different, in a table of many pages. Writers move every edge to and fro, by updates in place and by
-# updates that go elsewhere, and delete and insert, each in one statement, for any may end in a deadlock; one session vacuums.
-# Whatever a snapshot sees, there are 3000 edges, and those that a call finds are those of a SELECT.
+# Edges 0 -> dst with distinct dst, in a table of many pages. Writers move every edge back and
+# forth, by HOT updates and by updates that move to other pages, and delete and insert, each in one
+# statement, because any may end in a deadlock; one session vacuums. Every snapshot sees 3000 edges,
+# and a call returns those of a SELECT.
 my $node = emogi_node('main', 'max_connections = 30', 'log_min_error_statement = panic', "emogi.max_memory = '1GB'");
 $node->safe_psql('postgres', q{
 	CREATE TABLE edges (id int PRIMARY KEY, src int, dst int, note text) WITH (fillfactor = 70);
@@ -113,10 +116,10 @@ while (%sessions)
 foreach my $name ('one', 'two', 'serializable')
 {
 	is($said{$name}, '', "pages that change meanwhile: $name");
-	cmp_ok($calls{$name}, '>', 20, '... was asked often');
-	cmp_ok(scalar keys %{ $sums{$name} }, '>', 5, '... and saw changes');
+	cmp_ok($calls{$name}, '>', 20, '... was checked often');
+	cmp_ok(scalar keys %{ $sums{$name} }, '>', 5, '... and observed changes');
 }
-is(join('', map { $said{$_} } (keys %writes, 'vacuum')), '', '... the writers had no errors but of serialization');
+is(join('', map { $said{$_} } (keys %writes, 'vacuum')), '', '... the writers had only serialization errors');
 cmp_ok($calls{vacuum}, '>', 5, '... nor did the vacuum');
 is($node->safe_psql('postgres', 'VACUUM edges; SET emogi.enable_cache = off; SELECT check_edges() > 0'), 't', '... and in the end');
 no_crash($node);

@@ -1,5 +1,5 @@
-# The server goes through a crash at each place of the cache's protocol: afterwards answers are right, graphs are cached again,
-# and what was written, or prepared, before is seen as it should be.
+# The server crashes at each step of the cache's protocol. Afterwards answers are correct, graphs
+# are cached again, and changes made or prepared before have the correct visibility.
 
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = crash_node('main', 'emogi.incremental_min_size = 1MB', "emogi.max_memory = '256MB'", 'emogi.enable_local_search = off');	# the worker is to be asked
+my $node = crash_node('main', 'emogi.incremental_min_size = 1MB', "emogi.max_memory = '256MB'", 'emogi.enable_local_search = off');	# use the worker
 make_checked($node, 'tree', 3000);
 make_checked($node, 'other', 500);
 $node->safe_psql('postgres', 'CHECKPOINT');
@@ -20,7 +20,7 @@ my $unlogged = q{SELECT count(*) FROM emogi_bfs('scratch', 1)};
 my $count = q{SELECT count(*) FROM emogi_bfs('tree', 1)};
 my $held = 30_000_000;
 
-# Check that the cluster comes back, answers right, and caches as it should.
+# Check that the cluster restarts, answers correctly, and caches.
 sub check_after_crash
 {
 	my ($name) = @_;
@@ -33,7 +33,7 @@ sub check_after_crash
 	is(join('|', served($node, $call)), 't|built', "$name: evicted, it builds again");
 }
 
-# Kill a backend that is held at a place, with others about that wait for it, hit and write.
+# Kill a backend held at a step, while others wait for it, hit and write.
 sub check_kill_at
 {
 	my ($point, $cached, @commands) = @_;
@@ -55,7 +55,7 @@ sub check_kill_at
 	{
 		my ($psql, $out, $err, $command) = @$other;
 		eval { $psql->finish };
-		ok($$err eq '' ? $$out =~ /^t?\s*$/ : connection_lost($$err), "$point: right or an end of the connection for: $command")
+		ok($$err eq '' ? $$out =~ /^t?\s*$/ : connection_lost($$err), "$point: correct or disconnected: $command")
 		  or diag "$$out$$err";
 	}
 }
@@ -66,16 +66,16 @@ foreach my $point ('registered', 'built', 'published', 'found')
 	check_after_crash("killed when $point");
 }
 
-# A writer: its change is there if, and only if, it had committed.
+# A writer: its change is visible if and only if it had committed.
 my $before = $node->safe_psql('postgres', $count);
 check_kill_at('pre_commit', 1, 'INSERT INTO tree VALUES (1, 10001)');
 check_after_crash('killed before the commit');
-is($node->safe_psql('postgres', $count), $before, 'killed before the commit: not seen');
+is($node->safe_psql('postgres', $count), $before, 'killed before the commit: invisible');
 check_kill_at('committed', 1, 'INSERT INTO tree VALUES (1, 10002)');
 check_after_crash('killed after the commit');
-is($node->safe_psql('postgres', $count), $before + 1, 'killed after the commit: seen');
+is($node->safe_psql('postgres', $count), $before + 1, 'killed after the commit: visible');
 
-# The engine worker is killed at each place of a request.
+# The engine worker is killed at each step of a request.
 foreach my $point ('keys', 'csr', 'expand', 'run', 'done')
 {
 	my ($out, $err) = ('', '');
@@ -94,7 +94,7 @@ eval { start_psql($node, \$out, \$err, "SET emogi.fault = 'worker_crash=run'", $
 ok(connection_lost($err), 'worker_crash=run in a call that hits') or diag "$out$err";
 check_after_crash('worker_crash=run in a call that hits');
 
-# Transactions that are prepared before a crash, and end when graphs were cached after it.
+# Transactions prepared before a crash end while graphs are cached after it.
 foreach my $end ('ROLLBACK', 'COMMIT')
 {
 	my $old = $node->safe_psql('postgres', $count);
@@ -107,35 +107,35 @@ foreach my $end ('ROLLBACK', 'COMMIT')
 	kill 'KILL', $pid if $pid;
 	eval { $psql->finish };
 	wait_for_restart($node, "prepared, then $end");
-	is($node->safe_psql('postgres', $call), 't', '... a call does not see what is prepared');
-	# who may have written the table before it was known is waited for: until then nothing is shared
+	is($node->safe_psql('postgres', $call), 't', '... a call does not see prepared changes');
+	# Potential writers from before registration are waited for; until then no graph is shared.
 	like(join('|', served($node, $count)), qr/^$old\|(?:hit|private)$/, '... nor does the next');
 	my $session = session($node);
-	is($session->ask("BEGIN ISOLATION LEVEL REPEATABLE READ; $count"), $old, '... nor one in a transaction that stays');
+	is($session->ask("BEGIN ISOLATION LEVEL REPEATABLE READ; $count"), $old, '... nor one in an open transaction');
 	$node->safe_psql('postgres', "$end PREPARED 'insert'");
 	$before += 2 if $end eq 'COMMIT';
-	is($node->safe_psql('postgres', $count), $before, "... after $end of the first, it is seen as it should be");
+	is($node->safe_psql('postgres', $count), $before, "... after $end of the first, its visibility is correct");
 	is($node->safe_psql('postgres', $call), 't', '... and once more');
 	$node->safe_psql('postgres', "$end PREPARED 'delete'");
 	$before -= 1 if $end eq 'COMMIT';
 	is($node->safe_psql('postgres', $count), $before, "... after $end of the second, too");
-	is($session->ask("$count; COMMIT; $count"), "$old\n$before", '... and the transaction that stays sees it only after its end');
+	is($session->ask("$count; COMMIT; $count"), "$old\n$before", '... and the open transaction sees it only after its end');
 	$session->quit;
 	is(join('|', served($node, $count)), "$before|hit", '... and cached again');
 }
 
-# Written after the crash by a transaction that the cached graph knows from before the end of another.
+# A write after the crash, by a transaction that is running for the cached graph.
 $node->safe_psql('postgres', q{BEGIN; INSERT INTO tree VALUES (1, 30001); PREPARE TRANSACTION 'late'});
-is($node->safe_psql('postgres', $call), 't', 'a prepared transaction beside a cached graph');
+is($node->safe_psql('postgres', $call), 't', 'a prepared transaction with a cached graph');
 $node->stop('immediate');
 $node->start;
 like(join('|', served($node, $call)), qr/^t\|(?:built|private)$/, '... after an immediate stop');
 like(join('|', served($node, $call)), qr/^t\|(?:hit|private)$/, '... once more');
 $node->safe_psql('postgres', q{COMMIT PREPARED 'late'});
-is($node->safe_psql('postgres', $count), $before + 1, '... committed, it is seen');
+is($node->safe_psql('postgres', $count), $before + 1, '... visible after the commit');
 is(join('|', served($node, $call)), 't|hit', '... and cached again');
 
-# An unlogged table is empty after a crash, for emogi too; a hit before it is no hit after.
+# An unlogged table is empty after a crash, for emogi too; a graph from before it is not used.
 $node->safe_psql('postgres', 'CREATE UNLOGGED TABLE scratch AS TABLE other');
 isnt($node->safe_psql('postgres', $unlogged), '0', 'an unlogged table');
 $node->stop('immediate');

@@ -1,5 +1,6 @@
-# The engine worker is terminated, killed and stopped beside sessions that call without pause, and made to end at each place of a
-# request: an answer is right or an error that says so, cached Graphs outlive their worker, and short calls get past long ones.
+# The engine worker is terminated, killed and stopped while sessions call continuously, and exits at
+# each step of a request: answers are correct or an error that reports it, cached graphs survive
+# their worker, and short calls overtake long ones.
 
 use strict;
 use warnings;
@@ -24,7 +25,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE answer AS SELECT whole('big');
 	CHECKPOINT});
 
-# Each client runs its calls over and over, in a new session after each round and after each lost connection.
+# Each client repeats its calls, in a new session after each round and each lost connection.
 my $stop = $node->basedir . '/stop';
 my $calls = $node->basedir . '/calls.sql';
 append_to_file($calls, join("\n", map { qq{
@@ -51,7 +52,7 @@ sub start_clients
 	}
 }
 
-# Stop the clients and check what they said.
+# Stop the clients and check their output.
 sub check_clients
 {
 	my ($name, @allowed) = @_;
@@ -77,13 +78,13 @@ sub check_clients
 	note "$name: $_ $states{$_} times" foreach sort keys %states;
 	delete @states{@allowed};
 	is(join(' ', %states), '', "$name: no other errors than @allowed");
-	is_right($node, 'tree', "$name: then a right answer");
+	is_right($node, 'tree', "$name: then a correct answer");
 	is_right($node, 'other', "$name: and another");
 	is($node->safe_psql('postgres', q{SELECT whole('big') = whole FROM answer}), 't', "$name: and a large one");
 	nothing_left($node, $name);
 }
 
-# Wait for a worker and pump the clients' output meanwhile.
+# Wait for a worker while reading the clients' output.
 sub next_worker
 {
 	my $pid;
@@ -92,7 +93,7 @@ sub next_worker
 	return $pid;
 }
 
-# Sleep and pump.
+# Sleep while reading the clients' output.
 sub pause
 {
 	my ($seconds) = @_;
@@ -129,7 +130,8 @@ wait_for_restart($node, 'SIGKILL');
 pause(0.5);
 check_clients('SIGKILL', '58000', '57P01', '57P02', '57P03', '08006');
 
-# The worker ends at each place of a request: its call fails or is right, the next is right, what was cached is a hit still.
+# The worker exits at each step of a request: its call fails or is correct, the next is correct, and
+# cached graphs are still hit.
 foreach my $point ('keys', 'csr', 'expand', 'run', 'done')
 {
 	foreach my $graph ('other', 'SELECT src, dst FROM other')
@@ -143,7 +145,7 @@ foreach my $point ('keys', 'csr', 'expand', 'run', 'done')
 		my $worker = worker_pid($node);
 		my ($state, $message) = sqlstate($node, "SET emogi.fault = 'worker_exit=$point'; SELECT count(*) FROM emogi_bfs('$graph', 1, direction => '$direction')");
 		is($state, '58000', "$name: an error") or diag $message;
-		is(join('|', served($node, q{SELECT verdict('tree')})), 't|hit', "$name: a cached Graph is a hit still");
+		is(join('|', served($node, q{SELECT verdict('tree')})), 't|hit', "$name: a cached graph is still hit");
 		is_right($node, 'other', "$name: the next call is right");
 		isnt(worker_pid($node), $worker, "$name: from a new worker");
 		is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0 OR state <> 'ready'}), '0', "$name: no pin, no build");
@@ -151,15 +153,15 @@ foreach my $point ('keys', 'csr', 'expand', 'run', 'done')
 }
 nothing_left($node, 'worker_exit');
 
-# Without faults a worker serves on when another session's call fails it once and again.
+# Without faults, a worker continues when another session's calls fail repeatedly.
 my $worker = worker_pid($node);
 my ($out, $err) = ('', '');
 my $psql = start_psql($node, \$out, \$err, "SET emogi.fault = 'engine_allocation=1'", map { q{SELECT count(*) FROM emogi_bfs('VALUES (1, 2)', 1)} } 1 .. 5);
-is_right($node, 'tree', 'beside a session whose calls fail') foreach 1 .. 5;
+is_right($node, 'tree', 'with a session whose calls fail') foreach 1 .. 5;
 $psql->finish;
 is(worker_pid($node), $worker, '... by the same worker');
 
-# Short calls beside long ones: they are answered while the long ones go on.
+# Short calls are answered while long ones run.
 $node->safe_psql('postgres', q{SELECT verdict('tree'), count(*) FROM emogi_bfs('big', 1)});
 my (@long, @longout, @longerr);
 foreach my $i (0 .. 2)
@@ -169,13 +171,13 @@ foreach my $i (0 .. 2)
 		q{SELECT count(*) FROM emogi_pagerank('big', max_iterations => 1000000, tolerance => 0)});
 }
 my $busy = q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'long' AND state = 'active' AND query LIKE '%emogi_pagerank%'};
-ok(wait_until(10, sub { $node->safe_psql('postgres', $busy) eq '3' }), 'three long calls run');
+ok(wait_until(10, sub { $node->safe_psql('postgres', $busy) eq '3' }), 'three long calls are running');
 sleep 1;
 my $start = time;
-is_right($node, 'tree', "a short call beside them: $_") foreach 1 .. 10;
+is_right($node, 'tree', "a concurrent short call: $_") foreach 1 .. 10;
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('SELECT i / 2, i FROM generate_series(2, 50000) i', 1)}), '50000', '... and one on a query');
 is($node->safe_psql('postgres', q{INSERT INTO tree VALUES (1, 999999); SELECT verdict('tree')}), 't', '... and one that builds');
-is($node->safe_psql('postgres', $busy), '3', sprintf('the short calls were answered in %.2f s, the long ones still run', time - $start));
+is($node->safe_psql('postgres', $busy), '3', sprintf('the short calls were answered in %.2f s, the long ones are still running', time - $start));
 ok($node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE function LIKE '%pagerank%' AND state = 'running' AND phase = 'run') > 0 FROM emogi_progress}) eq 't', 'emogi_progress shows them');
 is($node->safe_psql('postgres', q{SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name = 'long'}), '3', 'canceled');
 $_->finish foreach @long;

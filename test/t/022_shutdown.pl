@@ -1,5 +1,6 @@
-# The server is stopped, and sessions are canceled, terminated or left open, while a graph is built, while others wait for that
-# build, and while a call runs: whoever goes on gets a right answer, whoever does not says why, and nothing is left behind.
+# The server is stopped, and sessions are canceled, terminated or disconnected, while a graph is
+# built, while others wait for that build, and while a call runs: continuing sessions get correct
+# answers, others an error, and no resources are left behind.
 
 use strict;
 use warnings;
@@ -12,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $node = crash_node('main', "emogi.max_memory = '1GB'", 'emogi.engine = cpu', 'emogi.cpu_threads = 2');	# runs that take a while on any machine
+my $node = crash_node('main', "emogi.max_memory = '1GB'", 'emogi.engine = cpu', 'emogi.cpu_threads = 2');	# long enough on any machine
 make_checked($node, 'tree', 3000);
 $node->safe_psql('postgres', q{
 	CREATE TABLE big AS SELECT (hashint8(i)::bigint & 524287) * 1000003 AS src, (hashint8(-i)::bigint & 524287) * 1000003 AS dst
@@ -25,7 +26,7 @@ my $run = q{SELECT count(*) FROM emogi_pagerank('tree', max_iterations => 100000
 my $answer = $node->safe_psql('postgres', $call);
 my @sessions;
 
-# Start a session on some commands; answer() and error() tell what came of it.
+# Start a session with some commands; answer() and error() return the results.
 sub start_session
 {
 	my ($name, @commands) = @_;
@@ -37,7 +38,7 @@ sub start_session
 	return $session;
 }
 
-# Wait until sessions of that name are in the middle of their last command.
+# Wait until the sessions of that name are in their last command.
 sub wait_active
 {
 	my ($name, $n) = @_;
@@ -48,7 +49,7 @@ sub wait_active
 			AND backend_type = 'client backend' AND query LIKE '%SELECT%' AND clock_timestamp() - query_start > '150 ms'}) eq $n }), "$n sessions are busy: $name");
 }
 
-# Wait for the end of a session: what it said, errors included.
+# Wait for the end of a session; returns its output, including errors.
 sub result
 {
 	my ($session) = @_;
@@ -60,7 +61,7 @@ sub result
 	return $out;
 }
 
-# Send a signal to the one session of that name, by SQL.
+# Send a signal to the session of that name, by SQL.
 sub signal_session
 {
 	my ($function, $name) = @_;
@@ -68,7 +69,7 @@ sub signal_session
 	is($node->safe_psql('postgres', "SELECT count($function(pid)) FROM pg_stat_activity WHERE application_name = '$name' AND backend_type = 'client backend'"), '1', "$function: $name");
 }
 
-# Check that a stopped server comes back clean.
+# Check that a stopped server restarts cleanly.
 sub check_start
 {
 	my ($name) = @_;
@@ -80,7 +81,8 @@ sub check_start
 	nothing_left($node, $name);
 }
 
-# A stop during a build that others wait for, and during a run. A smart stop waits for all, so nobody may stay for ever.
+# Stop during a build that others wait for, and during a run. A smart stop waits for all sessions,
+# so none may hang.
 foreach my $mode ('fast', 'immediate', 'smart')
 {
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
@@ -128,15 +130,16 @@ foreach my $function ('pg_cancel_backend', 'pg_terminate_backend')
 		my @waiters = map { start_session('waiter', $call) } 1 .. 3;
 		wait_active('waiter', 3);
 		signal_session($function, 'builder');
-		like(result($builder), $function =~ /cancel/ ? qr/^ERROR:  57014$/ : qr/57P01/, "$name: it is told");
+		like(result($builder), $function =~ /cancel/ ? qr/^ERROR:  57014$/ : qr/57P01/, "$name: it gets the error");
 		is(result($_), $answer, "$name: a waiter has its answer") foreach @waiters;
 		is(join('|', served($node, $call)), "$answer|hit", "$name: the graph is cached");
 		nothing_left($node, $name);
 	}
 }
 
-# A waiter is canceled, terminated, out of time, or its client is gone: the builder does not care, nor do other waiters.
-foreach my $way ('pg_cancel_backend', 'pg_terminate_backend', 'statement_timeout', 'a client that is gone')
+# A waiter is canceled, terminated, times out, or disconnects: the builder and other waiters are not
+# affected.
+foreach my $way ('pg_cancel_backend', 'pg_terminate_backend', 'statement_timeout', 'a disconnected client')
 {
 	my $name = "$way of a waiter";
 	$node->safe_psql('postgres', 'SELECT emogi_evict(); SELECT emogi_reset()');
@@ -157,8 +160,8 @@ foreach my $way ('pg_cancel_backend', 'pg_terminate_backend', 'statement_timeout
 		wait_active('waiter', 1);
 		signal_session($way, 'waiter');
 	}
-	like(result($waiter), $way eq 'pg_terminate_backend' ? qr/57P01/ : qr/^ERROR:  57014$/, "$name: it is told") unless $way =~ /client/;
-	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'builder' AND state = 'active'}), '1', "$name: the builder goes on");
+	like(result($waiter), $way eq 'pg_terminate_backend' ? qr/57P01/ : qr/^ERROR:  57014$/, "$name: it gets the error") unless $way =~ /client/;
+	is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'builder' AND state = 'active'}), '1', "$name: the builder continues");
 	is(result($builder), $answer, "$name: the builder has its answer");
 	is(result($other), $answer, "$name: so has another waiter");
 	is(join('|', served($node, $call)), "$answer|hit", "$name: the graph is cached");
@@ -166,9 +169,9 @@ foreach my $way ('pg_cancel_backend', 'pg_terminate_backend', 'statement_timeout
 	nothing_left($node, $name);
 }
 
-# Sessions that are left in the middle of their rows.
+# Sessions that stop before reading all rows.
 my $cursor = q{BEGIN; DECLARE c CURSOR FOR SELECT * FROM emogi_bfs('big', (hashint8(1)::bigint & 524287) * 1000003); FETCH 1 FROM c};
-foreach my $way ('idle_in_transaction_session_timeout', 'pg_terminate_backend', 'pg_cancel_backend and ROLLBACK', 'a client that is gone', 'evicted meanwhile')
+foreach my $way ('idle_in_transaction_session_timeout', 'pg_terminate_backend', 'pg_cancel_backend and ROLLBACK', 'a disconnected client', 'evicted meanwhile')
 {
 	my $session = session($node);
 	like($session->ask("SET application_name = 'reader'; $cursor"), qr/^-?\d+\|\d+$/, "$way with a cursor open: a first row");
@@ -181,7 +184,7 @@ foreach my $way ('idle_in_transaction_session_timeout', 'pg_terminate_backend', 
 	elsif ($way =~ /^(pg_\w+)/)
 	{
 		signal_session($1, 'reader');
-		like($session->ask('FETCH 1 FROM c; ROLLBACK; SELECT 1'), qr/1$/, '... canceled when idle: nothing happens') if $way =~ /cancel/;
+		like($session->ask('FETCH 1 FROM c; ROLLBACK; SELECT 1'), qr/1$/, '... canceled while idle: no effect') if $way =~ /cancel/;
 	}
 	elsif ($way =~ /client/)
 	{
@@ -202,14 +205,15 @@ foreach my $way ('idle_in_transaction_session_timeout', 'pg_terminate_backend', 
 	nothing_left($node, "$way with a cursor open");
 }
 
-# Cursors and savepoints: what a subtransaction began goes with it, what was there before goes on.
+# Cursors and savepoints: objects created in a subtransaction are dropped with it, older ones stay.
 my $session = session($node);
 is($session->ask(q{BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('tree', 1); SAVEPOINT a; FETCH 1 FROM c; ROLLBACK TO a; FETCH 2 FROM c;
 	SAVEPOINT b; DECLARE d CURSOR FOR SELECT vertex FROM emogi_bfs('tree', 1, direction => 'both'); FETCH 1 FROM d; ROLLBACK TO b; FETCH 1 FROM c}), "1\n2\n3\n1\n4", 'cursors and savepoints');
 is($session->ask(q{SELECT emogi_evict('tree') IS NULL; SELECT emogi_evict() IS NULL; FETCH 1 FROM c; COMMIT; SELECT 'done'}), "f\nf\n5\ndone",
 	'... emogi_evict() in the session of the cursor waits for nothing');
 
-# Calls within calls: of a graph's query, of start values, for each row of a query, in sessions that want each other's tables.
+# Nested calls: in a graph's query, in start values, for each row of a query, and in sessions that
+# need each other's tables.
 make_checked($node, 'other', 2000);
 foreach my $call (
 	[ 3001, q{SELECT count(*) FROM emogi_heat('tree', 'SELECT vertex, 1.0 FROM emogi_bfs(''tree'', 1)', max_iterations => 3)} ],
@@ -219,7 +223,7 @@ foreach my $call (
 	[ 100, q{SELECT count(*) FROM generate_series(1, 100) g, LATERAL (SELECT count(*) FROM emogi_bfs('tree', g)) l} ])
 {
 	$session->ask('SELECT emogi_evict()');
-	is($session->ask("SET statement_timeout = '20s'; $call->[1]; $call->[1]"), "$call->[0]\n$call->[0]", "calls within calls: $call->[1]");
+	is($session->ask("SET statement_timeout = '20s'; $call->[1]; $call->[1]"), "$call->[0]\n$call->[0]", "nested calls: $call->[1]");
 }
 my @others = map { session($node) } 1 .. 4;
 foreach my $round (1 .. 5)
@@ -230,13 +234,13 @@ foreach my $round (1 .. 5)
 		my ($one, $two) = $i % 2 ? ('tree', 'other') : ('other', 'tree');
 		$others[$i]->tell("SET statement_timeout = '20s'; SELECT count(*) FROM emogi_heat('$one', 'SELECT vertex, 1.0 FROM emogi_bfs(''$two'', 1)', max_iterations => 2)");
 	}
-	is(join(' ', map { $_->answer } @others), '2001 3001 2001 3001', 'sessions that want each other\'s tables');
+	is(join(' ', map { $_->answer } @others), '2001 3001 2001 3001', 'sessions that need each other\'s tables');
 }
 $_->quit foreach @others;
 $session->quit;
-nothing_left($node, 'after calls within calls');
+nothing_left($node, 'after nested calls');
 
-# A parallel worker of a build is terminated, while others wait: an error for the builder alone.
+# A parallel worker of a build is terminated while others wait: only the builder gets an error.
 {
 	my $killed = 0;
 	my $builder = start_session('builder', $call);
@@ -246,19 +250,19 @@ nothing_left($node, 'after calls within calls');
 		$killed = $node->safe_psql('postgres', q{SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE backend_type = 'parallel worker'});
 		return $killed || !$builder->{psql}->pumpable });
 	my @results = map { result($_) } $builder, @waiters;
-	like($_, qr/^(?:\Q$answer\E|ERROR:  57P01)$/, 'parallel workers are terminated: right, or told') foreach @results;
-	is(join('|', served($node, $call)) =~ /^\Q$answer\E\|/ ? 1 : 0, 1, '... and then a right answer');
+	like($_, qr/^(?:\Q$answer\E|ERROR:  57P01)$/, 'parallel workers are terminated: correct, or an error') foreach @results;
+	is(join('|', served($node, $call)) =~ /^\Q$answer\E\|/ ? 1 : 0, 1, '... and then a correct answer');
 	nothing_left($node, 'after terminated parallel workers');
 }
 
-# Rows of a holdable cursor outlive their transaction, the graph and the cached Graph.
+# Rows of a holdable cursor survive their transaction and the cached graph.
 $session = session($node);
 $session->ask(q{BEGIN; DECLARE h CURSOR WITH HOLD FOR SELECT vertex FROM emogi_bfs('tree', 1); COMMIT});
 $node->safe_psql('postgres', q{SELECT emogi_evict(); CREATE TABLE copy AS TABLE tree; TRUNCATE tree});
 is(scalar(() = $session->ask('FETCH ALL FROM h') =~ /^\d+$/mg), 3001, 'a holdable cursor');
 $session->quit;
 $node->safe_psql('postgres', 'INSERT INTO tree TABLE copy');
-is_right($node, 'tree', 'and a right answer');
+is_right($node, 'tree', 'and a correct answer');
 nothing_left($node, 'at the end');
 $node->stop;
 no_crash($node);

@@ -1,5 +1,6 @@
-# Little of what a server has: shared memory, worker processes, connections, memory for graphs, address space; and other libraries
-# beside emogi. Calls are right or say what is missing, the server starts, or says why not.
+# Scarce resources: shared memory, worker processes, connections, memory for graphs, address space;
+# and other libraries loaded with emogi. Calls are correct or report what is missing; the server
+# starts or reports why it cannot.
 
 use strict;
 use warnings;
@@ -23,7 +24,7 @@ my $bigsum = $node->safe_psql('postgres', 'SELECT count(*), sum(v) FROM (SELECT 
 my $conf = $node->data_dir . '/postgresql.conf';
 my $original = slurp_file($conf);
 
-# Restart with some lines of configuration more than the original.
+# Restart with additional lines of configuration.
 sub restart_with
 {
 	$node->stop;
@@ -32,7 +33,7 @@ sub restart_with
 	$node->start;
 }
 
-# Check that all kinds of calls work, cached ones too.
+# Check that all kinds of calls work, including cached ones.
 sub check_all
 {
 	my ($name) = @_;
@@ -48,7 +49,7 @@ sub check_all
 
 check_all('plenty');
 
-# Where /dev/shm has so few MB that PostgreSQL itself just starts, in a mount namespace of our own.
+# /dev/shm with so few MB that PostgreSQL itself barely starts, in a private mount namespace.
 my @unshare = ($> == 0 ? ('unshare', '-m') : ('unshare', '-cm', '--keep-caps'));
 SKIP:
 {
@@ -66,7 +67,7 @@ SKIP:
 	foreach my $sql (q{SELECT count(*), sum(vertex) FROM emogi_bfs('tree', 1)}, $big, $big, q{SELECT count(*), sum(vertex) FROM emogi_bfs('bigview', 1)}, $big)
 	{
 		my ($state, $message) = sqlstate($node, $sql);
-		like($state, qr/^(?:53100|53200)?$/, "/dev/shm of $mb MB: right, or what PostgreSQL says of its own parallel queries: $sql");
+		like($state, qr/^(?:53100|53200)?$/, "/dev/shm of $mb MB: correct, or the error of PostgreSQL's own parallel queries: $sql");
 	}
 	is($node->safe_psql('postgres', 'SET max_parallel_workers_per_gather = 0; SET emogi.build_workers = 0; SELECT count(*), sum(vertex) FROM emogi_bfs(\'big\', 1)'), $bigsum, "/dev/shm of $mb MB: without workers");
 	nothing_left($node, "/dev/shm of $mb MB");
@@ -84,18 +85,18 @@ SKIP:
 	{
 		my ($psql, $out, $err) = @$_;
 		$psql->finish;
-		# PostgreSQL itself may find no room for its own parallel queries
+		# PostgreSQL itself may not have enough memory for its own parallel queries.
 		$$err =~ s/^(?:ERROR:  53100|.*No space left on device.*)$//mg;
 		is(join('', sort split(/\n/, $$out)) =~ tr/t//cdr =~ /^t+$/ ? '' : $$out, '', '/dev/shm of 16 MB: four sessions, each answer is right');
 		$$err =~ s/\s//g;
-		is($$err, '', '/dev/shm of 16 MB: no errors but those of PostgreSQL itself');
+		is($$err, '', '/dev/shm of 16 MB: no errors except those of PostgreSQL itself');
 	}
 	nothing_left($node, '/dev/shm of 16 MB');
 }
 restart_with('dynamic_shared_memory_type = mmap');
 check_all('dynamic_shared_memory_type = mmap');
 
-# Workers.
+# Worker processes.
 restart_with('max_parallel_workers = 0');
 check_all('max_parallel_workers = 0');
 restart_with('max_worker_processes = 2', 'max_logical_replication_workers = 0');
@@ -110,12 +111,12 @@ foreach my $lines ([ 'max_worker_processes = 0' ], [ 'max_worker_processes = 1' 
 	my @sessions = map { session($node) } 1 .. 3;
 	my $start = time;
 	$_->tell(q{SELECT count(*) FROM emogi_bfs('tree', 1)}) foreach @sessions;
-	like($_->answer, qr/^ERROR:  58000/, '... a call says so') foreach @sessions;
+	like($_->answer, qr/^ERROR:  58000/, '... a call reports it') foreach @sessions;
 	cmp_ok(time - $start, '<', 20, '... soon');
-	is($sessions[0]->ask('SELECT 1'), '1', '... the session goes on');
+	is($sessions[0]->ask('SELECT 1'), '1', '... the session continues');
 	$_->quit foreach @sessions;
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM emogi_cache'), '1', '... the views can be read');
-	is($node->safe_psql('postgres', q{INSERT INTO tree VALUES (1, 2); DELETE FROM tree WHERE ctid = (SELECT max(ctid) FROM tree); SELECT 1}), '1', '... and tables be written');
+	is($node->safe_psql('postgres', q{INSERT INTO tree VALUES (1, 2); DELETE FROM tree WHERE ctid = (SELECT max(ctid) FROM tree); SELECT 1}), '1', '... and tables can be written');
 	nothing_left($node, $name);
 }
 
@@ -135,7 +136,8 @@ restart_with('max_connections = 4', 'superuser_reserved_connections = 0', 'max_w
 	nothing_left($node, 'max_connections = 4');
 }
 
-# A Region of 16 MB: small graphs are cached, the large one says what it needs, and does not drive out others for nothing.
+# An arena of 16 MB: small graphs are cached; the large one reports the required memory and evicts
+# no others in vain.
 restart_with(q{emogi.max_memory = '16MB'}, 'emogi.cpu_threads = 64');
 is($node->safe_psql('postgres', 'SELECT allowed_bytes FROM emogi_cache'), '16777216', 'emogi.max_memory = 16MB, as emogi_cache shows');
 is_right($node, 'tree', '... a small table');
@@ -144,9 +146,9 @@ foreach my $graph ('big', 'bigview', 'SELECT src, dst FROM big')
 	my ($state, $message) = sqlstate($node, "SELECT count(*) FROM emogi_bfs('$graph', 1)");
 	is($state, '53200', "... too large: $graph");
 	like($message, qr/emogi\.max_memory/, '... it names the setting');
-	is_right($node, 'tree', '... the small one is right still');
+	is_right($node, 'tree', '... the small one is still correct');
 }
-is($node->safe_psql('postgres', q{SELECT fits, allowed_bytes, peak_bytes > allowed_bytes FROM emogi_estimate('big')}), 'f|16777216|t', '... emogi_estimate knew it');
+is($node->safe_psql('postgres', q{SELECT fits, allowed_bytes, peak_bytes > allowed_bytes FROM emogi_estimate('big')}), 'f|16777216|t', '... emogi_estimate predicted it');
 is($node->safe_psql('postgres', q{SELECT fits FROM emogi_estimate('tree')}), 't', '... and that a small table fits');
 foreach my $i (1 .. 12)
 {
@@ -156,7 +158,7 @@ foreach my $i (1 .. 12)
 is_right($node, "tree$_", '... again') foreach 1 .. 12;
 nothing_left($node, 'emogi.max_memory = 16MB');
 
-# A limit of what a process may map, or write: the server starts, or says why not.
+# Limits of address space or file size: the server starts, or reports why it cannot.
 foreach my $limit ('ulimit -v 3000000', 'ulimit -f 1000000')
 {
 	$node->stop;
@@ -173,7 +175,7 @@ foreach my $limit ('ulimit -v 3000000', 'ulimit -f 1000000')
 	}
 	else
 	{
-		like(slurp_file($log), qr/FATAL:.*(?:emogi|memory)/s, "$limit: the server does not start and says why");
+		like(slurp_file($log), qr/FATAL:.*(?:emogi|memory)/s, "$limit: the server does not start and reports the reason");
 	}
 	unlike(slurp_file($log), qr/terminated by signal|PANIC/, "$limit: no crash");
 }
@@ -182,20 +184,20 @@ append_to_file($conf, $original);
 $node->start;
 is_right($node, 'tree', 'without the limits');
 
-# Beside other libraries, in any order.
+# With other libraries, in any order.
 foreach my $libraries ('emogi, pg_stat_statements, auto_explain', 'pg_stat_statements, auto_explain, emogi', 'auto_explain, emogi, pg_stat_statements')
 {
 	restart_with("shared_preload_libraries = '$libraries'", "pg_stat_statements.track = 'all'", 'auto_explain.log_min_duration = 0', 'auto_explain.log_analyze = on',
 		'auto_explain.log_nested_statements = on', 'auto_explain.log_verbose = on', 'compute_query_id = on');
 	check_all($libraries);
 	$node->safe_psql('postgres', "INSERT INTO tree VALUES (1, 7001)");
-	is_right($node, 'tree', "$libraries: a change is seen");
+	is_right($node, 'tree', "$libraries: a change is visible");
 	$node->safe_psql('postgres', "DELETE FROM tree WHERE dst = 7001");
 	is_right($node, 'tree', "$libraries: and another");
 	nothing_left($node, $libraries);
 }
 
-# Not preloaded: all that there is says so, and tables are written as ever.
+# Not preloaded: all functions and views report it, and tables can be written.
 restart_with(q{shared_preload_libraries = ''});
 foreach my $sql (q{SELECT emogi_evict()}, q{SELECT emogi_evict('tree')}, q{SELECT * FROM emogi_estimate('tree')}, q{SELECT emogi_reset()}, 'TABLE emogi_graphs',
 	'TABLE emogi_cache', 'TABLE emogi_runs', 'TABLE emogi_progress', 'TABLE emogi_devices', q{SELECT * FROM emogi_bfs('tree', 1)}, q{SELECT * FROM emogi_cc('tree')})
@@ -204,7 +206,7 @@ foreach my $sql (q{SELECT emogi_evict()}, q{SELECT emogi_evict('tree')}, q{SELEC
 	is($state, '55000', "not preloaded: $sql");
 	like($message, qr/HINT:.*shared_preload_libraries/, '... with a hint');
 }
-is($node->safe_psql('postgres', q{INSERT INTO tree VALUES (1, 8001); SELECT count(*) FROM tree WHERE dst = 8001}), '1', 'not preloaded: tables are written');
+is($node->safe_psql('postgres', q{INSERT INTO tree VALUES (1, 8001); SELECT count(*) FROM tree WHERE dst = 8001}), '1', 'not preloaded: tables can be written');
 restart_with();
 is_right($node, 'tree', 'preloaded again');
 nothing_left($node, 'at the end');

@@ -1,5 +1,5 @@
-# The n-th allocation fails, for n = 1, 2, 3, ... until none does: each time a clean error 53200, nothing is left behind, and the
-# next call is right.
+# The n-th allocation fails, for n = 1, 2, 3, ... until there are no more: each time a clean error
+# 53200, no resources are left behind, and the next call is correct.
 
 use strict;
 use warnings;
@@ -13,10 +13,11 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = crash_node('main', "emogi.max_memory = '256MB'", 'emogi.cpu_threads = 2', 'emogi.enable_local_search = off');	# each thread allocates
-my $step = 12;      # how many n a psql tries
-my $most = 240;     # more allocations than any of these calls makes
+my $step = 12;      # number of n per psql
+my $most = 240;     # upper bound of the allocations of a call
 
-# ends: the kind of keys that need sorting and a table of their own; parts and tree: the same in partitions and by inheritance.
+# ends: keys that must be sorted, with a dictionary; parts and tree: the same in partitions and by
+# inheritance.
 $node->safe_psql('postgres', q{
 	CREATE TABLE dense AS SELECT i / 2 AS src, i AS dst, (i % 7)::float8 AS weight FROM generate_series(2, 3001) i;
 	CREATE TABLE sparse AS SELECT src * 1000000007 AS src, dst * 1000000007 AS dst, weight + 0.1 AS weight FROM (SELECT src::bigint, dst::bigint, weight FROM dense) d;
@@ -47,7 +48,8 @@ my %calls = (
 	neural => q{SELECT 'answer', count(*), count(value) FROM emogi_neural('GRAPH', 'SELECT 1000000007, 1.0', max_iterations => 5)},
 	path => q{SELECT 'answer', count(*), max(seq) FROM emogi_shortest_path('GRAPH', 1000000007, 3000000021)});
 
-# Try n = 1, 2, 3, ... on a fresh, or a cached, table; three calls in a row without an error mean that there are no more allocations.
+# Try n = 1, 2, 3, ... on a new, or a cached, table. Three successive calls without an error mean
+# that there are no more allocations.
 sub check_faults
 {
 	my ($fault, $function, $graph, $warm) = @_;
@@ -76,7 +78,7 @@ sub check_faults
 			my $tail = "graphs|0\n$right\nf\nempty|t\n";
 			$round =~ s/^(?:psql:\S+ )?(ERROR)/$1/mg;
 			$round .= "\n" unless $round =~ /\n\z/;
-			# the next round's preparation comes behind
+			# followed by the next round's preparation
 			if ($round =~ /\AERROR:  53200\n\Q$tail\E/) { $failed++; $good = 0 }
 			elsif ($round =~ /\A\Q$right\E\n\Q$tail\E/) { $good++ }
 			else { push @problems, "n = $i: $round" }
@@ -88,7 +90,7 @@ sub check_faults
 	ok(!@problems && $failed > 0 && $good >= 3, "$name: $failed calls failed cleanly") or diag "right is $right, failed $failed, last $n", join("\n", '', @problems);
 }
 
-answers_small($node, 'an answer without faults');
+answers_small($node, 'the answer without faults');
 my $worker = worker_pid($node);
 foreach my $fault ('allocation', 'engine_allocation')
 {
@@ -100,10 +102,10 @@ foreach my $fault ('allocation', 'engine_allocation')
 	check_faults($fault, 'ssnsp', 'parts', 'cached');
 }
 
-# In subtransactions of one transaction, while another Graph stays cached.
+# In subtransactions of one transaction, while another graph stays cached.
 $node->safe_psql('postgres', 'CREATE TABLE kept AS TABLE sparse');
 my $kept = $calls{bfs} =~ s/GRAPH/kept/r;
-is((served($node, $kept))[1], 'built', 'another Graph is cached');
+is((served($node, $kept))[1], 'built', 'another graph is cached');
 foreach my $fault ('allocation', 'engine_allocation')
 {
 	is($node->safe_psql('postgres', qq{
@@ -133,9 +135,9 @@ foreach my $fault ('allocation', 'engine_allocation')
 		END \$\$;
 		SELECT 'done'}), 'done', "$fault, in subtransactions");
 }
-is((served($node, $kept))[1], 'hit', '... the other Graph is cached still');
+is((served($node, $kept))[1], 'hit', '... the other graph is cached still');
 
-# Beside another session, whose calls do not fail.
+# With another session whose calls do not fail.
 my $other = session($node);
 my $failing = session($node);
 $failing->ask(q{SET emogi.fault = 'allocation=1'});
@@ -143,7 +145,7 @@ foreach my $round (1 .. 20)
 {
 	$failing->tell(q{SET emogi.fault = 'allocation=} . ($round % 7 + 1) . qq{'; SELECT emogi_evict('sparse') IS NULL; } . $calls{sssp} =~ s/GRAPH/sparse/r);
 	$other->tell($calls{bfs} =~ s/GRAPH/sparse/r);
-	like($other->answer, qr/^answer\|3001\|\d+$/, 'a call beside one that fails is right');
+	like($other->answer, qr/^answer\|3001\|\d+$/, 'a call concurrent with a failing one is correct');
 	$failing->answer;
 }
 $_->quit foreach $other, $failing;

@@ -1,4 +1,5 @@
-# Four thousand calls, good, bad, canceled and half read, from several sessions: memory, files and threads do not grow.
+# Four thousand valid, invalid, canceled and partly read calls from several sessions: memory, files
+# and threads do not grow.
 
 use strict;
 use warnings;
@@ -13,7 +14,7 @@ use Test::More;
 my $node = crash_node('main', "emogi.max_memory = '256MB'", "emogi.cpu_threads = 2");
 my $clients = 4;
 my $per_round = 12;
-my $warm = 45;                  # rounds: 2,160 calls, after which what malloc keeps for the worker's threads no longer grows
+my $warm = 45;                  # rounds: 2,160 calls, after which malloc's memory for the worker's threads no longer grows
 my $threads = 2;                # of a query
 my $all = 90;                   # rounds: 4,320 calls
 make_checked($node, 'tree', 3000);
@@ -23,7 +24,7 @@ $node->safe_psql('postgres', q{
 	ANALYZE});
 $node->safe_psql('postgres', "CREATE TABLE own$_ AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 300) i") foreach 1 .. $clients;
 
-# One round of calls of a session.
+# Run one round of calls of a session.
 sub round_of
 {
 	my ($me, $round) = @_;
@@ -49,7 +50,7 @@ sub round_of
 		SELECT 'right' FROM emogi_shortest_path('tree', 1, 3000) HAVING count(*) = 12};
 }
 
-# Count the files that a process has open.
+# Count the open files of a process.
 sub files_of
 {
 	my ($pid) = @_;
@@ -63,7 +64,7 @@ my @pids = map { $_->ask('SELECT pg_backend_pid()') } @sessions;
 my $worker = worker_pid($node);
 my ($right, $canceled, %states) = (0, 0);
 
-# Let all sessions do some rounds.
+# Let all sessions run some rounds.
 sub do_rounds
 {
 	my ($from, $to) = @_;
@@ -80,24 +81,24 @@ sub do_rounds
 	}
 }
 
-# Get all that must not grow, with what it may grow by.
+# Get all values that must not grow, with the permitted growth.
 sub measure
 {
 	my %is;
 
 	$is{"anonymous memory of backend $_, kB"} = [ status_of($pids[ $_ - 1 ], 'RssAnon'), 0.03, 300 ] foreach 1 .. $clients;
 	$is{"files of backend $_"} = [ files_of($pids[ $_ - 1 ]), 0, 8 ] foreach 1 .. $clients;
-	# its threads' arenas fill up at their own pace
+	# the arenas of its threads fill at different rates
 	$is{'anonymous memory of the worker, kB'} = [ status_of($worker, 'RssAnon'), 0.2, 1000 ];
-	# one is there while it sleeps
+	# one exists while it sleeps
 	$is{'files of the worker'} = [ files_of($worker), 0, 1 ];
-	# a compute thread that has its first work only now opens an engine with a pool of its own
+	# a compute thread that starts its first work late opens an engine with its own pool
 	$is{'threads of the worker'} = [ status_of($worker, 'Threads'), 0, $clients * ($threads - 1) ];
 	$is{'mappings of the worker'} = [ scalar(() = slurp_file("/proc/$worker/maps") =~ /\n/g), 0.1, 10 ];
 	$is{'files of the postmaster'} = [ files_of($postmaster), 0, 0 ];
 	$is{'memory of the postmaster, kB'} = [ status_of($postmaster, 'RssAnon'), 0.03, 100 ];
-	# a Graph of an old version or two may stay beside the present one
-	$is{'bytes of the Region'} = [ $node->safe_psql('postgres', 'SELECT used_bytes FROM emogi_devices WHERE device = -1'), 0.5, 32 << 20 ];
+	# old versions of a graph may stay besides the current one
+	$is{'bytes of the arena'} = [ $node->safe_psql('postgres', 'SELECT used_bytes FROM emogi_devices WHERE device = -1'), 0.5, 32 << 20 ];
 	return %is;
 }
 
@@ -111,7 +112,7 @@ foreach my $what (sort keys %before)
 	my ($old, $part, $more) = @{ $before{$what} };
 	cmp_ok($after{$what}[0], '<=', $old * (1 + $part) + $more, "$what: $old after half of them, $after{$what}[0] at the end");
 }
-is($right, 5 * $all * $clients, 'every good call is right');
+is($right, 5 * $all * $clients, 'every valid call is correct');
 is(delete $states{'42P01'}, $all * $clients, 'bad calls: unknown relation');
 is(delete $states{'22004'}, $all * $clients, 'bad calls: a weight is NULL');
 is(delete $states{'22012'}, $all * $clients, 'bad calls: division by zero');

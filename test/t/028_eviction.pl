@@ -1,5 +1,5 @@
-# When emogi.max_memory is short, the Graphs that were used longest ago go, those in use stay, and what cannot fit says so;
-# whatever the pressure, an answer is right or an error 53200.
+# When emogi.max_memory is short, the least recently used graphs are evicted, those in use stay, and
+# a graph that cannot fit reports it; under any pressure an answer is correct or an error 53200.
 
 use strict;
 use warnings;
@@ -15,7 +15,8 @@ use Time::HiRes qw(sleep);
 my $budget = 64 << 20;
 my $node = crash_node('main', "emogi.max_memory = '64MB'", "shared_buffers = '256MB'");
 
-# Trees with the root 1. big1 .. big4: a Graph of a third of the budget, near all of it while it is built; mid1 .. mid5: some MB; huge: never fits.
+# Trees with the root 1. big1 .. big4: a graph of a third of the limit, nearly all of it during the
+# build; mid1 .. mid5: some MB; huge: never fits.
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION whole(graph text) RETURNS text LANGUAGE sql STABLE AS
 	$$ SELECT concat_ws(' ', count(*), sum(level), sum(vertex % 1009 * level)) FROM emogi_bfs(graph, 1) $$;
@@ -35,7 +36,7 @@ make_tables('big', 4, 1_000_000);
 make_tables('mid', 5, 200_000);
 make_tables('huge', 1, 1_500_000);
 
-# The oracle: the same from a server with room for all of it.
+# The reference: answers from a server with enough memory.
 $node->safe_psql('postgres', qq{ALTER SYSTEM SET emogi.max_memory = '1GB'});
 $node->restart;
 foreach my $graph ((map { "big$_" } 1 .. 4), (map { "mid$_" } 1 .. 5), 'huge1')
@@ -47,7 +48,7 @@ note $sizes;
 $node->safe_psql('postgres', 'ALTER SYSTEM RESET emogi.max_memory');
 $node->restart;
 
-# Call on a table: 'hit', 'built' or 'private' when right, else what is wrong.
+# Call on a table; returns 'hit', 'built' or 'private' if correct, otherwise what is wrong.
 sub call
 {
 	my ($graph) = @_;
@@ -56,7 +57,7 @@ sub call
 	return $out eq 't' ? $cache : $out;
 }
 
-# The cached Graphs, the one used last behind.
+# The cached graphs, in order of last use.
 sub cached
 {
 	return $node->safe_psql('postgres', q{SELECT string_agg(source, ' ' ORDER BY last_used) FROM emogi_graphs WHERE state = 'ready'});
@@ -76,10 +77,10 @@ foreach my $i (1 .. 2)
 	is(call("big$i"), 'hit', '... and hit');
 	like(cached(), qr/\bbig$i$/, '... and cached');
 }
-unlike(cached(), qr/big1/, 'two large tables do not fit together: the first had to go');
+unlike(cached(), qr/big1/, 'two large tables do not fit together: the first was evicted');
 cmp_ok(counter('evictions'), '>=', 1, '... which is counted');
 is(call('big1'), 'built', '... and is built again');
-cmp_ok(counter('bytes'), '<=', $budget, 'what is cached is within the budget');
+cmp_ok(counter('bytes'), '<=', $budget, 'cached graphs are within the limit');
 is(counter('allowed_bytes'), $budget, '... which emogi_cache shows');
 
 # Least recently used first.
@@ -88,32 +89,33 @@ is(counter('evictions'), '0', 'emogi_reset() begins anew');
 is(call("mid$_"), 'built', "mid$_ is built") foreach 1 .. 5;
 is(call("mid$_"), 'hit', "mid$_ is hit") foreach 2, 1, 4, 5, 3;
 my $order = cached();
-is($order, 'mid2 mid1 mid4 mid5 mid3', 'last_used tells the order of use');
-is(call('big1'), 'built', 'a large one needs room');
+is($order, 'mid2 mid1 mid4 mid5 mid3', 'last_used is the order of use');
+is(call('big1'), 'built', 'a large one needs memory');
 my $rest = cached();
 note "of $order there remained $rest";
 ok(($rest eq 'big1' || "$order big1" =~ /(?:^| )\Q$rest\E$/), '... the least recently used ones went') or diag $rest;
 cmp_ok(counter('evictions'), '==', 6 - scalar(() = $rest =~ /\w+/g), '... as many as are counted');
 is(call($_), 'hit', "$_ stays a hit") foreach grep { /mid/ } split / /, $rest;
 
-# A snapshot that is older than the eviction, and to which a writer of another table is still at work, has the Graph built again, once.
+# For a snapshot older than the eviction, with a writer of another table in progress, the graph is
+# rebuilt once.
 my ($writer, $old) = (session($node), session($node));
 $writer->ask(q{CREATE TABLE other (a int); BEGIN; INSERT INTO other VALUES (1)});
 is($old->ask(q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM other}), '0', 'an old snapshot');
 $writer->ask('COMMIT');
 $writer->quit;
-is(call('big1'), 'hit', 'a Graph that goes');
+is(call('big1'), 'hit', 'a graph to be evicted');
 call("big$_") foreach 2, 3;
-unlike(cached(), qr/big1/, '... to make room');
+unlike(cached(), qr/big1/, '... for memory');
 foreach my $how (qw(built hit))
 {
-	is($old->ask(q{SELECT whole('big1') = (SELECT answer FROM answer WHERE graph = 'big1')}), 't', '... and is asked for under the old snapshot');
+	is($old->ask(q{SELECT whole('big1') = (SELECT answer FROM answer WHERE graph = 'big1')}), 't', '... and is used under the old snapshot');
 	is($node->safe_psql('postgres', 'SELECT cache FROM emogi_runs ORDER BY id DESC LIMIT 1'), $how, "... $how");
 }
 $old->ask('COMMIT');
 $old->quit;
 
-# One that cannot fit at all: it says what it needs, and that alone.
+# A graph that cannot fit at all reports its own required memory.
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
 is(call('mid1'), 'built', 'before a table that cannot fit');
 foreach my $graph ('huge1', 'SELECT src, dst FROM huge1')
@@ -121,53 +123,53 @@ foreach my $graph ('huge1', 'SELECT src, dst FROM huge1')
 	my ($state, $message) = sqlstate($node, "SELECT whole('$graph')");
 	is($state, '53200', "too large: $graph");
 	like($message, qr/emogi\.max_memory/, '... it names the setting');
-	like($message, qr/\b$budget\b|\b64 ?MB\b/, '... and what is allowed');
-	like($message, qr/\b\d{8,}\b.*\b\d{8,}\b/s, '... and what is needed');
+	like($message, qr/\b$budget\b|\b64 ?MB\b/, '... and the limit');
+	like($message, qr/\b\d{8,}\b.*\b\d{8,}\b/s, '... and the required memory');
 }
-is($node->safe_psql('postgres', q{SELECT fits, peak_bytes > allowed_bytes, allowed_bytes FROM emogi_estimate('huge1')}), "f|t|$budget", '... emogi_estimate knew it');
+is($node->safe_psql('postgres', q{SELECT fits, peak_bytes > allowed_bytes, allowed_bytes FROM emogi_estimate('huge1')}), "f|t|$budget", '... emogi_estimate predicted it');
 like(call('mid1'), qr/^(?:hit|built)$/, '... other calls are right');
 nothing_left($node, 'after errors');
 
-# What is in use is not evicted: by a call, by a cursor.
-is(call('big1'), 'built', 'a Graph to hold');
+# Graphs in use, by a call or a cursor, are not evicted.
+is(call('big1'), 'built', 'a graph to hold');
 my ($out, $err) = ('', '');
 my ($psql, $pid) = hold_at($node, \$out, \$err, 'found=4000000', q{SELECT whole('big1') = (SELECT answer FROM answer WHERE graph = 'big1')});
 is($node->safe_psql('postgres', q{SELECT pins FROM emogi_graphs WHERE source = 'big1'}), '1', 'a call holds it');
 like(call('big2'), qr/^(?:built|private)$|53200|emogi\.max_memory/, '... another is right, or an error 53200');
-is($node->safe_psql('postgres', q{SELECT pins FROM emogi_graphs WHERE source = 'big1'}), '1', '... it is still there');
+is($node->safe_psql('postgres', q{SELECT pins FROM emogi_graphs WHERE source = 'big1'}), '1', '... it is still cached');
 my $freed = $node->safe_psql('postgres', q{SELECT emogi_evict('big1')});
 is($freed, '0', '... emogi_evict() gives nothing back yet');
 is(call('mid1'), 'built', '... a small one fits beside it');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'big1' AND state = 'ready'}), '0', '... it is not ready for others any more');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'big1' AND state = 'ready'}), '0', '... it is no longer available to others');
 $psql->finish;
 is("$out$err", "t\n", '... the call that held it is right');
-ok(wait_until(3, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'big1'}) eq '0' }), '... and then it goes');
+ok(wait_until(3, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'big1'}) eq '0' }), '... and is evicted afterwards');
 is(call('big2'), 'built', '... and a large one fits');
 my $session = session($node);
 is($session->ask(q{BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('mid1', 1); FETCH 1 FROM c}) =~ /^\d+$/ ? 1 : 0, 1, 'a cursor');
 call("big$_") foreach 1 .. 3;
 my $rows = 1 + (() = $session->ask('FETCH ALL FROM c; COMMIT') =~ /^\d+$/mg);
-is($rows, $node->safe_psql('postgres', q{SELECT split_part(answer, ' ', 1) FROM answer WHERE graph = 'mid1'}), '... has all its rows, whatever went meanwhile');
+is($rows, $node->safe_psql('postgres', q{SELECT split_part(answer, ' ', 1) FROM answer WHERE graph = 'mid1'}), '... has all its rows despite evictions');
 $session->quit;
-nothing_left($node, 'after Graphs in use');
+nothing_left($node, 'after graphs in use');
 
-# Room that is needed while others wait for a build: the waiters are as right as the builder.
+# Memory is needed while others wait for a build: waiters and builder get the same result.
 ($out, $err) = ('', '');
 ($psql, $pid) = hold_at($node, \$out, \$err, 'registered=1500000', q{SELECT whole('big1') = (SELECT answer FROM answer WHERE graph = 'big1')});
 my @waiters = map { session($node) } 1 .. 3;
 $_->tell(q{SELECT whole('big1') = (SELECT answer FROM answer WHERE graph = 'big1')}) foreach @waiters;
 sleep 0.3;
-like(call('mid2'), qr/built|hit/, 'a small table beside a build that is waited for');
+like(call('mid2'), qr/built|hit/, 'a small table during a build with waiters');
 my $beside = call('big2');
 like($beside, qr/built|hit|private|53200|emogi\.max_memory/, 'a large one, too, or an error 53200');
 $psql->finish;
 my @answers = ($out . $err, map { $_->answer } @waiters);
-like($_, qr/^t$|53200/m, 'the builder and those that wait are right, or told of the memory') foreach @answers;
+like($_, qr/^t$|53200/m, 'builder and waiters are correct, or get an error about memory') foreach @answers;
 $_->quit foreach @waiters;
 is(scalar(grep { !/^t$/m && !/53200/ } @answers), 0, '... all of them');
 nothing_left($node, 'after waiting');
 
-# Many sessions, each with tables of its own choice, under pressure all the time.
+# Many sessions with different tables under constant pressure.
 $node->safe_psql('postgres', 'SELECT emogi_reset()');
 my @psql;
 foreach my $me (0 .. 5)
@@ -196,17 +198,18 @@ cmp_ok(counter('bytes'), '<=', $budget, '... within the budget');
 like(call("big$_"), qr/^(?:hit|built)$/, "big$_ afterwards") foreach 1 .. 4;
 like(call("mid$_"), qr/^(?:hit|built)$/, "mid$_ afterwards") foreach 1 .. 5;
 
-# emogi_runs says that a Graph was evicted until the next one is there; not of a Graph that was evicted by hand.
+# emogi_runs reports that a graph was evicted until the next one exists, except for a graph evicted
+# manually.
 sub why_built { return $node->safe_psql('postgres', q{SELECT why_built FROM emogi_runs WHERE cache = 'built' ORDER BY id DESC LIMIT 1}) }
 call('big1');
 call("big$_") foreach 2 .. 4;
-is(call('big1'), 'built', 'a table whose Graph had to go');
+is(call('big1'), 'built', 'a table whose graph was evicted');
 is(why_built(), 'its graph was evicted to make room', '... why it was built');
 $node->safe_psql('postgres', "SELECT emogi_evict('big1')");
-is(call('big1'), 'built', '... again, after emogi_evict');
+is(call('big1'), 'built', '... again after emogi_evict');
 is(why_built(), 'no graph of it was cached', '... why it was built then');
 nothing_left($node, 'at the end');
-is(counter('graphs'), '0', '... no Graphs');
+is(counter('graphs'), '0', '... no graphs');
 is(counter('bytes'), '0', '... of no bytes');
 $node->stop;
 no_crash($node);

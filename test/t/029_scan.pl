@@ -1,6 +1,7 @@
-# Rows streamed by EmogiScan: random queries have the same answer as through PostgreSQL's FunctionScan, however their joins are
-# done, and whoever reads the rows; a stream that is stopped leaves nothing behind; one that waits for its client holds up nobody but who must wait for a SELECT.
-# EMOGI_SEED and EMOGI_QUERIES set the seed and the number of queries of each shape.
+# Rows streamed by EmogiScan: random queries return the same answer as with PostgreSQL's
+# FunctionScan, for all join methods and readers. A stopped stream leaves no resources behind, and
+# one that waits for its client blocks only sessions that would also wait for a SELECT. EMOGI_SEED
+# and EMOGI_QUERIES set the seed and the number of queries per shape.
 
 use strict;
 use warnings;
@@ -22,7 +23,8 @@ diag "seed $seed" if $ENV{EMOGI_SEED};
 
 # ------------------------------------------------------------------------------------------------------ random graphs
 
-# Names and ends of the graphs: small keys, a chain, huge keys, smallints, no edges, and enough of them for two parallel workers.
+# Names and endpoints of the graphs: small keys, a chain, huge keys, smallints, no edges, and enough
+# edges for two parallel workers.
 my %ends = (
 	dense => [ 1 .. 12 ],
 	chain => [ 1 .. 30 ],
@@ -37,7 +39,8 @@ my @graphs = (
 sub any { return $_[ int(rand(@_)) ] }
 sub maybe { return rand() < $_[0] }
 
-# Make an edge of a graph, as a row of VALUES: some ends are NULL, some weights zero or infinite.
+# Create an edge of a graph, as a row of VALUES: some endpoints are NULL, some weights zero or
+# infinite.
 sub edge
 {
 	my ($name) = @_;
@@ -55,9 +58,10 @@ foreach my $name (sort keys %ends)
 	$node->safe_psql('postgres', "CREATE TABLE $name (src $type, dst $type, weight float8)");
 	$node->safe_psql('postgres', "INSERT INTO $name VALUES " . join(', ', @edges)) if @edges;
 }
-# probe: what is joined with the answers. same() runs a query as it is and as PostgreSQL alone would run it, with joins done in each
-# way that is asked for, and with parallel workers that read all rows; "equal", the number of rows and of scans in the plan, and
-# whether workers read rows, or what differs.
+# probe: a table to be joined with the answers. same() runs a query as it is and as PostgreSQL alone
+# would run it, with each requested join method and with parallel workers that read all rows.
+# Returns "equal", the number of rows and of scans in the plan, and whether workers read rows; or
+# the difference.
 $node->safe_psql('postgres', q{
 	CREATE VIEW dense_view AS SELECT * FROM dense WHERE weight < 100;
 	CREATE TABLE dense_parts (src bigint, dst bigint, weight float8) PARTITION BY HASH (src);
@@ -150,7 +154,7 @@ $node->safe_psql('postgres', q{
 
 # ----------------------------------------------------------------------------------------------------- random queries
 
-# Constants that conditions compare with.
+# Constants for comparisons in conditions.
 sub vertex { return any(1 .. 12, 1 .. 8, 0, -1, 30, 99, -32768, 32767, '(-9223372036854775808)', '9223372036854775807', 4294967296, '(-4294967297)', 'NULL') }
 sub hops { return any(0 .. 6, 1 .. 3, -1, -2, 25, 2147483647, '2147483648', '(-2147483649)', '9223372036854775807', '1e30', '2.5', 'NULL') }
 sub length_ { return any(0 .. 6, 1, 2, 2.5, 0.25, -1, map { "'$_'::float8" } 'NaN', 'Infinity', '-Infinity', '-0', '1e300', '1e-300', '5e-324') }
@@ -164,7 +168,8 @@ sub source
 	return 'ARRAY[' . join(', ', map { any(1 .. 12, 3, 7, 0, -1, 'NULL') } 1 .. 1 + rand(4)) . ']::bigint[]';
 }
 
-# Make a call of a function, with its columns besides vertex; $outer: expressions of items to its left that it may use.
+# Create a call of a function, with its columns besides vertex; $outer: expressions of items to its
+# left that it can use.
 sub call
 {
 	my ($outer) = @_;
@@ -186,7 +191,7 @@ sub call
 		sub { [ "emogi_" . any('heat', 'circuit', 'neural') . "('" . any('chain', 'VALUES (1, 2, 0.5), (2, 3, 0.25), (3, 1, 0.125)') . "', $start, $steps$direction)", 'value' ] })->();
 }
 
-# Make a condition on vertex.
+# Create a condition on vertex.
 sub vertex_condition
 {
 	my ($v, @outer) = @_;
@@ -206,7 +211,7 @@ sub vertex_condition
 		map { ("$v = $_", "$_ = $v", "$v = $_", "$v IN ($_, $x)", "$v = ANY (ARRAY[$_, $y]::bigint[])", "$v < $_", "$v = $_ / 2 + 1") } @outer);
 }
 
-# Make a condition on another column.
+# Create a condition on another column.
 sub value_condition
 {
 	my ($c, $name, @outer) = @_;
@@ -222,7 +227,7 @@ sub value_condition
 		map { ("$c $op $_", "$_ $op $c", "$c <= $_", "$c BETWEEN 1 AND $_") } @outer);
 }
 
-# Make conditions on the columns of a call under an alias: possibly none.
+# Create conditions on the columns of a call under an alias, possibly none.
 sub conditions
 {
 	my ($a, $call, $outer) = @_;
@@ -240,7 +245,7 @@ sub conditions
 
 sub where { return @_ ? ' WHERE ' . join(' AND ', map { "($_)" } @_) : '' }
 
-# Make a target list over some columns: some, all, expressions, or none at all.
+# Create a target list over some columns: some, all, expressions, or none.
 sub targets
 {
 	my ($call, $a, @more) = @_;
@@ -257,7 +262,7 @@ sub plain
 	my @conditions = conditions('f', $call);
 	my $sql = 'SELECT ' . targets($call, 'f') . " FROM $call->[0] f" . where(@conditions);
 
-	# a condition that is done by a join may change the order
+	# a condition implemented by a join may change the order
 	return ($sql, 0) if grep { /IN \(SELECT|EXISTS/ } @conditions;
 	return ("$sql ORDER BY f.vertex DESC" . any('', ' LIMIT 3', ' LIMIT 1', ' OFFSET 2'), 1) if maybe(0.15);
 	$sql .= ' ORDER BY f.vertex' if maybe(0.3);
@@ -309,7 +314,7 @@ sub joined
 	return ('SELECT ' . any(targets($call, 'f', $right->[1], $right->[2]), 'f.vertex', $right->[1], 'count(*)') . " $sql", 0);
 }
 
-# Sub-selects: IN, EXISTS, scalar, and what makes semi and anti joins.
+# Subqueries: IN, EXISTS, scalar, and those that become semi and anti joins.
 sub nested
 {
 	my ($call, $other) = (call(), call());
@@ -327,7 +332,7 @@ sub nested
 		"SELECT p.v FROM probe p WHERE p.v = ANY (SELECT f.vertex FROM $call->[0] f WHERE f.vertex <= p.i)", "SELECT p.v FROM probe p WHERE (p.v, p.k) IN (SELECT f.vertex, f.$call->[1] FROM $call->[0] f$alone)");
 }
 
-# Calls and conditions with values of the outer row, one or two deep.
+# Calls and conditions with values of the outer row, over one or two levels.
 sub lateral
 {
 	my $call = call([ qw(p.v p.i p.s p.k), 'p.v / 2 + 1', 'p.a', 'ARRAY[p.v, p.i]' ]);
@@ -345,7 +350,7 @@ sub lateral
 		"SELECT p.v, f.vertex, q.i FROM probe p, $call->[0] f, probe q WHERE q.v = f.vertex AND p.k < 4");
 }
 
-# ------------------------------------------------------------------------------------------------------------ compare
+# ------------------------------------------------------------------------------------------------------------ comparison
 
 my $session = session($node);
 my %shapes = (plain => \&plain, grouped => \&grouped, joined => \&joined, nested => \&nested, lateral => \&lateral);
@@ -369,16 +374,16 @@ foreach my $shape (sort keys %shapes)
 	}
 	is(join("\n", @problems), '', "$n queries, $shape: the same answers (seed $seed)");
 	cmp_ok($filled, '>', 0.2 * $n, "... with rows: $filled");
-	# newer versions make a join of a correlated IN, which EmogiLookup answers
+	# newer versions convert a correlated IN to a join, which EmogiLookup answers
 	cmp_ok($scanned, '>', ($shape eq 'nested' ? 0.5 : 0.6) * $n, "... streamed: $scanned");
 	cmp_ok($failed, '<', 0.1 * $n, "... that are errors: $failed");
 }
 cmp_ok($shared, '>', 0.2 * $queries, "read by workers: $shared");
 
-# ---------------------------------------------------------------------------------------- rows that others have changed
+# ---------------------------------------------------------------------------------------- rows changed by others
 
-# Commands that wait for a row and find it changed: what the query says of the row's new version counts. The scan may stand below
-# what is not done again for it.
+# Commands that wait for a row and find it changed use the row's new version. The scan may be below
+# a node that is not re-executed for it.
 my $changer = session($node);
 foreach my $command (
 	q{UPDATE account SET k = f.level FROM emogi_bfs('dense', 3) f WHERE f.vertex = v AND k > 0},
@@ -419,14 +424,14 @@ foreach my $command (
 		push @left, "waited: $waited$said " . $node->safe_psql('postgres', q{SELECT string_agg(a::text, ' ' ORDER BY a) FROM (TABLE account UNION ALL SELECT v + 1000, k FROM taken) a});
 	}
 	like($left[0], qr/^waited: 1 /, "waits: $command");
-	is($left[1], $left[0], '... and goes on as with the FunctionScan');
+	is($left[1], $left[0], '... and continues as with the FunctionScan');
 }
 $changer->quit;
 $session->ask('RESET emogi.enable_scan');
 
-# ---------------------------------------------------------------------------------------------- streams that are stopped
+# ---------------------------------------------------------------------------------------------- stopped streams
 
-# A star of many ends, whose rows take their time, in a query, a cursor and a loop.
+# A star of many endpoints whose rows take time, in a query, a cursor and a loop.
 $node->safe_psql('postgres', q{
 	CREATE TABLE star AS SELECT 0 AS src, i AS dst FROM generate_series(1, 300000) i;
 	CREATE INDEX star_dst ON star (dst);
@@ -434,14 +439,14 @@ $node->safe_psql('postgres', q{
 my $ends = $node->safe_psql('postgres', q{SELECT count(*), sum(vertex) FROM emogi_bfs('star', 0)});
 is($ends, '300001|45000150000', 'a large answer');
 
-# Check that no call is in progress, and that the Region holds nothing but Graphs.
+# Check that no call is in progress, and that the arena holds only graphs.
 sub nothing_runs
 {
 	my ($name) = @_;
 
 	ok(wait_until(5, sub { $node->safe_psql('postgres', 'SELECT count(*) FROM emogi_progress') eq '0' }), "$name: no call in progress")
 	  or diag $node->safe_psql('postgres', 'SELECT * FROM emogi_progress');
-	region_is_empty($node, "$name: the Region is empty");
+	region_is_empty($node, "$name: the arena is empty");
 }
 nothing_runs('after a large answer');
 
@@ -472,31 +477,31 @@ foreach my $kind (sort keys %slow)
 		nothing_runs("$kind, pg_${how}_backend");
 	}
 }
-is($session->ask(q{SET statement_timeout = '200ms'; SELECT count(pg_sleep(0.001)) FROM emogi_bfs('star', 0)}) =~ /57014/, 1, 'a session goes on after a timeout');
-is($session->ask(q{RESET statement_timeout; SELECT count(*), sum(vertex) FROM emogi_bfs('star', 0)}), $ends, '... with a right answer');
+is($session->ask(q{SET statement_timeout = '200ms'; SELECT count(pg_sleep(0.001)) FROM emogi_bfs('star', 0)}) =~ /57014/, 1, 'a session continues after a timeout');
+is($session->ask(q{RESET statement_timeout; SELECT count(*), sum(vertex) FROM emogi_bfs('star', 0)}), $ends, '... with a correct answer');
 
 # ---------------------------------------------------------------------------------------------------- open cursors
 
-# Session after session with a cursor in the middle of its rows, more than the engine serves at once: others are answered.
+# Sessions with a partly read cursor, more than the engine serves at once: others are answered.
 my @idle = map { session($node) } 1 .. 10;
 foreach my $i (0 .. $#idle)
 {
 	$idle[$i]->ask(qq{BEGIN; DECLARE c CURSOR FOR SELECT * FROM emogi_bfs('star', 0) WHERE vertex >= $i; FETCH 2 FROM c});
 }
 my $start = time;
-answers_small($node, 'beside 10 idle cursors, another graph is traversed');
+answers_small($node, 'with 10 idle cursors, another graph is traversed');
 is($node->safe_psql('postgres', q{SELECT count(*), sum(vertex) FROM emogi_bfs('star', 0)}), $ends, '... and the same');
 cmp_ok(time - $start, '<', 5, '... at once');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_progress WHERE state = 'idle' AND phase = 'rows'}), '10', 'the cursors are shown, as idle');
 
-# What is dropped from the cache, or changed, under a cursor is there for it still.
+# A graph evicted or changed while a cursor reads it remains available to the cursor.
 $node->safe_psql('postgres', q{SELECT emogi_evict('star'); INSERT INTO star VALUES (0, -5)});
 is($idle[3]->ask('FETCH 2 FROM c'), "5|1\n6|1", 'a cursor goes on after emogi_evict() and INSERT');
 is($idle[3]->ask('MOVE FORWARD 100000 FROM c; FETCH 1 FROM c'), '100007|1', '... far on');
 is($node->safe_psql('postgres', q{SELECT min(vertex) FROM emogi_bfs('star', 0)}), '-5', '... and a new call sees the new row');
 $node->safe_psql('postgres', 'DELETE FROM star WHERE dst = -5');
 
-# DROP, TRUNCATE and the like wait as for a SELECT, until the end of the transaction.
+# DROP, TRUNCATE and similar commands wait until the end of the transaction, as for a SELECT.
 foreach my $command ('DROP TABLE star', 'TRUNCATE star', 'ALTER TABLE star ADD x int', 'CLUSTER star USING star_dst', 'BEGIN; LOCK TABLE star IN ACCESS EXCLUSIVE MODE')
 {
 	is((sqlstate($node, "SET lock_timeout = '200ms'; $command"))[0], '55P03', "$command waits for a cursor");
@@ -509,29 +514,29 @@ $_->ask('COMMIT') foreach @idle;
 is((sqlstate($node, q{SET lock_timeout = '200ms'; BEGIN; TRUNCATE star; ROLLBACK}))[0], '', '... and then does not');
 nothing_runs('after 10 cursors');
 
-# A cursor waited for comes to its end; then the other's turn is.
+# A cursor that is waited for finishes; then the waiter continues.
 $idle[0]->ask(q{BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('small', 1); FETCH 1 FROM c});
 $idle[1]->tell('TRUNCATE small');
 wait_until(10, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'}) eq '1' });
 ok(!$idle[1]->is_done, 'TRUNCATE waits');
-is($idle[0]->ask('FETCH ALL FROM c; COMMIT'), "2\n3\n4", '... for a cursor that goes on');
-is($idle[1]->answer, '', '... and is done then');
+is($idle[0]->ask('FETCH ALL FROM c; COMMIT'), "2\n3\n4", '... for a continuing cursor');
+is($idle[1]->answer, '', '... and then finishes');
 $idle[1]->ask('INSERT INTO small VALUES (1, 2), (2, 3), (1, 4)');
 
-# As many cursors as calls that can be in progress, of one session that is idle.
+# As many cursors in one idle session as there can be calls in progress.
 $idle[0]->ask(q{BEGIN; DO $$ BEGIN FOR i IN 1 .. 128 LOOP EXECUTE format('DECLARE c%s CURSOR FOR SELECT vertex FROM emogi_bfs(''small'', 1)', i);
 	EXECUTE format('MOVE 1 FROM c%s', i); END LOOP; END $$});
-is((sqlstate($node, q{SET statement_timeout = '10s'; SELECT * FROM emogi_bfs('small', 1)}))[0], '', 'beside 128 open cursors of one idle session, others are answered');
+is((sqlstate($node, q{SET statement_timeout = '10s'; SELECT * FROM emogi_bfs('small', 1)}))[0], '', 'with 128 open cursors of one idle session, others are answered');
 is($idle[0]->ask('FETCH ALL FROM c128; COMMIT'), "2\n3\n4", '... and their rows are right');
 
-# More cursors than calls that can be in progress, in a few sessions: nobody is kept from anything.
+# More cursors than there can be calls in progress, in a few sessions: no session is blocked.
 foreach my $i (0 .. 3)
 {
 	is($idle[$i]->ask(q{BEGIN; DO $$ BEGIN FOR i IN 1 .. 60 LOOP EXECUTE format('DECLARE c%s CURSOR FOR SELECT vertex FROM emogi_bfs(''small'', 1)', i);
 		EXECUTE format('MOVE 1 FROM c%s', i); END LOOP; END $$}), '', 'a session opens 60 cursors');
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction'}), '4', '... and all stay open');
-is((sqlstate($node, q{SET statement_timeout = '10s'; SELECT * FROM emogi_bfs('small', 1)}))[0], '', '... and keep nobody waiting');
+is((sqlstate($node, q{SET statement_timeout = '10s'; SELECT * FROM emogi_bfs('small', 1)}))[0], '', '... and block nobody');
 is($idle[$_]->ask('FETCH ALL FROM c60'), "2\n3\n4", '... and their rows are right') foreach 0 .. 3;
 $idle[0]->ask('COMMIT');
 $idle[1]->ask('ROLLBACK');
@@ -540,13 +545,14 @@ $node->safe_psql('postgres', 'SELECT pg_terminate_backend(pid) FROM (SELECT DIST
 nothing_runs('after 240 cursors, closed in each way');
 eval { $_->quit } foreach @idle;
 
-# The engine worker ends while rows are on their way: these are there, and what is asked of the next worker is answered.
+# The engine worker exits while rows are being read: existing rows are returned, and requests to the
+# next worker are answered.
 my $worker = worker_pid($node);
 $session->ask(q{BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('star', 0); MOVE 1000 FROM c;
 	DECLARE d CURSOR FOR SELECT f.level FROM generate_series(0, 9) i, LATERAL (SELECT * FROM emogi_bfs('small', 1) f WHERE f.vertex = i OFFSET 0) f; FETCH 1 FROM d});
 kill 'TERM', $worker;
-ok(wait_until(20, sub { my $next = worker_pid($node); $next && $next != $worker }), 'another worker takes over');
-like($session->ask('MOVE 99000 FROM c; FETCH 1 FROM c; FETCH ALL FROM d'), qr/^(?:100000\n1\n2\n1|ERROR:  58000: [^\n]*)/, '... and an open cursor goes on, or says why not');
+ok(wait_until(20, sub { my $next = worker_pid($node); $next && $next != $worker }), 'another worker starts');
+like($session->ask('MOVE 99000 FROM c; FETCH 1 FROM c; FETCH ALL FROM d'), qr/^(?:100000\n1\n2\n1|ERROR:  58000: [^\n]*)/, '... and an open cursor continues, or reports an error');
 answers_small($node, '... and the next call is right');
 $session->ask('ROLLBACK');
 nothing_runs('after that');

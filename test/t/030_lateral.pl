@@ -1,5 +1,6 @@
-# Random LATERAL joins with emogi_bfs: a batch of searches answers what single searches do, and what PostgreSQL's function scans
-# do, in the same order; also where fewer than 64 answers fit into the Region. A batch that is stopped leaves nothing behind.
+# Random LATERAL joins with emogi_bfs: a batch of searches returns the same rows, in the same order,
+# as single searches and as PostgreSQL's function scans, even if fewer than 64 answers fit into the
+# arena. A stopped batch leaves no resources behind.
 
 use strict;
 use warnings;
@@ -16,14 +17,15 @@ my $seed = $ENV{EMOGI_LATERAL_SEED} // 20261121;
 my $nqueries = $ENV{EMOGI_LATERAL_QUERIES} // 300;
 my $budget = 16 << 20;
 my $answer_share = 8;           # src/scan_node/batch.c: ANSWER_SHARE
-my $node = crash_node('main', "emogi.max_memory = '16MB'", 'emogi.cpu_threads = 2');	# of more threads each takes its part of that
+my $node = crash_node('main', "emogi.max_memory = '16MB'", 'emogi.cpu_threads = 2');	# each thread needs a share of it
 srand($seed);
 note "EMOGI_LATERAL_SEED=$seed EMOGI_LATERAL_QUERIES=$nqueries";
 
-# Get one of some choices.
+# Choose one of several values.
 sub one_of { return $_[ int rand @_ ] }
 
-# pick(): the i-th number of a seed, below n. answer(): rows and their fingerprint, in one of three ways; an error is an answer too.
+# pick(): the i-th number of a seed, below n. answer(): rows and their fingerprint, by one of three
+# methods; an error is an answer too.
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION pick(i bigint, seed bigint, n bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 		'SELECT (hashint8extended(i, seed) & 9223372036854775807) % n';
@@ -52,7 +54,8 @@ $node->safe_psql('postgres', q{
 	EXCEPTION WHEN OTHERS THEN RETURN 'no batch: ' || a;
 	END $$});
 
-# Make the table of edges e$i and outer rows o$i about it, with the vertices 0 .. n - 1 under the keys that a formula makes of them.
+# Create the edge table e$i and outer rows o$i, with the vertices 0 .. n - 1 mapped to keys by an
+# expression.
 sub make_graph
 {
 	my ($i, $n, $ends, $key, $nrows) = @_;
@@ -77,7 +80,7 @@ my @shapes = (
 	[ 9, 'SELECT 0, NULL::int' ]);
 make_graph($_, $shapes[$_][0], $shapes[$_][1] =~ s/SEED/$seed/gr, one_of(@keys), one_of(1, 63, 64, 65, 100, 150)) foreach 0 .. $#shapes;
 
-# Get a random condition, none that makes a join whose order is open.
+# Get a random condition that does not become a join of undefined order.
 sub condition
 {
 	return one_of('b.vertex = o.y', 'b.vertex = o.x', 'b.vertex = ANY (o.a)', 'b.vertex IN (o.x, o.y)', 'b.vertex = ANY (o.a || o.x)', 'b.vertex > o.y', 'b.vertex <> o.x',
@@ -86,7 +89,7 @@ sub condition
 		'(SELECT count(*) FROM eG WHERE src = b.vertex) > 0', 'b.level <= (SELECT max(k) FROM oG)');
 }
 
-# Get a random query on a graph; where it stands in another, M is that one's row.
+# Get a random query on a graph; within another query, M is the outer one's row.
 sub query
 {
 	my ($inner) = @_;
@@ -104,7 +107,8 @@ sub query
 	return "SELECT $columns FROM $outer, LATERAL emogi_bfs($graph, $source, $depth, $direction) b$where" . ($inner ? '' : one_of('', '', '', ' LIMIT ' . int rand 300, ' OFFSET ' . int rand 300));
 }
 
-# Compare the three ways on a list of queries; get how many were batches and how many had rows.
+# Compare the three methods on a list of queries; returns how many were batches and how many had
+# rows.
 sub compare_all
 {
 	my ($name, @queries) = @_;
@@ -145,7 +149,7 @@ cmp_ok($batches, '>', 0.6 * $nqueries, 'most were batches');
 cmp_ok($full, '>', 0.4 * $nqueries, 'many had rows');
 nothing_left($node, 'after them');
 
-# Graphs of which 32, 8 and no answers fit.
+# Graphs for which 32, 8 and 0 answers fit.
 my %large = (20 => 50000, 21 => 120000, 22 => 250000);
 foreach my $g (sort keys %large)
 {
@@ -162,12 +166,12 @@ foreach my $g (sort keys %large)
 	cmp_ok($vertices * 64, '>', $budget / $answer_share, "... $vertices of them have edges, too many for 64 answers");
 }
 
-# A batch that lasts for minutes is stopped.
+# A batch that would take minutes is stopped.
 make_checked($node, 'tree', 3000);
 my $long = q{SELECT count(*), sum(b.level) FROM (SELECT x + i % 100 AS x FROM generate_series(1, 10000) i, o20 OFFSET 0) o, LATERAL emogi_bfs('e20', o.x, direction => 'both') b};
 like($node->safe_psql('postgres', "SET jit = off; EXPLAIN $long"), qr/EmogiBatch/, 'a long batch');
 
-# Check that nothing is left of a batch that was stopped.
+# Check that a stopped batch leaves nothing behind.
 sub is_gone
 {
 	my ($name) = @_;
@@ -194,13 +198,13 @@ foreach my $way ('cancel', 'terminate')
 		$node->safe_psql('postgres', sprintf(q{SELECT pg_sleep(%g), pg_%s_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim' AND backend_type = 'client backend'}, $ms / 1000, $way));
 		my $start = time;
 		eval { $psql->finish };
-		cmp_ok(time - $start, '<', 3, "pg_${way}_backend after $ms ms comes soon");
-		like($err, $way eq 'cancel' ? qr/57014/ : qr/57P01|connection/, '... and is seen');
+		cmp_ok(time - $start, '<', 3, "pg_${way}_backend after $ms ms returns quickly");
+		like($err, $way eq 'cancel' ? qr/57014/ : qr/57P01|connection/, '... with the error');
 		is_gone("pg_${way}_backend, $ms ms");
 	}
 }
 
-# A session that ends with a batch half read.
+# A session ends with a partly read batch.
 foreach my $of ([ 'tree', '0', 'small' ], [ 'e20', '1', 'large' ])
 {
 	my ($graph, $held, $size) = @$of;
@@ -228,7 +232,7 @@ is($node->safe_psql('postgres', q{
 		END LOOP;
 		RETURN format('%s caught, %s in progress', caught, (SELECT count(*) FROM emogi_progress));
 	END $$;
-	SELECT fail(150)}), '150 caught, 0 in progress', 'errors and early ends come without end');
+	SELECT fail(150)}), '150 caught, 0 in progress', 'repeated errors and early ends');
 is_gone('errors and early ends');
 
 # The n-th allocation fails.

@@ -1,7 +1,9 @@
-# The engine worker ends while the postmaster has signals blocked: PostgreSQL 15 and earlier then sleep on, up to a minute,
-# without starting it again. A call that waits for the worker does not wait for that.
+# The engine worker exits while the postmaster has signals blocked. PostgreSQL 15 and earlier then
+# sleep for up to a minute without restarting it. A call that waits for the worker does not wait for
+# that long.
 #
-# What holds the postmaster up is its log: a full pipe, into which it has to say that it has forked a backend.
+# The test blocks the postmaster by its log: a full pipe, to which it must write that it has forked
+# a backend.
 
 use strict;
 use warnings;
@@ -29,14 +31,14 @@ mkfifo($log, 0600) or die "could not make a pipe: $!";
 my $cat_pid = '';
 my $cat = IPC::Run::start([ 'sh', '-c', 'echo $$; exec cat "$0" >>"$1"', $log, "$log.file" ], '<', \'', '>', \$cat_pid);
 $cat->pump until $cat_pid =~ s/\n//;
-END { kill 'CONT', $cat_pid if $cat_pid }    # or a server that a failed test leaves could not be stopped
+END { kill 'CONT', $cat_pid if $cat_pid }    # otherwise a server left by a failed test could not be stopped
 $node->start;
 my $postmaster = postmaster_pid($node);
 my $session = session($node);
 is($session->ask(q{SELECT verdict('tree')}), 't', 'an answer');
 my $worker = worker_pid($node);
 
-# Is SIGCHLD in a set of signals of the postmaster: SigBlk (blocked), ShdPnd (pending)?
+# Is SIGCHLD in a signal set of the postmaster: SigBlk (blocked), ShdPnd (pending)?
 sub has_sigchld
 {
 	my ($set) = @_;
@@ -44,9 +46,9 @@ sub has_sigchld
 	return hex(status_of($postmaster, $set)) >> 16 & 1;
 }
 
-# Fill the pipe to the last byte, with nobody who reads it.
+# Fill the pipe completely, without a reader.
 kill 'STOP', $cat_pid;
-ok(wait_until(10, sub { status_of($cat_pid, 'State') eq 'T' }), 'nobody reads the log');
+ok(wait_until(10, sub { status_of($cat_pid, 'State') eq 'T' }), 'the log has no reader');
 sysopen(my $pipe, $log, O_WRONLY | O_NONBLOCK) or die "could not open the pipe: $!";
 foreach my $bytes (4096, 1)
 {
@@ -58,12 +60,12 @@ my ($out, $err) = ('', '');
 my $other = start_psql($node, \$out, \$err, 'SELECT pg_sleep(60)');
 ok(wait_until(10, sub { has_sigchld('SigBlk') && do { sleep 0.2; has_sigchld('SigBlk') } }), 'the postmaster waits for its log');
 kill 'TERM', $worker;
-ok(wait_until(10, sub { status_of($worker, 'State') eq 'Z' && has_sigchld('ShdPnd') }), 'the worker ends meanwhile');
+ok(wait_until(10, sub { status_of($worker, 'State') eq 'Z' && has_sigchld('ShdPnd') }), 'the worker exits meanwhile');
 kill 'CONT', $cat_pid;
-ok(wait_until(10, sub { status_of($worker, 'State') eq '' }), 'which the postmaster learns then');
+ok(wait_until(10, sub { status_of($worker, 'State') eq '' }), 'the postmaster notices it afterwards');
 
 my $start = time;
-is($session->ask(q{SELECT verdict('tree')}), 't', 'the next answer is right');
+is($session->ask(q{SELECT verdict('tree')}), 't', 'the next answer is correct');
 note sprintf('it took %.2f s', time - $start);
 unlike(worker_pid($node), qr/^(?:0|$worker)$/, '... from a new worker');
 

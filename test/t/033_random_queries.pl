@@ -1,7 +1,9 @@
-# Random queries over emogi's functions, views and tables of all kinds have one answer: whatever of emogi takes part (scan, batch, cache),
-# whatever plan is chosen, whoever fetches the rows. The reference is PostgreSQL's FunctionScan with fresh graphs and the planner as it is.
-# Internal errors, crashes, and errors on one side only count as well. EMOGI_QUERIES and EMOGI_SEED set number and seed (test/random_queries
-# does so), EMOGI_FINDINGS names a file for what is found.
+# Random queries over emogi's functions, views and tables of all kinds have a unique answer:
+# whichever features of emogi are used (scan, batch, cache), whichever plan is chosen, and however
+# rows are fetched. The reference is PostgreSQL's FunctionScan with new graphs and the default
+# planner settings. Internal errors, crashes, and errors on one side only also count. EMOGI_QUERIES
+# and EMOGI_SEED set number and seed (as test/random_queries does), EMOGI_FINDINGS names a file for
+# findings.
 
 use strict;
 use warnings;
@@ -61,7 +63,7 @@ for my $i (1 .. $queries)
 my $parts = join(', ', map { "$_ $count{$_}" } sort keys %count);
 
 is($count{internal}, 0, "$queries random queries, seed $seed: no internal error, no crash");
-is($count{differences}, 0, '... and the same answers in all ways');
+is($count{differences}, 0, '... and the same answers by all methods');
 cmp_ok($count{rows}, '>', 0.3 * $queries, "... with rows: $parts");
 cmp_ok($count{errors}, '<', 0.05 * $queries, "... few of them errors: $parts");
 cmp_ok($count{timeouts}, '<', 0.3 * $queries, "... and not many too slow: $parts");

@@ -1,5 +1,5 @@
-# Whatever prints or walks plans besides EXPLAIN, and when: auto_explain in all its settings, at the end of the executor and
-# without a snapshot; pg_stat_statements; EXPLAIN in every format.
+# Other code that prints or walks plans: auto_explain in all its settings, at the end of the
+# executor and without a snapshot; pg_stat_statements; EXPLAIN in every format.
 
 use strict;
 use warnings;
@@ -35,7 +35,7 @@ my %calls = (
 	q{SELECT count(*) FROM (SELECT * FROM emogi_bfs('edges', 1) LIMIT 3) x} => 3,
 	q{SELECT count(*) FROM emogi_bfs('edges', 1) WHERE 1 = (SELECT 2)} => 0);
 
-# Every call under every setting of auto_explain: it gives the same, and the server lives.
+# Every call under every setting of auto_explain returns the same, and the server does not crash.
 my @settings;
 foreach my $analyze ('off', 'on')
 {
@@ -68,11 +68,11 @@ SKIP:
 		}
 	}
 	my $log = slurp_file($node->logfile, $printed);
-	like($log, qr/Custom Scan \(EmogiScan\).*\n.*Function Call: emogi_bfs.*\n.*Graph: cached\n.*Vertices: 40/, 'a plan that has run says where its graph was found');
+	like($log, qr/Custom Scan \(EmogiScan\).*\n.*Function Call: emogi_bfs.*\n.*Graph: cached\n.*Vertices: 40/, 'an executed plan shows the source of its graph');
 	like($log, qr/Custom Scan \(EmogiBatchAggregate\).*\n.*Function Call: emogi_bfs.*\n.*Graph: cached\n/, '... a batch too');
 	like($log, qr/"Graph": "built for this call alone"/, '... in other formats');
 
-	# A cursor that is printed when it is closed half read, and when its transaction fails.
+	# A cursor printed when it is closed partly read, and when its transaction fails.
 	my ($rc, $out, $err) = $node->psql('postgres', q{
 		LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0;
 		BEGIN; DECLARE c CURSOR FOR SELECT * FROM sources s, LATERAL emogi_bfs('edges', s.id); FETCH 2 FROM c; CLOSE c;
@@ -82,7 +82,7 @@ SKIP:
 	answers($node);
 }
 
-# EXPLAIN in every format, with and without running; nothing but the plan comes of it.
+# EXPLAIN in every format, with and without execution, returns only the plan.
 foreach my $options ('', 'VERBOSE', 'ANALYZE', 'ANALYZE, BUFFERS, VERBOSE', 'ANALYZE, TIMING OFF', 'COSTS OFF, SETTINGS', 'ANALYZE, WAL', 'GENERIC_PLAN', 'SUMMARY')
 {
 	next if $options eq 'GENERIC_PLAN' && $node->safe_psql('postgres', 'SHOW server_version_num') < 160000;
@@ -98,7 +98,7 @@ foreach my $options ('', 'VERBOSE', 'ANALYZE', 'ANALYZE, BUFFERS, VERBOSE', 'ANA
 }
 answers($node);
 
-# The same with others in the same hooks, before and behind.
+# The same with other libraries in the same hooks, before and after emogi.
 foreach my $libraries ('pg_stat_statements, auto_explain, emogi', 'emogi, auto_explain, pg_stat_statements')
 {
 	last unless $have_auto_explain;
@@ -113,10 +113,10 @@ $node->stop;
 no_crash($node);
 done_testing();
 
-# All calls give what they gave.
+# All calls return the same rows as before.
 sub answers
 {
 	my ($node) = @_;
 
-	is(join(' ', map { $node->safe_psql('postgres', $_) } sort keys %calls), join(' ', map { $calls{$_} } sort keys %calls), 'all calls answer');
+	is(join(' ', map { $node->safe_psql('postgres', $_) } sort keys %calls), join(' ', map { $calls{$_} } sort keys %calls), 'all calls succeed');
 }

@@ -1,5 +1,5 @@
-# On a hot standby, too, a call whose statement began before a swap was replayed answers a state that was committed, the same
-# for all calls of the statement, or fails with 40001.
+# Also on a hot standby, a call whose statement began before a swap was replayed returns a committed
+# state, the same for all calls of the statement, or fails with 40001.
 
 use strict;
 use warnings;
@@ -33,7 +33,8 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 
-# Run a statement on the standby that has its snapshot and waits, while the primary commits something; then let it go on.
+# Run a statement on the standby that has its snapshot and waits while the primary commits a change;
+# then let it continue.
 sub during
 {
 	my ($answers, $change) = @_;
@@ -59,9 +60,9 @@ is(during(q{look('edges'), look('other')}, q{BEGIN; TRUNCATE edges; INSERT INTO 
 	'8|8', 'TRUNCATE and reload');
 is(during(q{look('parts'), look('SELECT src, dst FROM parts')},
 	q{BEGIN; INSERT INTO part2 VALUES (1, 7, 1); ALTER TABLE parts DETACH PARTITION part1; ALTER TABLE parts ATTACH PARTITION part2 FOR VALUES IN (1); COMMIT}),
-	'7|7', 'partitions that change places');
+	'7|7', 'partitions that are exchanged');
 like(during(q{look('other'), look('edges')}, q{BEGIN; TRUNCATE edges; INSERT INTO edges VALUES (1, 9); UPDATE other SET dst = 9; COMMIT}),
-	qr/ERROR:  40001/, 'another call has been answered');
+	qr/ERROR:  40001/, 'another call was answered');
 is($standby->safe_psql('postgres', q{SELECT look('other'), look('edges')}), '9|9', '... and run again');
 $standby->stop;
 $node->stop;

@@ -1,6 +1,7 @@
-# Random arguments of every kind end in rows or in an error with an SQLSTATE of its own, never in an internal error, and the server and
-# the session go on. An error that is about one value has it in its message. EMOGI_CALLS and EMOGI_SEED set number and seed
-# (test/fuzz_arguments does so), EMOGI_FINDINGS names a file for what is found.
+# Random arguments of every kind return rows or an error with a specific SQLSTATE, never an internal
+# error, and the server and the session continue. An error about a value contains it in its message.
+# EMOGI_CALLS and EMOGI_SEED set number and seed (as test/fuzz_arguments does), EMOGI_FINDINGS names
+# a file for findings.
 
 use strict;
 use warnings;
@@ -49,7 +50,8 @@ $node->safe_psql('postgres', q{
 
 # ------------------------------------------------------------------------------------------------------- arguments
 
-# An argument: its SQL; and one that may be wrong, with what an error about it should name (undef: nothing in particular).
+# An argument: its SQL; and, if it may be invalid, the value that an error about it should name
+# (undef: none).
 sub good { return { sql => $_[0] } }
 sub argument { return { sql => $_[0], odd => $_[1] // '' } }
 
@@ -58,7 +60,7 @@ sub quoted { my ($text) = @_; return "'" . $text =~ s/'/''/gr . "'" }
 my @pieces = ('edges', 'src', 'dst', '(', ')', ',', '.', '"', '""', "'", ' ', "\n", "\t", '--', '/*', '*/', ';', 'select', 'SELECT ', 'with', 'values', 'table', '$1', '$$', '\\', "\x{e9}", "\x{8868}", "\x{1F600}", '*', '0', '%', '%s', 'pg_catalog',
 	'public', 'NULL', '::', '[', ']', 'weight', "\x{200b}", 'x' x 70, '1', 'emogi_bfs');
 
-# Make a query with values for its parameters, of any types.
+# Create a query with values of any types for its parameters.
 sub query_with_values
 {
 	my $query = any('SELECT src, dst FROM edges WHERE src < $1', 'SELECT src, dst FROM edges WHERE label = $1', 'SELECT src, dst FROM edges WHERE $1 IS NOT NULL', 'SELECT src, dst FROM edges LIMIT $1', 'SELECT src, $1 FROM edges', 'VALUES ($1, $1)',
@@ -69,7 +71,7 @@ sub query_with_values
 	return 'emogi_query(' . quoted($query) . ", $value)";
 }
 
-# Make the text of a graph argument, and what an error should name.
+# Create the text of a graph argument, and the value that an error should name.
 sub graph
 {
 	my $n = int(rand(30));
@@ -158,10 +160,11 @@ sub start_values
 my %named = (max_depth => \&integer, direction => \&direction, max_distance => \&float, damping => \&float, alpha => \&float, beta => \&float, max_iterations => \&integer, tolerance => \&float, samples => \&integer, seed => \&integer,
 	resolution => \&float, theta => \&float, max_levels => \&integer, max_cluster_size => \&integer,
 	top_k => \&integer, cutoff => \&float, pairs => \&start_values, length => \&integer, walks => \&integer, p => \&float, q => \&float, maximum => \&boolean,
-	k => \&integer, max_paths => \&integer, max_length => \&integer, max_cycles => \&integer, normalized => \&boolean);
+	k => \&integer, max_paths => \&integer, max_cost => \&float, max_length => \&integer, max_cycles => \&integer, normalized => \&boolean);
 my %positions = (source => \&source, target => \&source, sources => \&source, targets => \&source, start => \&start_values, communities => \&start_values);
 
-# The functions with a graph, as the list has them: those without a default go by position, others by name.
+# The functions with a graph, from the function list: arguments without a default are positional,
+# others named.
 my (%required, %optional);
 foreach (split /\n/, qx{perl "$FindBin::RealBin/../../tools/functions" --arguments})
 {
@@ -175,7 +178,7 @@ foreach (split /\n/, qx{perl "$FindBin::RealBin/../../tools/functions" --argumen
 my @functions = map { [ $_, $required{$_}, @{ $optional{$_} // [] } ] } sort keys %required;
 push @functions, [ 'emogi_shortest_paths', [ \&graph, \&start_values ], 'direction' ], map { [ $_, [ \&graph ] ] } qw(emogi_triangle_count emogi_evict);
 
-# Make a call: the command, and what an error should name, if one value only is odd.
+# Create a call: the command, and the value that an error should name if exactly one is invalid.
 sub random_call
 {
 	my ($name, $positions, @names) = @{ any(@functions) };
@@ -239,7 +242,7 @@ for my $i (1 .. $calls)
 	next unless defined $state;
 	diag "$state: $command: " . substr($message, 0, 200) if $ENV{EMOGI_VERBOSE};
 	if ($state =~ /^XX/) { $count{internal}++; found('internal error', $command, $said) }
-	# of several arguments that are out of range the message is about the first that is looked at
+	# If several arguments are out of range, the message is about the first that is checked.
 	next if $state eq '22023' && $message =~ /^(max_depth|max_distance|max_iterations|tolerance|damping|samples|resolution|theta|max_levels|max_cluster_size|invalid direction)\b/;
 	if (defined $odd && $reasonable{$state} && $command !~ /emogi_evict/ && index(lc $message, lc $odd) < 0) { $count{unnamed}++; found("the error does not name '$odd'", $command, $said) }
 }
@@ -248,12 +251,12 @@ my $counts = join(', ', map { "$_ $count{$_}" } sort keys %count);
 
 is($count{crashes}, 0, "$calls calls, seed $seed: no session has ended ($counts)");
 is($count{internal}, 0, '... no internal error');
-is($count{unnamed}, 0, '... and errors name the value that they are about');
+is($count{unnamed}, 0, '... and errors name the invalid value');
 cmp_ok($count{rows}, '>', 0.1 * $calls, '... some have rows');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM written'), '0', '... nothing is written that was rolled back');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM written'), '0', '... rolled-back changes are gone');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM emogi_progress'), '0', 'no call is in progress');
 region_is_empty($node, 'nothing is left in memory');
-answers_small($node, 'the server goes on');
+answers_small($node, 'the server continues');
 no_crash($node);
 $node->stop;
 

@@ -1,7 +1,8 @@
-# Tables are renamed, truncated, rewritten, dropped and made anew, partitions come and go, views and schemas change places, while
-# calls read them at all isolation levels: each answers what a SELECT in its statement sees, or, where the statement reads the
-# table by calls alone, one state that was committed, the same for all calls. With the rule of snapshot.c switched off it must go
-# wrong, or this test could not see it. EMOGI_SWAP_CHECKS makes it longer.
+# Tables are renamed, truncated, rewritten, dropped and re-created, partitions attached and
+# detached, views and schemas swapped, while calls read them at all isolation levels. Each call
+# returns what a SELECT in its statement sees, or, if the statement reads the table by calls only,
+# one committed state, the same for all calls. Negative control: with the rule of snapshot.c
+# disabled a wrong answer must occur. EMOGI_SWAP_CHECKS sets the number of checks.
 
 use strict;
 use warnings;
@@ -16,13 +17,13 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $wanted = $ENV{EMOGI_SWAP_CHECKS} || 2000;
-my $control = 30;    # seconds at most for the negative control
+my $control = 30;    # maximum seconds for the negative control
 my $patience = 60 + $wanted / 20;
 my $node = emogi_node('main', 'max_connections = 60', "emogi.max_memory = '512MB'", 'deadlock_timeout = 200ms',
 	'log_min_error_statement = panic', 'log_min_messages = fatal');
 
-# All edges lead from 0. A committed state of a table is a generation g: its edges end in 1000 g + 1 .. 1000 g + 40. Whoever
-# changes a table holds its advisory lock, so that one generation follows the other.
+# All edges lead from 0. A committed state of a table is a generation g: its edges end in 1000 g + 1
+# .. 1000 g + 40. Writers of a table hold its advisory lock, so that generations follow each other.
 $node->safe_psql('postgres', q{
 	CREATE SEQUENCE gens;
 	CREATE SEQUENCE names;
@@ -49,7 +50,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE live_truth (answer bigint[]);
 	INSERT INTO live_truth VALUES (ARRAY[0, NULL, NULL]);
 
-	-- What a call answers of a table, and what tells that it is a generation.
+	-- The answer of a call on a table, and whether it is a generation.
 	CREATE FUNCTION ends(graph text, direction text DEFAULT 'out') RETURNS bigint[] LANGUAGE sql STABLE AS
 		$$ SELECT ARRAY[count(*), min(vertex), max(vertex)] FROM emogi_bfs(graph, 0, direction => direction) WHERE level = 1 $$;
 	CREATE FUNCTION is_generation(a bigint[]) RETURNS bool LANGUAGE sql IMMUTABLE AS
@@ -57,7 +58,7 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION fill(relation text, g bigint) RETURNS void LANGUAGE plpgsql AS
 		$$ BEGIN EXECUTE format('INSERT INTO %s SELECT 0, 1000 * $1 + i FROM generate_series(1, 40) i', relation) USING g; END $$;
 
-	-- Run a query of several answers, which must be the same; errors that a SELECT may meet, too, are counted.
+	-- Run a query with several answers, which must be equal; errors that SELECT can also raise are counted.
 	CREATE FUNCTION chk(what text, query text, generation bool) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE answers text[];
 	BEGIN
@@ -72,7 +73,7 @@ $node->safe_psql('postgres', q{
 		RAISE WARNING 'COUNT %', SQLSTATE;
 	END $$;
 
-	-- Go on to the next generation of edges, one way or another.
+	-- Advance to the next generation of edges, by one of several methods.
 	CREATE FUNCTION change_edges(way int) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE g bigint := nextval('gens');
 	BEGIN
@@ -114,7 +115,7 @@ $node->safe_psql('postgres', q{
 		PERFORM pg_advisory_xact_lock(2);
 		old := ARRAY(SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'parts'::regclass ORDER BY 1);
 		IF way = 0 THEN
-			-- partitions change places
+			-- partitions are exchanged
 			EXECUTE format('CREATE TABLE new0_%s (src int, dst bigint); CREATE TABLE new1_%s (src int, dst bigint)', n, n);
 			EXECUTE format('CREATE TEMP TABLE part_edges ON COMMIT DROP AS SELECT 0 AS src, (1000 * %s + i)::bigint AS dst FROM generate_series(1, 40) i', g);
 			EXECUTE format('INSERT INTO new0_%s SELECT src, dst FROM part_edges WHERE satisfies_hash_partition(%L::regclass, 2, 0, dst)', n, 'parts');
@@ -126,7 +127,7 @@ $node->safe_psql('postgres', q{
 			EXECUTE format('DROP TABLE %s, %s', old[1], old[2]);
 			DROP TABLE part_edges;
 		ELSIF way = 1 THEN
-			-- old ones leave and stay as tables; the parent is filled
+			-- old partitions are detached and stay as tables; the parent is filled
 			EXECUTE format('ALTER TABLE parts DETACH PARTITION %s', old[1]);
 			EXECUTE format('ALTER TABLE parts DETACH PARTITION %s', old[2]);
 			EXECUTE format('CREATE TABLE new0_%s PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0)', n);
@@ -141,7 +142,7 @@ $node->safe_psql('postgres', q{
 		END IF;
 	EXCEPTION WHEN deadlock_detected OR lock_not_available THEN RAISE WARNING 'COUNT %', SQLSTATE;
 	END $$;
-	-- Both tables go on to the same generation, in one transaction.
+	-- Advance both tables to the same generation, in one transaction.
 	CREATE FUNCTION change_twins(way int) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
 		g bigint := nextval('gens');
@@ -201,7 +202,7 @@ $node->safe_psql('postgres', q{
 	EXCEPTION WHEN deadlock_detected OR lock_not_available THEN RAISE WARNING 'COUNT %', SQLSTATE;
 	END $$});
 
-# Checks. By calls alone: one generation. Beside a SELECT: the same as it sees.
+# Checks. By calls only: one generation. With a SELECT: the same as it sees.
 my $alone = q{$$SELECT ARRAY[ends('%1$s')::text, ends('SELECT src, dst FROM %1$s')::text, ends('%1$s', 'both')::text]$$};
 my $late = q{$$SELECT ARRAY[ends('SELECT src, dst FROM %1$s')::text, ends('%1$s')::text, ends('%1$s(src, dst)')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l$$};
 my $beside = q{$$SELECT ARRAY[(SELECT ARRAY[count(dst), min(dst), max(dst)] FROM %1$s)::text, ends('%1$s')::text, ends('SELECT src, dst FROM %1$s')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l$$};
@@ -221,7 +222,8 @@ my %reader = (
 	views => { clients => 1, checks => 2, script => check('alone', $alone, 'cur', 'true') . check('beside', $beside, 'cur', 'true') },
 	schemas => { clients => 1, checks => 2, script => check('alone', $alone, 'app.links', 'true') . check('late', $late, 'app.links', 'true') },
 	twins => { clients => 2, checks => 2, script => check('twins', $twins, 'twin', 'true') . check('late twins', $late_twins, 'twin', 'true') },
-	# A plan may be older than the snapshot by an ATTACH; what the snapshot sees stands in live_truth.
+	# A plan may be older than the snapshot with respect to ATTACH; live_truth contains what the
+	# snapshot sees.
 	live => { clients => 1, checks => 1, script => q{SELECT chk('live', $$SELECT ARRAY[(SELECT answer FROM live_truth)::text, ends('live')::text, ends('live', 'both')::text] FROM (SELECT pg_sleep(random() / 50) OFFSET 0) l WHERE (SELECT count(*) FROM live) >= 0$$, false);} },
 	transaction => { clients => 1, checks => 3, script => 'BEGIN;' . check('alone', $alone, 'edges', 'true') . check('alone', $alone, 'cur', 'true') . check('late', $late, 'edges', 'true') . 'COMMIT;' },
 	repeatable => { clients => 1, checks => 4, script => "\\set s random(1, 20000)\nBEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT 1 FROM other;\n\\sleep :s us\n${all_beside}COMMIT;" },
@@ -256,7 +258,7 @@ sub start_all
 	return %running;
 }
 
-# What all have said so far, and whether any is still running.
+# The output of all so far, and whether any is still running.
 sub said
 {
 	$_->{run}->pump_nb foreach grep { $_->{run}->pumpable } @_;
@@ -264,7 +266,7 @@ sub said
 }
 sub any_running { return scalar grep { $_->{run}->pumpable } @_ }
 
-# End all of them by force.
+# Kill all of them.
 sub end_all
 {
 	$_->{run}->kill_kill(grace => 1) foreach @_;
@@ -274,7 +276,7 @@ sub end_all
 
 my $calm = '-c client_min_messages=warning -c lock_timeout=3s';
 
-# As it should be: nothing is wrong.
+# Regular run: no wrong answers.
 my $each = 0;
 $each += $_->{clients} * $_->{checks} foreach values %reader;
 my $transactions = int($wanted / $each) + 1;
@@ -289,7 +291,7 @@ while (any_running(values %readers) && time - $start < $patience)
 }
 my $said = said(values %readers);
 my $written = said(values %writers);
-ok(any_running(values %writers) == keys %writer, 'all writers are still at it') or diag $written;
+ok(any_running(values %writers) == keys %writer, 'all writers are still running') or diag $written;
 my $complete = !any_running(values %readers);
 end_all(values %writers, values %readers);
 my ($checks, %counts) = (0);
@@ -307,15 +309,15 @@ note sprintf '%d checks in %.0f s, %d generations; wrong: %d; errors: %s', $chec
 is($wrong, 0, "no wrong answer in $checks checks") or diag grep { /WRONG/ } split /^/, $said;
 my @errors = $said =~ /^(.*(?:ERROR|FATAL|aborted|snapshot reference leak|snapshots seem to remain).*)$/mg;
 is(scalar @errors, 0, 'no other error') or diag join "\n", @errors[ 0 .. ($#errors < 9 ? $#errors : 9) ];
-ok($complete, 'the readers have come to an end') or diag $said;
+ok($complete, 'the readers have finished') or diag $said;
 cmp_ok($checks, '>=', $wanted, "$checks checks");
 my $failed = 0;
 $failed += $_ foreach values %counts;
 cmp_ok($failed, '<', $checks / 4, "$failed of them failed");
-cmp_ok($gens, '>', $wanted / 50, "beside $gens generations");
-region_is_empty($node, 'the Region is empty');
+cmp_ok($gens, '>', $wanted / 50, "during $gens generations");
+region_is_empty($node, 'the arena is empty');
 
-# Without the rule it goes wrong.
+# Negative control: without the rule.
 %writers = start_all(\%writer, '-c client_min_messages=warning', '-T', 36000);
 %readers = start_all(\%reader, "$calm -c emogi.fault=snapshot_rule=0", '-T', $control);
 $start = time;
@@ -329,7 +331,7 @@ my $took = time - $start;
 like(said(values %readers), qr/WRONG/, sprintf 'negative control: a wrong answer after %.1f s without the rule', $took);
 end_all(values %writers, values %readers);
 unlike(slurp_file($node->logfile), qr/snapshot reference leak|snapshots seem to remain/, 'no snapshot is left registered');
-region_is_empty($node, '... and the Region is empty');
+region_is_empty($node, '... and the arena is empty');
 $node->stop;
 no_crash($node);
 

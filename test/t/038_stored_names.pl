@@ -1,5 +1,6 @@
-# A database with materialized views, views and functions over emogi restores from pg_dump, whose search path is empty, and
-# goes through pg_upgrade; as long as their graphs are regclass or qualified names.
+# A database with materialized views, views and functions over emogi can be restored from pg_dump,
+# whose search path is empty, and upgraded by pg_upgrade, provided that graphs are regclass or
+# qualified names.
 use strict;
 use warnings;
 
@@ -20,7 +21,7 @@ my $look = q{
 	SELECT string_agg(vertex::text, ' ') FROM a.hops_by_name(2) AS vertex};
 my $answers = "1 2 3 4\n5 6\n1 2 3 4\n1 2 3 4\n1 2 3 4\n2 3 4\n2 3 4";
 
-# Fill a database with all that may be stored over a graph.
+# Fill a database with all kinds of objects stored over a graph.
 sub fill
 {
 	my ($node, $db) = @_;
@@ -46,9 +47,9 @@ sub fill
 my $node = emogi_node('old', q{emogi.max_memory = '128MB'});
 $node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(plain restored piped);
 fill($node, 'plain');
-is($node->safe_psql('plain', $look), $answers, 'what is stored answers');
+is($node->safe_psql('plain', $look), $answers, 'stored objects work');
 
-# A materialized view over a name that is not qualified does not: that this test can tell is part of it.
+# Negative control: a materialized view over an unqualified name cannot be restored.
 $node->safe_psql('plain', q{CREATE TABLE loose (src int, dst int); CREATE MATERIALIZED VIEW unqualified AS SELECT vertex FROM emogi_cc('loose')});
 my $dump = $node->basedir . '/plain.dump';
 command_ok([ 'pg_dump', '--format=custom', '--file', $dump, '--dbname', $node->connstr('plain') ], 'pg_dump');
@@ -56,23 +57,23 @@ command_fails_like([ 'pg_restore', '--exit-on-error', '--dbname', $node->connstr
 	qr/relation "loose" does not exist/, 'an unqualified name is not found by pg_restore');
 $node->safe_psql('plain', 'DROP TABLE loose; DROP MATERIALIZED VIEW unqualified');
 
-command_ok([ 'pg_dump', '--format=custom', '--file', $dump, '--dbname', $node->connstr('plain') ], 'pg_dump of what is qualified');
+command_ok([ 'pg_dump', '--format=custom', '--file', $dump, '--dbname', $node->connstr('plain') ], 'pg_dump with qualified names');
 command_ok([ 'pg_restore', '--exit-on-error', '--dbname', $node->connstr('restored'), $dump ], 'pg_restore');
-is($node->safe_psql('restored', $look), $answers, 'what is restored answers');
+is($node->safe_psql('restored', $look), $answers, 'restored objects work');
 
-# A plain dump, restored after the table has a new name.
+# A plain dump, restored after the table was renamed.
 $node->safe_psql('plain', q{ALTER TABLE "Odd Names"."zz Edges" RENAME TO ways; DROP MATERIALIZED VIEW a.named, a.queried; DROP FUNCTION a.hops_by_name});
 is($node->safe_psql('plain', q{SELECT string_agg(vertex::text, ' ') FROM a.seen; SELECT count(*) FROM a.hops(2)}), "1 2 3 4\n3", 'a rename is followed');
-is((sqlstate($node, 'DROP TABLE "Odd Names".ways', 'plain'))[0], '2BP01', 'a drop is refused');
+is((sqlstate($node, 'DROP TABLE "Odd Names".ways', 'plain'))[0], '2BP01', 'a drop is rejected');
 $node->safe_psql('postgres', 'DROP DATABASE piped');
 $node->safe_psql('postgres', 'CREATE DATABASE piped');
 my $sql = $node->basedir . '/plain.sql';
 command_ok([ 'pg_dump', '--file', $sql, '--dbname', $node->connstr('plain') ], 'pg_dump as text');
 command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $sql, $node->connstr('piped') ], 'psql restores it');
 is($node->safe_psql('piped', q{SELECT string_agg(vertex::text, ' ') FROM a.ranks; SELECT string_agg(vertex::text, ' ') FROM a.reached}), "1 2 3 4\n5 6",
-	'and what it restored answers');
+	'and restored objects work');
 
-# pg_upgrade, from and to the same version.
+# pg_upgrade from and to the same version.
 SKIP:
 {
 	my $bindir = $node->config_data('--bindir');
@@ -86,8 +87,8 @@ SKIP:
 	command_ok([ 'pg_upgrade', '-d', $node->data_dir, '-D', $new->data_dir, '-b', $bindir, '-B', $bindir,
 			'-s', $new->host, '-p', $node->port, '-P', $new->port ], 'pg_upgrade');
 	$new->start;
-	is($new->safe_psql('restored', $look), $answers, 'what went through pg_upgrade answers');
-	is($new->safe_psql('plain', q{REFRESH MATERIALIZED VIEW a.ranks; SELECT string_agg(vertex::text, ' ') FROM a.ranks}), '1 2 3 4', 'and is refreshed');
+	is($new->safe_psql('restored', $look), $answers, 'upgraded objects work');
+	is($new->safe_psql('plain', q{REFRESH MATERIALIZED VIEW a.ranks; SELECT string_agg(vertex::text, ' ') FROM a.ranks}), '1 2 3 4', 'and can be refreshed');
 	$new->stop;
 }
 

@@ -1,4 +1,5 @@
-# emogi.max_memory beyond the memory that there is: the server says so when it starts, and emogi_estimate does not promise it.
+# emogi.max_memory beyond available memory: the server logs a warning at startup, and emogi_estimate
+# respects what is available.
 
 use strict;
 use warnings;
@@ -18,17 +19,17 @@ is($node->safe_psql('postgres', q{SELECT allowed_bytes FROM emogi_estimate('smal
 my $default = $node->safe_psql('postgres', q{SELECT boot_val::bigint FROM pg_settings WHERE name = 'emogi.max_memory'});
 $node->stop;
 
-# Address space for four times as much must be had.
+# Address space for four times as much must be available.
 $node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'2TB'");
 SKIP:
 {
-	skip 'no address space for so large a budget', 5 unless $node->start(fail_ok => 1);
+	skip 'not enough address space for this limit', 5 unless $node->start(fail_ok => 1);
 	my ($asked, $there) = slurp_file($node->logfile) =~ $warning;
 	is($asked, 2 << 20, 'with a huge one a warning names it');
 	my ($total) = slurp_file('/proc/meminfo') =~ /^MemTotal:\s+(\d+) kB/m;
-	cmp_ok($there // 0, '<=', $total / 1024, '... and what there is');
+	cmp_ok($there // 0, '<=', $total / 1024, '... and the available memory');
 	is(int($there / 2), $default, '... of which the default is half');
-	is($node->safe_psql('postgres', q{SELECT allowed_bytes >> 20 FROM emogi_estimate('small')}), $there, 'emogi_estimate allows what there is');
+	is($node->safe_psql('postgres', q{SELECT allowed_bytes >> 20 FROM emogi_estimate('small')}), $there, 'emogi_estimate allows the available memory');
 	is($node->safe_psql('postgres', q{SELECT fits FROM emogi_estimate('SELECT i, i FROM generate_series(1, 1000000) i, generate_series(1, 1000000) k')}), 'f', '... and no more');
 	answers_small($node, 'calls are answered');
 	$node->stop;

@@ -1,4 +1,5 @@
-# Free memory that was kept for the next call goes back to the system when a graph is evicted by hand, by whoever owns the table.
+# Free memory kept for the next call is returned to the system when the table's owner evicts a graph
+# manually.
 
 use strict;
 use warnings;
@@ -17,7 +18,8 @@ $node->safe_psql('postgres', q{
 	SET ROLE owner;
 	CREATE TABLE edges AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 300000) i});
 
-# The bytes of the Region that the system has given: those of the file behind it, which the postmaster has open.
+# The bytes of the arena allocated by the system: those of the file behind it, which the postmaster
+# has open.
 sub taken
 {
 	my $pid = postmaster_pid($node);
@@ -26,13 +28,13 @@ sub taken
 	return $file ? (stat $file)[12] * 512 : -1;
 }
 
-is(taken(), 0, 'nothing is taken at the start');
+is(taken(), 0, 'nothing is allocated at the start');
 foreach my $argument (q{'edges'}, '')
 {
 	is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('edges', 1)}), '300000', 'a call');
 	cmp_ok(taken(), '>', 4 << 20, '... takes memory');
 	cmp_ok($node->safe_psql('postgres', "SET ROLE owner; SELECT emogi_evict($argument)"), '>', 0, "emogi_evict($argument) by the owner of the table");
-	is(taken(), 0, '... gives all of it back');
+	is(taken(), 0, '... returns all of it');
 }
 $node->stop;
 no_crash($node);

@@ -1,5 +1,6 @@
-# A refresh of a graph that follows its table meets bad luck: a cancel, an end of the session, kill -9 at each step, an end of the
-# engine worker, no memory. Afterwards graphs are what their tables hold, follow them again, and nothing is left behind.
+# A refresh of a tracked graph fails: by cancel, session end, kill -9 at each step, exit of the
+# engine worker, or lack of memory. Afterwards graphs equal their tables and are tracked again, and
+# no resources are left behind.
 
 use strict;
 use warnings;
@@ -25,7 +26,7 @@ my $check = q{SELECT ok FROM emogi_check('edges', 'out', true)};
 my $change = 'INSERT INTO edges VALUES (1, 7), (30000, 30001); DELETE FROM edges WHERE dst = 30001 AND random() < 0.5; UPDATE edges SET dst = dst + 1 WHERE src = 77';
 my $error = qr/^ERROR:  (?:57014|57P01|58000|53200)\b/;
 
-# How a call finds its graph, and whether that is right.
+# How a call gets its graph, and whether the graph is correct.
 sub checked
 {
 	my ($graph) = @_;
@@ -34,7 +35,7 @@ sub checked
 	return $out . $err;
 }
 
-# Check that graphs are right, follow again, and that nothing is left.
+# Check that graphs are correct and tracked again, and that no resources are left behind.
 sub all_is_well
 {
 	my ($name) = @_;
@@ -48,7 +49,7 @@ sub all_is_well
 	is($node->safe_psql('postgres', 'SELECT used_bytes - bytes - key_bytes - tracker_bytes FROM emogi_devices, emogi_cache WHERE device = -1'), '0', '... no memory is lost');
 }
 
-# ---------------------------------------------------------------------------------------- a session ends at each step
+# ---------------------------------------------------------------------------------------- the session ends at each step
 
 all_is_well('at the start');
 foreach my $point (qw(refresh_map refresh_pages refresh_store))
@@ -77,7 +78,7 @@ foreach my $point (qw(refresh_map refresh_pages refresh_store))
 }
 nothing_left($node, 'after sessions ended');
 
-# ---------------------------------------------------------------------------------------- the worker ends
+# ---------------------------------------------------------------------------------------- the worker exits
 
 foreach my $fault (qw(worker_exit worker_crash))
 {
@@ -90,16 +91,16 @@ foreach my $fault (qw(worker_exit worker_crash))
 		my ($rc, $out, $err) = $node->psql('postgres', "SET emogi.fault = '$fault=$point'; $call", extra_params => [ '-v', 'VERBOSITY=sqlstate' ]);
 		ok($fault eq 'worker_exit' ? $err =~ /58000/ : connection_lost($err), "$fault=$point: the call fails") or diag "$out$err";
 		wait_for_restart($node, "$fault=$point") if $fault eq 'worker_crash';
-		ok(wait_until(10, sub { checked('small') =~ /^t/ || 1 }), '... the worker is back');
+		ok(wait_until(10, sub { checked('small') =~ /^t/ || 1 }), '... the worker is restarted');
 		ok(wait_until(10, sub { ($node->psql('postgres', $call))[1] =~ /^t/ }), '... and the same call is right');
 		all_is_well("$fault=$point");
 	}
 }
-nothing_left($node, 'after the worker ended');
+nothing_left($node, 'after the worker exited');
 
-# ---------------------------------------------------------------------------------------- no memory
+# ---------------------------------------------------------------------------------------- out of memory
 
-# What is done before the n-th allocation of a call fails, and the call.
+# Commands run before the n-th allocation of a call fails, and the call.
 my %scarce = (
 	'a splice' => [ "$check; $change", $check ],
 	'from the edges' => [ "$check; $change; SELECT count(*) FROM emogi_graphs", q{SELECT ok FROM emogi_check('edges', 'both', true)} ],
@@ -134,7 +135,7 @@ foreach my $name (sort keys %scarce)
 		push @problems, "$n, left: $said" if $said ne '0';
 		last if @problems > 5;
 	}
-	is(join("\n", @problems), '', "no memory, $name: each time a clean error or none, and all is well afterwards");
+	is(join("\n", @problems), '', "out of memory, $name: each time a clean error or none, and a correct graph afterwards");
 	cmp_ok($failed, '>', 1, "... $failed allocations failed");
 	cmp_ok($good, '>=', 3, '... until there were no more');
 	$session->quit;
@@ -146,7 +147,7 @@ foreach my $n (1 .. 12)
 {
 	$node->safe_psql('postgres', "$check; $change");
 	my ($rc, $out, $err) = $node->psql('postgres', "SET emogi.fault = 'engine_allocation=$n'; $check", extra_params => [ '-v', 'VERBOSITY=sqlstate' ]);
-	like($out . $err, qr/^t$|53200/, "the engine's allocation $n fails: an error, or none");
+	like($out . $err, qr/^t$|53200/, "the engine's allocation $n fails: an error or none");
 	like(checked('edges'), qr/^t\|\w+\|$/, '... and the graph is right');
 }
 
@@ -167,12 +168,12 @@ foreach my $round (1 .. 4)
 	foreach my $one (@running)
 	{
 		eval { $one->[0]->finish };
-		unlike(${ $one->[1] }, qr/^f/m, "crash $round under load: no check was wrong");
+		unlike(${ $one->[1] }, qr/^f/m, "crash $round under load: no check failed");
 	}
 	wait_for_restart($node, "crash $round under load");
 	like(checked('edges'), qr/^t\|built\|$/, '... the graph is right');
 	$node->safe_psql('postgres', "COMMIT PREPARED '$_'") foreach split /\n/, $node->safe_psql('postgres', 'SELECT gid FROM pg_prepared_xacts');
-	like(checked('edges'), qr/^t\|\w+\|$/, '... and when what was prepared is done');
+	like(checked('edges'), qr/^t\|\w+\|$/, '... and after the end of prepared transactions');
 }
 all_is_well('crashes under load');
 nothing_left($node, 'at the end');

@@ -1,4 +1,5 @@
-# Graphs follow their tables on a primary and on a hot standby alike; after a promotion they are built once more, and follow.
+# Graphs track their tables on a primary and on a hot standby alike; after a promotion they are
+# rebuilt once and tracked again.
 
 use strict;
 use warnings;
@@ -26,7 +27,7 @@ $standby->start;
 my $here = session($primary);
 my $there = session($standby);
 
-# Is the graph right in a session, and how was it found?
+# Is the graph correct in a session, and how was it obtained?
 sub checked
 {
 	my ($session) = @_;
@@ -35,7 +36,7 @@ sub checked
 	return $found;
 }
 
-# Make a change on the primary, and wait until the standby has it.
+# Change something on the primary, and wait until the standby has replayed it.
 sub change
 {
 	my ($sql) = @_;
@@ -46,7 +47,7 @@ sub change
 
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 like(checked($there), qr/^t\|built\|$/, 'on a standby a graph is built');
-is($standby->safe_psql('postgres', 'SELECT tracker_bytes > 0 FROM emogi_cache'), 't', '... with what it takes to follow');
+is($standby->safe_psql('postgres', 'SELECT tracker_bytes > 0 FROM emogi_cache'), 't', '... with the change tracker');
 like(checked($there), qr/^t\|hit\|$/, '... and found');
 like(checked($here), qr/^t\|built\|$/, 'on the primary too');
 foreach my $change ('INSERT INTO edges VALUES (1, 7), (30000, 5)', 'DELETE FROM edges WHERE src < 50', 'UPDATE edges SET weight = 1000 WHERE src = 77', 'VACUUM edges', 'INSERT INTO edges VALUES (-1, NULL), (-2, 3)', 'VACUUM FULL edges',
@@ -61,16 +62,16 @@ change('DELETE FROM edges WHERE src % 3 = 0');
 like(checked($there), qr/^t\|(?:merged|built|hit|private)\|$/, 'an older snapshot on the standby');
 $there->ask('COMMIT');
 like(checked($there), qr/^t\|(?:merged|built|hit|private)\|$/, '... and a new one');
-is($standby->safe_psql('postgres', 'SELECT merges > 0 FROM emogi_cache'), 't', 'graphs have followed there');
+is($standby->safe_psql('postgres', 'SELECT merges > 0 FROM emogi_cache'), 't', 'graphs were tracked there');
 
-# A session that was there before, with a transaction that stays.
+# An older session with an open transaction.
 my $open = session($standby);
 $open->ask('BEGIN ISOLATION LEVEL REPEATABLE READ');
 like(checked($open), qr/^t\|/, 'a transaction is open when the standby is promoted');
 $primary->stop('immediate');
 $standby->promote;
 $standby->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'no promotion';
-like(checked($open), qr/^t\|/, 'promoted: the open transaction is answered right');
+like(checked($open), qr/^t\|/, 'promoted: the open transaction gets a correct answer');
 like(checked($there), qr/^t\|/, '... and a new one');
 $standby->safe_psql('postgres', 'INSERT INTO edges VALUES (1, 7), (NULL, 4)');
 like(checked($open), qr/^t\|/, '... a change: the open one');
@@ -83,12 +84,12 @@ foreach my $change ('INSERT INTO edges VALUES (2, 7)', 'DELETE FROM edges WHERE 
 	$standby->safe_psql('postgres', $change);
 	checked($there) if $change =~ /INSERT/;
 	$standby->safe_psql('postgres', 'INSERT INTO edges VALUES (3, 8)');
-	like(checked($there), qr/^t\|merged\|$/, "... and then it follows: $change");
+	like(checked($there), qr/^t\|merged\|$/, "... and then it is tracked: $change");
 	like(checked($open), qr/^t\|hit\|$/, '... for all');
 }
-is($standby->safe_psql('postgres', 'SELECT tracker_bytes > 0 FROM emogi_cache'), 't', '... with what it takes');
+is($standby->safe_psql('postgres', 'SELECT tracker_bytes > 0 FROM emogi_cache'), 't', '... with the change tracker');
 $_->quit foreach $here, $there, $open;
-region_is_empty($standby, '... and the Region is empty');
+region_is_empty($standby, '... and the arena is empty');
 $standby->stop;
 no_crash($_) foreach $primary, $standby;
 

@@ -1,5 +1,6 @@
-# The graphs of emogi.prewarm are in the cache soon after the server's start, on a standby too, and after a crash; what cannot be loaded
-# is told in the log; nobody waits for what loads them.
+# The graphs of emogi.prewarm are cached soon after the server's start, also on a standby and after
+# a crash. Entries that cannot be loaded are reported in the log. Other sessions do not wait for the
+# loading worker.
 
 use strict;
 use warnings;
@@ -37,7 +38,8 @@ $node->safe_psql('shop', q{
 	ALTER TABLE hidden.away OWNER TO owner;
 	ALTER TABLE follows OWNER TO owner;
 	CREATE FUNCTION grab() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'ALTER ROLE stranger SUPERUSER'; RETURN 1; END $$;
-	-- A function of the owner's calls another without its schema: by the database's search path that would be a stranger's.
+	-- The owner's function calls another without its schema, which the database's search path would
+	-- resolve to a stranger's.
 	CREATE SCHEMA shadow AUTHORIZATION stranger;
 	CREATE FUNCTION bound(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT $1';
 	CREATE FUNCTION most(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT bound($1)';
@@ -66,7 +68,7 @@ sub news
 	return $text;
 }
 
-# Wait until the worker has gone through its list; the log since the start.
+# Wait until the worker has processed its list; returns the log since the start.
 sub wait_loaded
 {
 	my $text = '';
@@ -95,19 +97,19 @@ sub graphs
 		FROM emogi_graphs});
 }
 
-# What is refused at once.
+# Rejected values.
 foreach my $wrong ('follows', 'shop:', 'shop: ', ': follows', 'shop: follows,', 'shop: follows(a)', 'shop: follows(a, b, c, d)', 'shop: a.b.c', 'shop: SELECT 1, 2',
 	'shop: "follows', 'shop follows', 'shop: roads(a, b', '1shop: follows', 'shop: follows shop: follows', ', shop: follows')
 {
 	my ($state, $message) = sqlstate($node, "ALTER SYSTEM SET emogi.prewarm = '$wrong'");
-	is($state, '22023', "'$wrong' is refused");
+	is($state, '22023', "'$wrong' is rejected");
 	like($message, qr/DETAIL:.*is not an entry of the form database: table/, '... and named');
 }
-is((sqlstate($node, "SET emogi.prewarm = 'shop: follows'"))[0], '55P02', 'not for sessions');
+is((sqlstate($node, "SET emogi.prewarm = 'shop: follows'"))[0], '55P02', 'cannot be set in sessions');
 
 # The list.
 my $log = restart_with(q{shop: follows, nodb: x, shop: geo.roads ( from_node, to_node , km ), "Other Shop": "Edges, (all)", bare: x, shop: missing, shop: looked, shop: trap, closed: x, shop: hidden.away, shop: led, shop: straight, shop: nameless, SHOP: GEO.roads(to_node, FROM_node)});
-is(graphs(), 'Other Shop 1 ready, shop 499 ready, shop 599 ready, shop 1000 ready, shop 1000 ready, shop 200000 ready', 'the graphs are there');
+is(graphs(), 'Other Shop 1 ready, shop 499 ready, shop 599 ready, shop 1000 ready, shop 1000 ready, shop 200000 ready', 'the graphs are cached');
 is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT username) FROM emogi_runs WHERE function = 'emogi_prewarm' AND status = 'ok' AND cache = 'built'}), '6|2', 'emogi_runs shows the calls, as their owners');
 foreach my $case ([ 'x', 'nodb', 'there is no such database' ], [ 'x', 'closed', 'the database does not accept connections' ], [ 'x', 'bare', 'extension emogi does not exist' ],
 	[ 'led', 'shop', 'the graph of "led" cannot be cached' ], [ 'missing', 'shop', 'relation "missing" does not exist' ], [ 'trap', 'shop', 'the graph of "trap" cannot be cached' ],
@@ -116,37 +118,37 @@ foreach my $case ([ 'x', 'nodb', 'there is no such database' ], [ 'x', 'closed',
 	my ($entry, $database, $why) = @$case;
 	like($log, qr/WARNING:  emogi\.prewarm: the graph of "\Q$entry\E" of database "$database" is not loaded: \Q$why\E/, "the log names $entry of $database: $why");
 }
-unlike($log, qr/a stranger acts as/, 'the search path leads no function astray');
-is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'stranger'}), 'f', 'nobody has become superuser');
+unlike($log, qr/a stranger acts as/, 'the search path does not lead to the function of a stranger');
+is($node->safe_psql('postgres', q{SELECT rolsuper FROM pg_roles WHERE rolname = 'stranger'}), 'f', 'no role has become superuser');
 my @calm = ('SET default_transaction_isolation = "read committed"', 'SET emogi.enable_cache = on');
 my ($answer, $cache) = served($node, join(';', @calm, q{SELECT count(*) FROM emogi_bfs('follows', 1)}), 'shop');
 is("$answer $cache", '200001 hit', 'the first call is a hit');
 ($answer, $cache) = served($node, join(';', @calm, q{SELECT count(*) FROM emogi_sssp('geo.roads(from_node, to_node, km)', 1)}), 'shop');
 is("$answer $cache", '1001 hit', '... with weights, where three columns are named');
 
-# A bad line in the file keeps nobody from starting.
+# An invalid line in the file does not prevent the start.
 $node->safe_psql('postgres', q{ALTER SYSTEM RESET emogi.prewarm});
 $node->append_conf('postgresql.conf', q{emogi.prewarm = 'shop follows'});
 news();
 $node->restart;
-like(news(), qr/invalid value for parameter "emogi.prewarm": "shop follows"/, 'a bad list in the file: told');
+like(news(), qr/invalid value for parameter "emogi.prewarm": "shop follows"/, 'an invalid list in the file: reported');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs}), '0', '... and the server has started');
 $node->append_conf('postgresql.conf', q{emogi.prewarm = ''});
 $node->safe_psql('postgres', q{ALTER DATABASE shop RESET ALL});
 
-# A small table that is being written to, across the restart: it is loaded when that has ended.
+# A small table that is being written across the restart is loaded when the writer has ended.
 $node->safe_psql('shop', q{BEGIN; INSERT INTO geo.roads VALUES (2000, 2001, 1); PREPARE TRANSACTION 'writer'});
 my ($state, $message) = sqlstate($node, q{SELECT emogi_prewarm('geo.roads(from_node, to_node)')}, 'shop');
-like("$state $message", qr/^55000 .*cannot be cached.*DETAIL:.*Transactions in progress.*HINT:.*when they have ended/s, 'a table that is being written to cannot be cached');
+like("$state $message", qr/^55000 .*cannot be cached.*DETAIL:.*Transactions in progress.*HINT:.*when they have ended/s, 'a table with a writer in progress cannot be cached');
 $node->safe_psql('postgres', q{ALTER SYSTEM SET emogi.prewarm = 'shop: geo.roads(from_node, to_node)'});
 news();
 $node->restart;
-ok(wait_until(20, sub { $node->safe_psql('postgres', q{SELECT count(*) >= 2 FROM emogi_runs WHERE function = 'emogi_prewarm' AND status = 'failed'}) eq 't' }), '... at the start it is tried again');
+ok(wait_until(20, sub { $node->safe_psql('postgres', q{SELECT count(*) >= 2 FROM emogi_runs WHERE function = 'emogi_prewarm' AND status = 'failed'}) eq 't' }), '... after the start it is retried');
 $node->safe_psql('shop', q{COMMIT PREPARED 'writer'});
 like(wait_loaded(), qr/LOG:  emogi\.prewarm: the graph of "geo.roads\(from_node, to_node\)" of database "shop" is loaded/, '... until that has ended');
 is(graphs(), 'shop 1001 ready', '... with all rows');
 
-# Kill: what crashes takes the Region with it, and the next worker fills it again.
+# Kill: a crash discards the arena, and the next worker fills it again.
 restart_with('shop: follows');
 my $engine = worker_pid($node);
 kill 9, $engine;
@@ -154,10 +156,10 @@ like(wait_loaded(), qr/reinitializing.*the graph of "follows" of database "shop"
 is(graphs(), 'shop 200000 ready', '... and there');
 kill 15, worker_pid($node);
 ok(wait_until(10, sub { $node->safe_psql('postgres', q{SELECT pid <> } . $engine . q{ FROM emogi_devices WHERE device = -1 AND state = 'ready'}) eq 't' }), 'another engine worker');
-unlike(news(), qr/emogi\.prewarm/, '... does not load them once more');
+unlike(news(), qr/emogi\.prewarm/, '... does not load them again');
 
-# Those who want the database for themselves do not wait for long: the worker sleeps three seconds in each of four builds, and DROP DATABASE
-# gives up after five.
+# Other sessions that need exclusive access to the database do not wait long: the worker sleeps
+# three seconds in each of four builds, and DROP DATABASE gives up after five.
 sub held
 {
 	$node->safe_psql('postgres', q{ALTER DATABASE shop SET emogi.fault = 'registered=3000000'});
@@ -171,20 +173,20 @@ ok(held(), 'a worker that is held');
 my ($pid) = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE datname = 'shop' AND backend_type = 'emogi prewarm'});
 $node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
 like(wait_loaded(), qr/"follows" of database "shop" is not loaded: the process that loads.*"Edges, \(all\)"" of database "Other Shop" is loaded/s,
-	'it ends when it is told to, and the other database has its turn');
+	'it exits when requested, and the other database is processed');
 ok(held(), 'a worker that is held');
 my $start = time();
 $node->stop('fast');
-cmp_ok(time() - $start, '<', 5, '... does not hold the end of the server up');
+cmp_ok(time() - $start, '<', 5, '... does not delay the shutdown');
 $node->start;
 wait_until(20, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE state = 'building'}) eq '1' });
 $node->safe_psql('postgres', q{ALTER DATABASE shop RESET ALL});
 is((sqlstate($node, 'ALTER DATABASE shop RENAME TO store'))[0], '', 'ALTER DATABASE does not wait for long');
-like(wait_loaded(), qr/"follows" of database "shop" is not loaded: there is no such database/, '... whose database has gone by that name');
+like(wait_loaded(), qr/"follows" of database "shop" is not loaded: there is no such database/, '... whose database was renamed');
 $node->safe_psql('postgres', 'ALTER DATABASE store RENAME TO shop');
 ok(held(), 'a worker that is held');
 is((sqlstate($node, 'DROP DATABASE shop'))[0], '', 'DROP DATABASE does not wait for long');
-like(wait_loaded(), qr/there is no such database.*"Edges, \(all\)"" of database "Other Shop" is loaded/s, '... and the others have their turn');
+like(wait_loaded(), qr/there is no such database.*"Edges, \(all\)"" of database "Other Shop" is loaded/s, '... and the others are processed');
 is(graphs(), 'Other Shop 1 ready', '... nothing is left of it');
 
 # A standby.

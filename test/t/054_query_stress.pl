@@ -1,6 +1,7 @@
-# Graphs of queries and views while their tables, partitions, functions and definitions change all the time: no call may answer anything
-# but what its own snapshot sees, and what its graph holds must be what a build of the query's text makes. Without one of the rules it
-# must go wrong, or this test could not see it. EMOGI_STRESS_SECONDS makes it longer (test/query_stress does so).
+# Graphs of queries and views while their tables, partitions, functions and definitions change
+# constantly: every answer must be that of the call's snapshot, and every graph must equal a build
+# from the query's text. Negative control: without one of the rules a stale answer must occur.
+# EMOGI_STRESS_SECONDS sets a longer duration (as test/query_stress does).
 
 use strict;
 use warnings;
@@ -20,8 +21,9 @@ my $long = defined $ENV{EMOGI_STRESS_SECONDS};
 my $node = emogi_node('main', 'max_prepared_transactions = 30', 'max_connections = 60', "emogi.max_memory = '512MB'",
 	'deadlock_timeout = 200ms', 'log_min_error_statement = panic', 'log_min_messages = error');
 
-# All edges start at 0 and no two end at the same vertex, so count, sum of vertices and sum of distances are those of the query. The list
-# of partitions is no snapshot's: it must not change between two readings in one statement, which an advisory lock sees to.
+# All edges start at 0 and no two end at the same vertex, so count, sum of vertices and sum of
+# distances are those of the query. The list of partitions does not belong to a snapshot: an
+# advisory lock prevents changes between two reads in one statement.
 $node->safe_psql('postgres', q{
 	CREATE TABLE other (a int);
 	INSERT INTO other VALUES (0);
@@ -201,7 +203,7 @@ sub start_all
 	}
 }
 
-# What all have said so far, and whether any is still running.
+# The output of all so far, and whether any is still running.
 sub said
 {
 	$_->{run}->pump_nb foreach grep { $_->{run}->pumpable } values %running;
@@ -209,7 +211,7 @@ sub said
 }
 sub any_running { return scalar grep { $_->{run}->pumpable } values %running }
 
-# End all of them, by force if wanted, and what they left prepared.
+# End all of them, by force if requested, and their prepared transactions.
 sub end_all
 {
 	my ($force) = @_;
@@ -226,13 +228,13 @@ sub end_all
 	$node->safe_psql('postgres', "ROLLBACK PREPARED '$_'") foreach split /\n/, $node->safe_psql('postgres', 'SELECT gid FROM pg_prepared_xacts');
 }
 
-# Calls and where they found their graphs, since the last emogi_reset().
+# Calls and the source of their graphs, since the last emogi_reset().
 sub counters
 {
 	return split /\|/, $node->safe_psql('postgres', 'SELECT hits + builds + private_builds, hits, builds, private_builds, waits FROM emogi_cache');
 }
 
-# Run all for a while, up to the first stale answer.
+# Run all for a while, or until the first stale answer.
 sub stress
 {
 	my ($time, $reader_fault) = @_;
@@ -258,13 +260,13 @@ sub stress
 	return (time - $start, $stale, counters());
 }
 
-# As it should be: nothing is stale.
+# Regular run: no stale answers.
 my ($took, $stale, $checks, $hits, $builds, $private, $waits) = stress($seconds, 'registered=1000,built=1000,found=50,random=1');
 my $said = said();
 is($stale, 0, "no stale answer in $checks checks") or diag grep { /STALE/ } split /^/, $said;
 my @errors = grep { !/STALE|deadlock detected/ } $said =~ /^(.*(?:ERROR|FATAL|aborted).*)$/mg;
 is(scalar @errors, 0, 'no error') or diag join "\n", @errors[ 0 .. ($#errors < 9 ? $#errors : 9) ];
-is($node->safe_psql('postgres', 'SELECT chk(), chk_bytes() FROM generate_series(1, 20)'), join("\n", ('|') x 20), 'right when all is quiet');
+is($node->safe_psql('postgres', 'SELECT chk(), chk_bytes() FROM generate_series(1, 20)'), join("\n", ('|') x 20), 'correct after the end of all writes');
 note sprintf 'query stress: %d checks (%.0f a second), %d hits, %d built, %d private, %d waits, %d stale', $checks, $checks / $took, $hits, $builds, $private, $waits, $stale;
 cmp_ok($checks, '>=', $seconds * 100, "enough checks: $checks");
 cmp_ok($hits, '>', 0.3 * $checks, sprintf('hits among them: %.1f %%', 100 * $hits / ($checks || 1)));
@@ -273,18 +275,18 @@ foreach my $name (sort keys %role)
 	my ($done) = ${ $running{$name}{out} } =~ /transactions actually processed: (\d+)/;
 	cmp_ok($done // 0, '>', 0, "$name has run: " . ($done // 'no') . ' transactions');
 }
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 
-# Without one of the rules it goes wrong.
+# Negative control: without one of the rules.
 foreach my $rule ($long ? () : qw(query_base_tables query_own registration_rule))
 {
 	my ($took, $stale, $checks) = stress(60, "$rule=0,registered=3000,built=3000,random=1");
 
-	cmp_ok($stale, '>', 0, sprintf 'negative control: %s is missed after %.1f s, %d checks', $rule, $took, $checks);
+	cmp_ok($stale, '>', 0, sprintf 'negative control: %s is detected after %.1f s, %d checks', $rule, $took, $checks);
 }
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
-is($node->safe_psql('postgres', 'SELECT chk(), chk_bytes() FROM generate_series(1, 20)'), join("\n", ('|') x 20), '... and right again with all of them');
-region_is_empty($node, '... and the Region is empty');
+is($node->safe_psql('postgres', 'SELECT chk(), chk_bytes() FROM generate_series(1, 20)'), join("\n", ('|') x 20), '... and correct again with all of them');
+region_is_empty($node, '... and the arena is empty');
 $node->stop;
 no_crash($node);
 

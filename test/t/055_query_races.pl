@@ -1,5 +1,6 @@
-# What changes between the key of a query and the build of its graph: functions, partitions, tables. The call is right, and what it
-# leaves for others is, too; without the rule of publication it is not. Others wait for a build; one that is canceled leaves nothing.
+# Changes between computing the key of a query and building its graph: functions, partitions,
+# tables. The call is correct, and so is what it publishes; without the rule of publication it is
+# not. Others wait for a build; a canceled one leaves nothing behind.
 
 use strict;
 use warnings;
@@ -27,7 +28,8 @@ $node->safe_psql('postgres', q{
 
 my $check = sub { my ($query) = @_; return "SELECT ok, cache FROM emogi_check('$query')" };
 
-# Do something while another session sleeps between key and build; then undo it. What does the first call say, and the next one?
+# Run a change while another session sleeps between key and build, then undo it. Returns the answers
+# of that call and of the next one.
 sub race
 {
 	my ($query, $during, $after, $rule, $path, $level) = @_;
@@ -56,12 +58,12 @@ is((race(@function, ',query_publish=0'))[1], 'f|hit', '... without the rule the 
 
 is((race('SELECT moved(src), dst FROM e', "$new; $old", 'SELECT 1', ''))[1], 't|built', 'a function is replaced, and back before the build has ended: nothing is published');
 $node->safe_psql('postgres', 'CREATE FUNCTION atomic(int) RETURNS int LANGUAGE sql IMMUTABLE RETURN (SELECT max($1 + 1) FROM (VALUES (1)) z)');
-is((race('SELECT moved(src), dst FROM e', 'CREATE TEMP TABLE t (a int); CREATE TABLE u (a int); DROP TABLE u', 'SELECT 1', ''))[1], 't|hit', 'other tables are made meanwhile: the graph is published');
-is((race('SELECT atomic(src), dst FROM e', 'CREATE FUNCTION other() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$', 'DROP FUNCTION other()', ''))[1], 't|hit', '... and with another function, where names in the body were looked up when it was made');
-is((race('SELECT moved(src), dst FROM e', 'DO $$ BEGIN FOR i IN 1 .. 400 LOOP CREATE TEMP TABLE t (a int, b text); DROP TABLE t; END LOOP; END $$', 'SELECT 1', ''))[1], 't|built', '... but not when nobody knows of what the invalidations were: a name in the body may have led elsewhere');
-is((race('SELECT atomic(src), dst FROM e', 'DO $$ BEGIN FOR i IN 1 .. 400 LOOP CREATE TEMP TABLE t (a int, b text); DROP TABLE t; END LOOP; END $$', 'SELECT 1', ''))[1], 't|hit', '... which names in a body that is a tree do not');
+is((race('SELECT moved(src), dst FROM e', 'CREATE TEMP TABLE t (a int); CREATE TABLE u (a int); DROP TABLE u', 'SELECT 1', ''))[1], 't|hit', 'other tables are created meanwhile: the graph is published');
+is((race('SELECT atomic(src), dst FROM e', 'CREATE FUNCTION other() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$', 'DROP FUNCTION other()', ''))[1], 't|hit', '... and with another function, if names in the body were resolved at its creation');
+is((race('SELECT moved(src), dst FROM e', 'DO $$ BEGIN FOR i IN 1 .. 400 LOOP CREATE TEMP TABLE t (a int, b text); DROP TABLE t; END LOOP; END $$', 'SELECT 1', ''))[1], 't|built', '... but not if the invalidations are unknown: a name in the body may have resolved differently');
+is((race('SELECT atomic(src), dst FROM e', 'DO $$ BEGIN FOR i IN 1 .. 400 LOOP CREATE TEMP TABLE t (a int, b text); DROP TABLE t; END LOOP; END $$', 'SELECT 1', ''))[1], 't|hit', '... which does not apply to names in a body stored as a parse tree');
 
-# A body that is text is analysed once more when the tree runs, under the search path of the caller.
+# A body stored as text is analyzed again when the tree runs, under the caller's search path.
 $node->safe_psql('postgres', q{
 	CREATE SCHEMA front;
 	CREATE TABLE looked (k int, v int);
@@ -70,11 +72,11 @@ $node->safe_psql('postgres', q{
 	INSERT INTO front.other SELECT g, 7777 FROM generate_series(1, 20) g;
 	CREATE FUNCTION latest(int) RETURNS int LANGUAGE sql STABLE AS $$ SELECT max(v) FROM looked WHERE k = $1 $$});
 my @shadow = ('SELECT src, latest(dst) AS dst FROM e', 'ALTER TABLE front.other RENAME TO looked', 'ALTER TABLE front.looked RENAME TO other');
-is((race(@shadow, '', 'front, public'))[1], 't|built', 'a table comes in front of the one that a body names: nothing is published');
-is((race(@shadow, ',query_publish=0', 'front, public'))[1], 'f|hit', '... without the rule others are given its rows');
-is((race($shadow[0], "$shadow[1]; $shadow[2]", 'SELECT 1', '', 'front, public'))[1], 't|built', '... nor if it has gone again when the build ends');
-is((race($shadow[0], 'CREATE TABLE front.beside (a int)', 'DROP TABLE front.beside', '', 'front, public'))[1], 't|hit', 'a table that the body does not name is made meanwhile: the graph is published');
-is((race($shadow[0], 'CREATE FUNCTION front.max(numeric) RETURNS numeric LANGUAGE sql AS $$ SELECT $1 $$', 'DROP FUNCTION front.max(numeric)', '', 'front, public'))[1], 't|built', 'a function is made in front of others: nothing is published');
+is((race(@shadow, '', 'front, public'))[1], 't|built', 'a table hides the one named by a body: nothing is published');
+is((race(@shadow, ',query_publish=0', 'front, public'))[1], 'f|hit', '... without the rule others get its rows');
+is((race($shadow[0], "$shadow[1]; $shadow[2]", 'SELECT 1', '', 'front, public'))[1], 't|built', '... nor if it is dropped before the build ends');
+is((race($shadow[0], 'CREATE TABLE front.beside (a int)', 'DROP TABLE front.beside', '', 'front, public'))[1], 't|hit', 'a table that the body does not name is created meanwhile: the graph is published');
+is((race($shadow[0], 'CREATE FUNCTION front.max(numeric) RETURNS numeric LANGUAGE sql AS $$ SELECT $1 $$', 'DROP FUNCTION front.max(numeric)', '', 'front, public'))[1], 't|built', 'a function hides others: nothing is published');
 {
 	my $slow = session($node);
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
@@ -82,7 +84,7 @@ is((race($shadow[0], 'CREATE FUNCTION front.max(numeric) RETURNS numeric LANGUAG
 	$slow->tell('SELECT count(*) FROM emogi_bfs($$SELECT moved(src), dst FROM e$$, 5)');
 	ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") eq '1' }), 'a call is between key and build');
 	$node->safe_psql('postgres', 'ALTER FUNCTION moved(int) RENAME TO gone');
-	is($slow->answer, '1', 'a function has gone when the build has ended: the call is answered');
+	is($slow->answer, '1', 'a function is dropped before the end of the build: the call is answered');
 	$slow->quit;
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM emogi_graphs'), '0', '... and nothing is published');
 	$node->safe_psql('postgres', 'ALTER FUNCTION gone(int) RENAME TO moved');
@@ -95,7 +97,8 @@ is((race(@partition, ',query_publish=0', undef, 'repeatable read'))[1], 'f|hit',
 is((race('SELECT src, dst FROM counts()', @partition[ 1, 2 ], ''))[1], 't|built', '... that a function in SQL reads');
 is((race('SELECT src, dst FROM counts()', @partition[ 1, 2 ], ',query_publish=0', undef, 'repeatable read'))[1], 'f|hit', '... without the rule the next call is wrong');
 
-# A partition comes with the deletion of what it replaces: the answer is that of one committed state, or the statement is to be run again.
+# A partition is attached in the transaction that deletes the replaced rows: the answer is one
+# committed state, or the statement must be retried.
 sub race_partition
 {
 	my ($level) = @_;
@@ -117,14 +120,15 @@ sub race_partition
 }
 {
 	my ($first, $next) = race_partition('READ COMMITTED');
-	like($first, qr/40001/, 'a partition is attached between key and build that the snapshot does not see: the statement is to be run again');
-	is($next, '4', '... and the next is right');
-	# as in a SELECT of such a transaction, which finds partitions by the newest catalogs, and rows by its snapshot
+	like($first, qr/40001/, 'a partition is attached between key and build that the snapshot does not see: the statement must be retried');
+	is($next, '4', '... and the next is correct');
+	# As in a SELECT of such a transaction, which finds partitions by the newest catalogs, and rows
+	# by its snapshot.
 	is((race_partition('REPEATABLE READ'))[0], '5', '... in a transaction with one snapshot it is read');
 }
 
-# A function in a condition is replaced while a refresh is between key and pages, and back. Toasted values have the evaluation take invalidations on the way, and
-# many pages have it begin several times.
+# A function in a condition is replaced while a refresh is between key and pages, and back. Toasted
+# values make the evaluation process invalidations, and many pages make it start several times.
 $node->safe_psql('postgres', q{
 	CREATE TABLE n (src int, dst int, note text, pad text, touched int DEFAULT 0) WITH (fillfactor = 45, autovacuum_enabled = off);
 	ALTER TABLE n ALTER note SET STORAGE EXTERNAL, ALTER pad SET STORAGE PLAIN;
@@ -158,16 +162,16 @@ sub race_refresh
 	return join(' ', @said, $node->safe_psql('postgres', $check->($query)));
 }
 
-like(race_refresh(''), qr/^t\|hit \w\|private t\|(hit|merged)$/, 'a function of a condition is replaced between key and refresh, and back: the state stays as it was');
+like(race_refresh(''), qr/^t\|hit \w\|private t\|(hit|merged)$/, 'a function of a condition is replaced between key and refresh, and back: the tracker is unchanged');
 like(race_refresh(',query_publish=0'), qr/ f\|\w+$/, '... without the rule the next call is wrong');
 
 $node->safe_psql('postgres', $odd);
-is(join(' ', race('SELECT src, dst FROM n WHERE is_odd(note)', $even, $odd, '')), 't|private t|built', '... between key and the build that makes the state: neither is kept');
+is(join(' ', race('SELECT src, dst FROM n WHERE is_odd(note)', $even, $odd, '')), 't|private t|built', '... between key and the build that creates the tracker: neither is cached');
 
-# What others write meanwhile is in no graph of the old snapshot.
+# Rows written by others meanwhile are in no graph of the old snapshot.
 is(join(' ', race('SELECT src, dst FROM e WHERE src > 0', 'INSERT INTO e VALUES (50, 51)', 'SELECT 1', '')), 't|built t|built', 'a row is written between key and build');
 
-# Others wait for the build, and find it.
+# Others wait for the build, and use it.
 {
 	my ($slow, $other) = (session($node), session($node));
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
@@ -182,7 +186,7 @@ is(join(' ', race('SELECT src, dst FROM e WHERE src > 0', 'INSERT INTO e VALUES 
 	$_->quit foreach $slow, $other;
 }
 
-# A build that is canceled leaves nothing.
+# A canceled build leaves nothing behind.
 {
 	my $slow = session($node);
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
@@ -194,10 +198,10 @@ is(join(' ', race('SELECT src, dst FROM e WHERE src > 0', 'INSERT INTO e VALUES 
 	is($node->safe_psql('postgres', $check->('SELECT src, dst FROM e WHERE src > 2')), 't|built', 'the next builds');
 }
 
-# Tables that are swapped by renaming before the call: one committed state.
+# Tables swapped by renaming before the call: one committed state.
 {
 	my $slow = session($node);
-	# not known to the planner, which would lock the table before the sleep
+	# unknown to the planner, which would lock the table before the sleep
 	$slow->ask(q{SET app.graph = 'SELECT src, dst FROM e'});
 	$slow->tell(q{SELECT (SELECT count(*) FROM emogi_bfs(current_setting('app.graph'), 1)) FROM pg_sleep(1)});
 	wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") eq '1' });
@@ -210,7 +214,7 @@ is(join(' ', race('SELECT src, dst FROM e WHERE src > 0', 'INSERT INTO e VALUES 
 	is($slow->answer, '4', 'a view replaced after the snapshot: all of the new one');
 	$slow->quit;
 }
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 $node->stop;
 no_crash($node);
 

@@ -1,5 +1,6 @@
-# Random graphs whose vertices are of any type give what the same graphs give whose vertices are numbered by hand: each function, in
-# each direction, with one source and many, before and after changes, from tables and from queries; rows are in the order of the type.
+# Random graphs with vertices of any type return the same as the same graphs with vertices numbered
+# manually: each function, in each direction, with one source and many, before and after changes,
+# from tables and from queries. Rows are in the order of the type.
 
 use strict;
 use warnings;
@@ -15,7 +16,8 @@ my $graphs = $ENV{EMOGI_RANDOM_GRAPHS} || 120;
 my $seed = $ENV{EMOGI_RANDOM_SEED} || int(rand(1 << 30));
 my $node = emogi_node('main', 'emogi.cpu_threads = 2', 'emogi.incremental_min_size = 0');
 
-# Types, also of several columns, and a key for each number; = after the name: keys are in the order of their numbers.
+# Types, also of several columns, and a key for each number; = after the name: keys are in the order
+# of their numbers.
 my %types = (
 	'smallint=' => 'k::smallint',
 	'integer=' => 'k * 100000 - 10000000',
@@ -57,7 +59,7 @@ my %types = (
 	'loose' => "ROW('a' || k, k % 3)::loose"
 );
 
-# Other ways to write a key that is the same.
+# Other representations of equal keys.
 my %spellings = (
 	'numeric=' => 'round(key, 25)',
 	'interval=' => "justify_hours(key)",
@@ -73,7 +75,7 @@ $node->safe_psql('random', q{
 	CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 	CREATE COLLATION german (provider = icu, locale = 'de');
 	CREATE TYPE loose AS (a citext, b int);
-	-- the label of a vertex, of whose spellings any may come
+	-- the label of a vertex, any of whose representations may be returned
 	CREATE TABLE spelling AS SELECT '' AS way;
 	CREATE FUNCTION label(vertex text) RETURNS text LANGUAGE sql STABLE AS $$
 		SELECT CASE WHEN way ~ 'upper' THEN lower(vertex COLLATE "und-x-icu") WHEN way ~ 'round' THEN trim_scale(vertex::numeric)::text
@@ -84,7 +86,7 @@ $node->safe_psql('random', q{
 	CREATE TYPE spot AS (a timestamp, b text COLLATE "C");
 	CREATE DOMAIN code AS text CHECK (value <> '');
 
-	-- make a graph of m random edges among n vertices, numbered, and with keys
+	-- create a graph of m random edges among n vertices, with numbers and with keys
 	CREATE PROCEDURE make(type text, expression text, respelt text, n int, m int) LANGUAGE plpgsql AS $$
 	BEGIN
 		DROP TABLE IF EXISTS numbered, typed, names;
@@ -103,7 +105,7 @@ $node->safe_psql('random', q{
 		ANALYZE typed, numbered;
 	END$$;
 
-	-- the same changes to both
+	-- apply the same changes to both
 	CREATE PROCEDURE change(n int) LANGUAGE plpgsql AS $$
 	DECLARE
 		low int := random() * n;
@@ -114,7 +116,7 @@ $node->safe_psql('random', q{
 		INSERT INTO typed SELECT NULL, a.key, b.key, weight FROM new JOIN names a ON a.k = src JOIN names b ON b.k = dst;
 	END$$;
 
-	-- how many rows of two queries differ
+	-- number of different rows of two queries
 	CREATE FUNCTION differ(a text, b text) RETURNS bigint LANGUAGE plpgsql AS $$
 	DECLARE
 		n bigint;
@@ -123,7 +125,7 @@ $node->safe_psql('random', q{
 		RETURN n;
 	END$$;
 
-	-- what is wrong with the answers about both
+	-- differences between the answers on both
 	CREATE FUNCTION wrong(type text, graph text, sources int[], direction text) RETURNS text LANGUAGE plpgsql AS $$
 	DECLARE
 		base text := regexp_replace(type, ' COLLATE.*', '');
@@ -189,7 +191,7 @@ for my $round (1 .. $graphs)
 	}
 	continue { $session->ask("CALL change($n)") }
 }
-is($wrong, 0, "$asked questions about $graphs random graphs, seed $seed");
+is($wrong, 0, "$asked calls on $graphs random graphs, seed $seed");
 $session->quit;
 $node->stop;
 

@@ -1,11 +1,13 @@
-# Random queries of what emogi answers without making rows get the same answers by other ways: aggregates, first rows, joins by vertex and LATERAL
-# sums over every function, with all settings of emogi on, with each off, in parallel, prepared and through cursors. The reference is everything
-# off: rows that PostgreSQL's own nodes put together, from a graph of the call alone. And each kind of plan is seen with each function, aggregate,
-# group and condition that it is for.
+# Random queries that emogi answers without producing rows return the same as by other methods:
+# aggregates, first rows, joins on vertex and LATERAL sums over every function, with all settings of
+# emogi on, with each off, in parallel, prepared and through cursors. The reference has everything
+# off: rows combined by PostgreSQL's own nodes, from a private graph. Each kind of plan must also
+# occur with each function, aggregate, group and condition that it supports.
 #
-# Sums of floats are the same bits where emogi adds (it does so in the order of vertices, as the reference is told to), else the same up to a part
-# in 10^12. Errors have the same SQLSTATE. EMOGI_QUERIES and EMOGI_SEED choose how many queries, and which; EMOGI_FINDINGS names a file to which
-# differences are written, EMOGI_VERBOSE=1 prints each query. test/random_queries runs as many as you like.
+# Sums of floats are bitwise equal if emogi adds (in the order of vertices, which the reference is
+# told to use), otherwise equal up to 1e-12. Errors have the same SQLSTATE. EMOGI_QUERIES and
+# EMOGI_SEED set number and seed of queries; EMOGI_FINDINGS names a file for differences,
+# EMOGI_VERBOSE=1 prints each query. test/random_queries runs more queries.
 use strict;
 use warnings;
 
@@ -20,7 +22,7 @@ use RandomQueries;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $enough = 1000;    # queries for every use of every plan
+my $enough = 1000;    # queries needed to cover every use of every plan
 my $queries = $ENV{EMOGI_QUERIES} // $enough;
 my $seed = $ENV{EMOGI_SEED} // 57;
 my @switches = qw(enable_aggregates enable_topk enable_join_lookup enable_batch enable_local_search enable_index_search enable_scan enable_cache enable_incremental);
@@ -39,7 +41,7 @@ my @conditions = (@operators, 'IN', 'vertex =', 'float', 'component', 'two condi
 my $floats = 'distance|width|coefficient|strength|farness|closeness|harmonic|centrality|rank|hub|authority|value';
 my $columns = "level|paths|reached|components|component|label|core|triangles|degree|$floats";
 
-# What must be seen in a query, or in the way that it is asked in.
+# Uses that must occur, in a query or in the method of running it.
 my %in_query = (
 	(map { ($_ => qr/\b${_}(?:_text|_uuid)?\(/) } @functions, @others), (map { ($_ => qr/\b(?:$columns) $_ /) } @operators), '<> 0' => qr/ <> 0\b/,
 	IN => qr/\b(?:level|core) IN \(\d/, 'vertex =' => qr/\bvertex = /, compared => qr/\b(?:$columns) [<>]=? /, float => qr/\b(?:$floats) [<>]/, component => qr/\b(?:component|label) (?:[<>]=?|=) /, 'two conditions' => qr/ AND /,
@@ -51,7 +53,7 @@ my %in_query = (
 	bigint => qr/\b[a-z]+_b\b/, int => qr/\b[a-z]+_i\b/, uuid => qr/\b[a-z]+_u\b/, text => qr/\b[a-z]+_[tc]\b/,
 	prepared => qr/\Ageneric/, cursor => qr/\Apieces/, parallel => qr/\Aparallel/, changed => qr/\A\w+ after/);
 
-# The plans, what shows them, and what each must have been used for.
+# The plans, their pattern in EXPLAIN, and the uses that each must cover.
 my @any_keys = qw(bigint int uuid text);
 my %plans = (
 	EmogiAggregate => [ qr/\(EmogiAggregate\)/, @functions, @conditions, qw(count min max sum avg), 'count(*)', map({ "by $_" } qw(level core component label)), map({ "count(DISTINCT $_)" } qw(vertex level component)),
@@ -73,7 +75,7 @@ my %plans = (
 
 my (%count, %used);
 
-# Count the uses of the plans of one answer; as: how the query was asked.
+# Count the uses of the plans of one answer; as: how the query was run.
 sub count_uses
 {
 	my ($query, $as, $plan) = @_;
@@ -87,13 +89,13 @@ sub count_uses
 	}
 }
 
-# What a switch that is off must keep out of plans.
+# Patterns that a disabled setting must keep out of plans.
 my %kept_out = (enable_aggregates => qr/\(Emogi(?:Batch)?Aggregate\)/, enable_topk => qr/Rows Picked/, enable_join_lookup => qr/\(EmogiLookup\)/, enable_batch => qr/\(EmogiBatch/, enable_index_search => qr/Graph: index/,
 	enable_scan => qr/\(Emogi/);
 
 # -------------------------------------------------------------------------------------------------------------- run
 
-# Make the ways to ask the i-th query, each [ what to call it, way ].
+# Create the methods of running the i-th query, each [ name, method ].
 sub ways_of
 {
 	my ($query, $i) = @_;
@@ -130,7 +132,7 @@ for my $i (1 .. $queries)
 	$count{timeouts}++ if ($reference->{error} // '') eq '57014';
 	$count{ $query->{fails} ? 'failing' : 'errors' }++ if defined $reference->{error} && $reference->{error} ne '57014';
 	$count{rows}++ if @{ $reference->{rows} // [] };
-	$count{answered}++ if $query->{fails} && !defined $reference->{error};    # of a graph without edges
+	$count{answered}++ if $query->{fails} && !defined $reference->{error};    # a graph without edges
 	diag "$i: $reference->{error}: $reference->{message}: " . with_literals($query->{sql}) if !$query->{fails} && defined $reference->{error} && $ENV{EMOGI_VERBOSE};
 	foreach my $n (0 .. $#answers)
 	{
@@ -158,9 +160,9 @@ is($count{differences}, 0, "the same rows with every plan: $parts");
 is($count{internal}, 0, "... no internal error, no crash: $parts");
 cmp_ok($count{rows}, '>', 0.6 * $count{queries}, "... most queries have rows: $parts");
 cmp_ok($count{errors}, '<', 0.02 * $queries, "... few of them errors: $parts");
-cmp_ok($count{failing}, '>=', $count{answered}, "... what is to fail does: $parts");
+cmp_ok($count{failing}, '>=', $count{answered}, "... expected errors occur: $parts");
 cmp_ok($count{timeouts}, '<', 0.02 * $queries + 1, "... few too slow: $parts");
-cmp_ok($count{missed}, '<=', 0.03 * $count{aims}, "... what the manual has emogi compute is computed: $parts");
+cmp_ok($count{missed}, '<=', 0.03 * $count{aims}, "... emogi computes what the manual lists: $parts");
 foreach my $name (sort keys %plans)
 {
 	my @uses = ('any', @{ $plans{$name} }[ 1 .. $#{ $plans{$name} } ]);
@@ -170,7 +172,7 @@ foreach my $name (sort keys %plans)
 	SKIP:
 	{
 		skip "fewer than $enough queries", 1 if $queries < $enough;
-		is("@unused", '', "$name is used " . ($used{$name}{any} // 0) . ' times, and for all that it is for');
+		is("@unused", '', "$name is used " . ($used{$name}{any} // 0) . ' times, and for all its uses');
 	}
 }
 diag join(', ', map { sprintf('%s %.1f s', $_, $seconds{$_}) } sort keys %seconds) if $ENV{EMOGI_VERBOSE};

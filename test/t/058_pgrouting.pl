@@ -1,8 +1,12 @@
-# What examples/pgrouting.sql defines gives the rows that pgRouting gives, on random road-like graphs with one-way streets, parallel edges and loops: the
-# same edges and the same costs. Costs are drawn from so many numbers that there are no ties. pgr_bdDijkstra has the rows of pgRouting's pgr_dijkstra, for
-# pgRouting's own, of 3.4.2, goes astray where edges lead either way, and finds a longer way of now and then; nor are its pgr_aStar's rows a path where
-# directed is false, and its pgr_drivingDistance with equicost leaves vertices to roots that are farther away. A row of two unlike costs is two edges to its
-# pgr_bridges, and parallel edges and loops are in any component to its pgr_biconnectedComponents: these are compared where there are none. Skipped where there is no pgRouting; the script is loaded, and answers, all the same. EMOGI_ROAD_GRAPHS chooses how many graphs.
+# The functions of examples/pgrouting.sql return pgRouting's rows on random road-like graphs with
+# one-way streets, parallel edges and loops: the same edges and the same costs. Costs are drawn from
+# a large range, so that there are no ties. pgr_bdDijkstra is compared with pgRouting's
+# pgr_dijkstra, because pgRouting's own (3.4.2) sometimes finds a longer path if edges lead in both
+# directions. Its pgr_aStar does not return a path if directed is false, and its pgr_drivingDistance
+# with equicost assigns vertices to more distant roots. Its pgr_bridges treats a row of two
+# different costs as two edges, and its pgr_biconnectedComponents assigns parallel edges and loops
+# to any component, so these are compared on graphs without them. Without pgRouting, comparisons are
+# skipped; the script is still loaded and tested. EMOGI_ROAD_GRAPHS sets the number of graphs.
 
 use strict;
 use warnings;
@@ -28,35 +32,35 @@ sql("CREATE TABLE roads (id int, source int, target int, cost float8, reverse_co
 is(sql("SELECT * FROM emogi_pgr.pgr_dijkstra('$edges', 1, 3)"), "1|1|1|7|1|0\n2|2|2|8|2|1\n3|3|3|-1|0|3", 'rows of a path');
 is(sql("SELECT * FROM emogi_pgr.pgr_dijkstra('$edges', 3, 1)"), '', 'no way');
 is(sql("SET search_path = emogi_pgr, public; SELECT count(*) FROM pgr_dijkstra('$edges', 1, ARRAY[2, 3]) UNION ALL SELECT count(*) FROM pgr_dijkstra('$edges', ARRAY[1, 2], ARRAY[3]) UNION ALL SELECT count(*) FROM pgr_dijkstraCostMatrix('$edges', ARRAY[1, 3])"),
-	"5\n5\n1", 'arrays of integers, with pgRouting behind it in the path');
+	"5\n5\n1", 'arrays of integers, with pgRouting later in the search path');
 is(sql("SELECT string_agg(DISTINCT from_v::text, ',') FROM (SELECT from_v FROM emogi_pgr.pgr_drivingDistance('$edges', ARRAY[3, 1], 9) ORDER BY seq LIMIT 1) d"), '3', 'distances in the order of the array');
 is(sql("SELECT * FROM emogi_pgr.pgr_dijkstra('$edges', 3, 1, false)"), "1|1|3|8|2|0\n2|2|2|7|1|2\n3|3|1|-1|0|3", 'either way');
 
-# What pgRouting has no rows for.
+# Arguments for which pgRouting returns no rows.
 is(sql("SELECT count(*) FROM emogi_pgr.$_"), '0', $_) for "pgr_dijkstra('$edges', 2, 1, NULL::boolean)", 'pgr_dijkstra(NULL::text, 1, 2)', "pgr_dijkstra('$edges', NULL::text)",
 	"pgr_dijkstra('$edges', NULL::int[], 2)", "pgr_aStar('$edges', 1, 3, heuristic => NULL)", 'pgr_dijkstraCost(NULL::text, 1, ARRAY[2])', "pgr_dijkstraCostMatrix('$edges', NULL::int[])",
 	"pgr_drivingDistance('$edges', 2::bigint, NULL::float8)", "pgr_drivingDistance('$edges', 2, -1)", "pgr_drivingDistance('$edges', ARRAY[2, 1], 'NaN'::float8)",
 	"pgr_drivingDistance('$edges', NULL::bigint, 1)", (map { "pgr_KSP('$edges', 1, 3, $_)" } '0', '-1', 'NULL'), 'pgr_connectedComponents(NULL)', 'pgr_bridges(NULL)';
 is(sql("PREPARE path(text, bigint, bigint, boolean) AS SELECT count(*) FROM emogi_pgr.pgr_dijkstra(\$1, \$2, \$3, \$4);", 'SET plan_cache_mode = force_generic_plan;',
 		"EXECUTE path(NULL, 1, 3, true);", "EXECUTE path('$edges', 1, 3, NULL);", "EXECUTE path('$edges', 1, 3, true)"), "0\n0\n3", 'NULL in a generic plan');
-is(sql("SELECT string_agg(node::text, ' ' ORDER BY seq) FROM emogi_pgr.pgr_drivingDistance('$edges', ARRAY[3, 1, 3], 2)"), '3 2 1 2 3 2', 'a root that is given twice');
-is(sql("SELECT string_agg(node::text, ' ' ORDER BY seq) FROM emogi_pgr.pgr_drivingDistance('$edges', ARRAY[3, 1, 3], 1, true, true)"), '3 1 2 3', 'a root that is given twice, with equicost');
+is(sql("SELECT string_agg(node::text, ' ' ORDER BY seq) FROM emogi_pgr.pgr_drivingDistance('$edges', ARRAY[3, 1, 3], 2)"), '3 2 1 2 3 2', 'a duplicate root');
+is(sql("SELECT string_agg(node::text, ' ' ORDER BY seq) FROM emogi_pgr.pgr_drivingDistance('$edges', ARRAY[3, 1, 3], 1, true, true)"), '3 1 2 3', 'a duplicate root, with equicost');
 is(sql("SELECT count(*) FROM emogi_pgr.pgr_dijkstra('$edges', 'SELECT 1 AS source, 3 AS target -- both ends')"), '3', 'combinations that end with a comment');
 is(sql("SELECT * FROM emogi_pgr.pgr_dijkstraCost('$edges', 'SELECT 1 AS source, 3 AS target UNION SELECT 3, 1')"), '1|3|3', 'sums of combinations');
 
-# A row is one edge: both streets are bridges, also the one that leads both ways.
+# A row is one edge: both streets are bridges, including the two-way one.
 is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('$_')"), '7 8', "bridges: $_")
 	for $edges, 'SELECT id, source, target, cost FROM roads -- one way', 'roads', 'roads(source, target, cost, reverse_cost, id)', 'roads(source, target, cost, id)', 'TABLE roads;';
 is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('$_')"), '-1 -1', "bridges without names: $_") for 'roads(source, target)', 'SELECT source, target, cost FROM roads';
-# What files of other systems end with, and comments within comments.
+# Endings of queries used by other systems, and nested comments.
 for my $form ("E'SELECT * FROM roads;\\r\\n'", "E'SELECT * FROM roads\\t;\\f\\n'", "'/* a /* b /* c */ */ d */ SELECT * FROM roads'", "'-- /* a\n/**//***/SELECT * FROM roads'")
 {
 	is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges($form)"), '7 8', "bridges: $form");
 	is(sql("SELECT string_agg(edge::text, ' ' ORDER BY seq) FROM emogi_pgr.pgr_dijkstra($form, 1, 3)"), '7 8 -1', "a path: $form");
 }
-# Columns that emogi would take for others, and pgRouting does not look at.
+# Columns that emogi would interpret and pgRouting ignores.
 sql('CREATE TABLE odd AS SELECT id, source, target, cost, reverse_cost, 40 + id AS weight, 1::text AS src, 2::text AS dst, 99 AS vertex FROM roads');
-is(sql("SELECT string_agg(node || ':' || edge || ':' || agg_cost, ' ') FROM emogi_pgr.pgr_dijkstra('SELECT * FROM odd', 1, 3)"), '1:7:0 2:8:1 3:-1:3', 'columns of other names are not looked at');
+is(sql("SELECT string_agg(node || ':' || edge || ':' || agg_cost, ' ') FROM emogi_pgr.pgr_dijkstra('SELECT * FROM odd', 1, 3)"), '1:7:0 2:8:1 3:-1:3', 'other columns are ignored');
 is(sql("SELECT string_agg(node::text, ' ' ORDER BY node) FROM emogi_pgr.pgr_connectedComponents('SELECT * FROM odd')"), '1 2 3', 'nor for components');
 is(sql("SELECT string_agg(node || ':' || edge, ' ') FROM emogi_pgr.pgr_dijkstra('SELECT source, target, cost FROM odd', 1, 3)"), '1:-1 2:-1 3:-1', 'edges without names');
 my ($status, $out, $err) = $node->psql('postgres', "SELECT * FROM emogi_pgr.pgr_dijkstra('SELECT id, source, target, cost AS costs, reverse_cost FROM odd', 1, 3)");
@@ -67,19 +71,19 @@ for my $wrong ('SELECT id, source, target, cost, reverse_cost FROM nameless', 'S
 {
 	sql('CREATE TABLE IF NOT EXISTS nameless AS SELECT 1 AS source, 2 AS target, 1 AS cost');
 	($status, $out, $err) = $node->psql('postgres', "SELECT * FROM emogi_pgr.pgr_dijkstra('$wrong', 1, 2)");
-	like($err, qr/column "(id|reverse_cost)" does not exist/, "a column that is not there: $wrong");
+	like($err, qr/column "(id|reverse_cost)" does not exist/, "a missing column: $wrong");
 }
 sql('CREATE ROLE anybody;', 'GRANT SELECT ON roads TO anybody;');
-is(sql('SET ROLE anybody;', "SET search_path = emogi_pgr, public;", "EXPLAIN (COSTS OFF) SELECT * FROM pgr_dijkstra('roads', 1, 3)") =~ /EmogiScan/ ? 1 : 0, 1, 'any role finds the functions');
-is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('roads(source, target, cost, reverse_cost)')"), '-1 -1', 'bridges without a column of names, which reverse_cost is not');
+is(sql('SET ROLE anybody;', "SET search_path = emogi_pgr, public;", "EXPLAIN (COSTS OFF) SELECT * FROM pgr_dijkstra('roads', 1, 3)") =~ /EmogiScan/ ? 1 : 0, 1, 'any role can use the functions');
+is(sql("SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('roads(source, target, cost, reverse_cost)')"), '-1 -1', 'bridges without an id column, which reverse_cost is not');
 is(sql(q{CREATE SCHEMA theirs; CREATE FUNCTION theirs.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS $$ SELECT 'SELECT 666::bigint' $$;
-	SET search_path = theirs, public; SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('TABLE public.roads')}), '7 8', 'a function format of somebody else is not called');
+	SET search_path = theirs, public; SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('TABLE public.roads')}), '7 8', 'a function format of another role is not called');
 is(sql("SELECT * FROM emogi_pgr.pgr_topologicalSort('SELECT source, target FROM roads')"), "1|1\n2|2\n3|3", 'an order');
 
 sql('CREATE TABLE "odd (t)" AS SELECT id, source AS "a,b", target AS "c)d", cost FROM roads');
 is(sql(q{SELECT string_agg(edge::text, ' ') FROM emogi_pgr.pgr_bridges('public."odd (t)"("a,b", "c)d", cost, id)')}), '7 8', 'bridges of a table and columns with any name');
 
-# Where emogi is in a schema that no search_path names.
+# emogi in a schema that is not in search_path.
 sql('CREATE DATABASE elsewhere');
 $node->safe_psql('elsewhere', 'CREATE SCHEMA "My \'Graphs\'"; CREATE EXTENSION emogi SCHEMA "My \'Graphs\'"');
 $node->command_ok([ 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('elsewhere'), '-f', $script ], 'the script is loaded where emogi is in another schema');
@@ -89,7 +93,7 @@ is($node->safe_psql('elsewhere', "SELECT count(*) FROM emogi_pgr.$_"), $_ =~ /di
 
 SKIP:
 {
-	skip 'no pgRouting here', 1 if sql("SELECT count(*) FROM pg_available_extensions WHERE name IN ('pgrouting', 'postgis')") < 2;
+	skip 'pgRouting is not installed', 1 if sql("SELECT count(*) FROM pg_available_extensions WHERE name IN ('pgrouting', 'postgis')") < 2;
 	sql("CREATE EXTENSION pgrouting CASCADE;", <<~'END');
 		CREATE PROCEDURE make(n int, seed float8) LANGUAGE plpgsql AS $$
 		DECLARE side CONSTANT int := 3 + n % 7;
@@ -102,7 +106,7 @@ SKIP:
 		  INSERT INTO roads SELECT 1000 + id, target, source, random() * 4, random() * 4 FROM roads WHERE random() < 0.1;
 		  INSERT INTO roads SELECT 2000 + id, source, source, 1, 1 FROM roads WHERE random() < 0.05;
 		END $$;
-		-- How many rows only one of two calls has.
+		-- Number of rows that only one of two calls returns.
 		CREATE FUNCTION differ(call text, peers text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 		DECLARE n bigint;
 		BEGIN
@@ -110,14 +114,14 @@ SKIP:
 		    SELECT (SELECT count(*) FROM ((TABLE ours EXCEPT TABLE theirs) UNION ALL (TABLE theirs EXCEPT TABLE ours)) d)', call, coalesce(peers, call)) INTO n;
 		  RETURN n;
 		END $$;
-		-- Sums are rounded: pgRouting may add in another order.
+		-- Sums are rounded, because pgRouting may add in another order.
 		CREATE FUNCTION costs_differ(call text, peers text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
 		DECLARE n bigint;
 		BEGIN
 		  EXECUTE format('SELECT count(*) FROM emogi_pgr.%1$s a FULL JOIN public.%2$s b USING (start_vid, end_vid) WHERE a.agg_cost IS NULL OR b.agg_cost IS NULL OR abs(a.agg_cost - b.agg_cost) > 1e-9', call, coalesce(peers, call)) INTO n;
 		  RETURN n;
 		END $$;
-		-- Trees: costs are rounded as sums are, and a root has no edge before it, whereas pgRouting names one that leads from the root to itself.
+		-- Trees: costs are rounded like sums; a root has no edge, whereas pgRouting returns one from the root to itself.
 		CREATE FUNCTION tree(call text) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 		BEGIN
 		  RETURN QUERY EXECUTE format('SELECT to_jsonb(d) - ''{seq,edge,cost,agg_cost}''::text[] || jsonb_build_object(''a'', round(agg_cost::numeric, 9), ''edge'', CASE WHEN agg_cost > 0 THEN edge END,
@@ -132,7 +136,7 @@ SKIP:
 		  q CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost FROM roads');
 		  simple CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost FROM roads WHERE id < 1000');
 		  places CONSTANT text := quote_literal('SELECT id, source, target, cost, reverse_cost, source AS x1, 0 AS y1, target AS x2, 0 AS y2 FROM roads');
-		  -- One row, one edge: no loops, and none beside another.
+		  -- One row per edge: no loops and no parallel edges.
 		  plain CONSTANT text := quote_literal('SELECT DISTINCT ON (least(source, target), greatest(source, target)) id, source, target, abs(cost) AS cost, abs(cost) AS reverse_cost
 		    FROM roads WHERE source <> target AND cost <> -1 ORDER BY least(source, target), greatest(source, target), id');
 		  ends CONSTANT text := (SELECT quote_literal(array_agg(v)) || '::bigint[]' FROM (SELECT DISTINCT source AS v FROM roads ORDER BY 1 LIMIT 12) s);
@@ -156,12 +160,12 @@ SKIP:
 		        bad := bad || call || E'\n';
 		      END IF;
 		    END LOOP;
-		    -- pgRouting's own, of 3.4.2, takes all memory there is where edges are parallel, or where there are fewer paths than are asked for.
+		    -- pgRouting's own (3.4.2) exhausts memory if edges are parallel, or if there are fewer paths than requested.
 		    EXECUTE format('SELECT count(DISTINCT path_id) FROM emogi_pgr.pgr_KSP(%s, %s, %s, 7, %s)', simple, s, t, way) INTO n;
 		    IF n = 7 AND trees_differ(format('pgr_KSP(%s, %s, %s, 7, %s)', simple, s, t, way)) > 0 THEN
 		      bad := bad || 'pgr_KSP ' || way || E'\n';
 		    END IF;
-		    -- By equicost each vertex belongs to the nearest root: those of the trees from each root.
+		    -- With equicost each vertex belongs to the nearest root; computed from the trees of each root.
 		    EXECUTE format('SELECT count(*) FROM emogi_pgr.pgr_drivingDistance(%1$s, %2$s, 1.5, %3$s, true) a
 		      FULL JOIN (SELECT DISTINCT ON (node) * FROM public.pgr_drivingDistance(%1$s, %2$s, 1.5, %3$s) ORDER BY node, agg_cost, from_v) b USING (from_v, node)
 		      WHERE a.agg_cost IS NULL OR b.agg_cost IS NULL OR abs(a.agg_cost - b.agg_cost) > 1e-9', q, ends, way) INTO n;

@@ -1,5 +1,6 @@
-# Contraction hierarchies that the engine worker makes beside the calls: when it does, that answers stay the same, that one whose graph is evicted or whose
-# worker is killed meanwhile is no harm, and that a call which makes one itself and is canceled is followed by one that makes it.
+# Contraction hierarchies built by the engine worker in the background: when they are built, that
+# answers do not change, that it is harmless if the graph is evicted or the worker killed meanwhile,
+# and that a canceled call which builds one is followed by one that completes it.
 
 use strict;
 use warnings;
@@ -13,7 +14,7 @@ use Test::More;
 
 my $node = emogi_node('main', 'emogi.incremental_min_size = 0');
 
-# Make a grid of side x side crossings with random lengths both ways.
+# Create a grid of side x side crossings with random lengths in both directions.
 sub grid
 {
 	my ($name, $side) = @_;
@@ -27,7 +28,9 @@ sub grid
 # Get the state of the hierarchy of a table's graph.
 sub hierarchy { return $node->safe_psql('postgres', "SELECT coalesce(max(hierarchy), '') FROM emogi_graphs WHERE source = '$_[0]'") }
 
-# Have so many far paths at a time looked for in a graph until its hierarchy is in a state; false when that does not come. While it is made is seen only if those take less long.
+# Search the given number of distant paths at a time in a graph until its hierarchy is in a state;
+# returns false if that does not happen. The state "being built" is observed only if the searches
+# are faster than the build.
 sub ask_until
 {
 	my ($name, $state, $seconds, $paths) = @_;
@@ -46,41 +49,41 @@ sub paths
 	return $node->safe_psql('postgres', "SELECT md5(string_agg(p::text, ',' ORDER BY i, p.seq)) FROM generate_series(1, 40) i, LATERAL emogi_shortest_path('$name', i * 3, 899 - i * 2) p");
 }
 
-# ------------------------------------------------------------------------------------------------------- beside the calls
+# ------------------------------------------------------------------------------------------------------- in the background
 
 grid('small_roads', 30);
 my $right = paths('small_roads');
 is(hierarchy('small_roads'), '', 'none at first');
-ok(ask_until('small_roads', 'ready', 60, 200), 'far paths have one made');
+ok(ask_until('small_roads', 'ready', 60, 200), 'distant paths start a build');
 is($node->safe_psql('postgres', "SELECT count(*) > 1 FROM emogi_shortest_path('small_roads', 0, 899); SELECT engine FROM emogi_runs ORDER BY id DESC LIMIT 1"), "t\nhierarchy", 'it is used');
 is(paths('small_roads'), $right, 'paths are the same');
 $node->safe_psql('postgres', 'UPDATE small_roads SET cost = 0.5 WHERE source = 100');
-is(hierarchy('small_roads'), 'ready', 'a change leaves it with the graph that was');
+is(hierarchy('small_roads'), 'ready', 'after a change it stays with the old graph');
 $right = $node->safe_psql('postgres', "SET emogi.enable_contraction = off; SET emogi.enable_local_search = off; SELECT sum(distance) FROM emogi_shortest_path('small_roads', 0, 899)");
-is($node->safe_psql('postgres', "SELECT sum(distance) FROM emogi_shortest_path('small_roads', 0, 899)"), $right, 'the next path sees the change');
+is($node->safe_psql('postgres', "SELECT sum(distance) FROM emogi_shortest_path('small_roads', 0, 899)"), $right, 'the next path uses the change');
 
-# ------------------------------------------------------------------------------------------------------- what comes in between
+# ------------------------------------------------------------------------------------------------------- interruptions
 
 grid('roads', 200);
 $node->safe_psql('postgres', "SELECT count(*) FROM emogi_sssp('roads', 0)");
-ok(ask_until('roads', 'making', 180, 30), 'a larger one is being made');
-is($node->safe_psql('postgres', "SELECT pins FROM emogi_graphs WHERE source = 'roads'"), '0', 'that is nobody who uses the graph');
+ok(ask_until('roads', 'making', 180, 30), 'a larger one is being built');
+is($node->safe_psql('postgres', "SELECT pins FROM emogi_graphs WHERE source = 'roads'"), '0', 'the build does not pin the graph');
 $node->safe_psql('postgres', "SELECT emogi_evict('roads')");
-ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM emogi_graphs WHERE source = 'roads'") eq '0' }), 'a graph whose hierarchy is made can be evicted');
-ok(ask_until('roads', 'making', 180, 30), 'another is begun');
+ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM emogi_graphs WHERE source = 'roads'") eq '0' }), 'a graph whose hierarchy is being built can be evicted');
+ok(ask_until('roads', 'making', 180, 30), 'another build starts');
 my $worker = worker_pid($node);
 kill 'TERM', $worker;
-ok(wait_until(30, sub { my $pid = worker_pid($node); $pid != 0 && $pid != $worker }), 'the worker ends though it makes one, and comes back');
-is($node->safe_psql('postgres', "SELECT count(*) FROM emogi_sssp('roads', 0)"), '40000', 'calls go on');
+ok(wait_until(30, sub { my $pid = worker_pid($node); $pid != 0 && $pid != $worker }), 'the worker exits during a build, and is restarted');
+is($node->safe_psql('postgres', "SELECT count(*) FROM emogi_sssp('roads', 0)"), '40000', 'calls continue');
 is($node->safe_psql('postgres', "SELECT coalesce(max(pins), 0) FROM emogi_graphs WHERE source = 'roads'"), '0', 'and nothing is pinned');
 
 # ------------------------------------------------------------------------------------------------------- by a call
 
 my ($state) = sqlstate($node, "SET emogi.contraction_min_calls = 0; SET statement_timeout = 100; SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 2, 3, 4], ARRAY[39999, 39998, 20000])");
-is($state, '57014', 'a call that makes one can be canceled');
+is($state, '57014', 'a call that builds one can be canceled');
 is(hierarchy('roads'), '', 'then there is none');
-is($node->safe_psql('postgres', "SET emogi.contraction_min_calls = 0; SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 2, 3, 4], ARRAY[39999, 39998, 20000])"), '12', 'the next one makes it');
-is(hierarchy('roads'), 'ready', 'and it stays');
+is($node->safe_psql('postgres', "SET emogi.contraction_min_calls = 0; SELECT count(*) FROM emogi_distance_matrix('roads', ARRAY[1, 2, 3, 4], ARRAY[39999, 39998, 20000])"), '12', 'the next one builds it');
+is(hierarchy('roads'), 'ready', 'and it is kept');
 no_crash($node);
 $node->stop;
 done_testing();

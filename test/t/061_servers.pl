@@ -1,5 +1,6 @@
-# Graphs of foreign tables of postgres_fdw are those of the same rows in local tables: whatever the far relation is, where it stands in a partitioned table
-# or an inheritance tree, of whatever types its columns are here and there, over however many connections; also while all rows over there change.
+# Graphs of foreign tables of postgres_fdw equal those of the same rows in local tables: for any
+# remote relation, in any place of a partitioned table or inheritance tree, for any local and remote
+# column types, over any number of connections; also while all remote rows change.
 
 use strict;
 use warnings;
@@ -21,13 +22,13 @@ sub sql { return $hub->safe_psql('postgres', join("\n", @_)); }
 sub far1 { return $far1->safe_psql('postgres', join("\n", @_)); }
 sub far2 { return $far2->safe_psql('postgres', join("\n", @_)); }
 
-is(reads_servers(), 1, 'there is the setting emogi.server_connections');
+is(reads_servers(), 1, 'the setting emogi.server_connections exists');
 is(sql(q{SELECT concat_ws(' ', setting, min_val, max_val, context, vartype) FROM pg_settings WHERE name = 'emogi.server_connections'}), '4 0 64 user integer', 'its default and its bounds');
-is(sql(q{SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'emogi_runs'::regclass AND attname = 'network_bytes'}), 'bigint', 'there is the column emogi_runs.network_bytes');
+is(sql(q{SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'emogi_runs'::regclass AND attname = 'network_bytes'}), 'bigint', 'the column emogi_runs.network_bytes exists');
 
 sql(server_of('far1', $far1), server_of('far2', $far2, fetch_size => 10000));
 
-# ------------------------------------------------------------------------------------------------- what the far relation is
+# ------------------------------------------------------------------------------------------------- kinds of remote relations
 
 far1('CREATE TABLE plain AS ' . edges(3000, 1) . ';', 'INSERT INTO plain VALUES (NULL, 1, 1), (2, NULL, 1), (NULL, NULL, NULL), (9000000000, -7, 3);',
 	'CREATE TABLE empty (LIKE plain);',
@@ -37,7 +38,7 @@ far1('CREATE TABLE plain AS ' . edges(3000, 1) . ';', 'INSERT INTO plain VALUES 
 	'CREATE MATERIALIZED VIEW matted AS SELECT * FROM plain WHERE dst % 2 = 0;',
 	'CREATE TABLE split (src bigint, dst bigint, weight float8) PARTITION BY HASH (src);',
 	(map { "CREATE TABLE split$_ PARTITION OF split FOR VALUES WITH (MODULUS 3, REMAINDER $_);" } 0 .. 2), 'INSERT INTO split SELECT * FROM plain WHERE src IS NOT NULL;',
-	# a parent of one page, whose child has many
+	# a parent of one page whose child has many
 	'CREATE TABLE parent (src bigint, dst bigint, weight float8);', 'INSERT INTO parent VALUES (1, 2, 3);',
 	'CREATE TABLE child (more int) INHERITS (parent);', 'INSERT INTO child SELECT src, dst, weight, 7 FROM (' . edges(20000, 3) . ') e;',
 	'CREATE UNLOGGED TABLE unlogged AS ' . edges(500, 4) . ';',
@@ -61,14 +62,14 @@ my @relations = qw(plain empty emptied holes viewed matted split split1 parent c
 sql(map { foreign_table($_) } @relations);
 same($hub, "far relation: $_", $_, "SELECT src, dst, weight FROM $_", connections => $_ eq 'big' ? [ 0, 1, 2, 4, 64 ] : [ 0, 1, 4 ],
 	direct => !/^(?:empty|emptied)$/) for grep { !/^empt/ } @relations;
-# no row comes, whoever reads; what counts as bytes of a table without rows is open
-is(sql(map { connections($_) . "SELECT fingerprint('empty'), fingerprint('emptied');" } 0, 1, 4), join("\n", ('no edges|no edges') x 3), 'far tables that are empty, and without pages') if reads_servers();
+# there are no rows by any method; the byte count of a table without rows is undefined
+is(sql(map { connections($_) . "SELECT fingerprint('empty'), fingerprint('emptied');" } 0, 1, 4), join("\n", ('no edges|no edges') x 3), 'remote tables that are empty, and without pages') if reads_servers();
 is(sql("SELECT fingerprint('empty'), fingerprint('emptied')"), 'no edges|no edges', '... by default');
 is(sql("SELECT sum(degree) FROM emogi_degree('big')"), '400000', 'a count of edges');
-is(sql("SELECT sum(degree) FROM emogi_degree('parent')"), '20001', 'a count with the rows of a child of the far table');
-is(sql("SELECT sum(degree) FROM emogi_degree('plain')"), '3001', 'a count without rows that have a NULL end');
-same($hub, 'columns that are named', 'plain(dst, src)', 'SELECT dst AS src, src AS dst FROM plain');
-same($hub, 'columns that are named, with a weight', 'plain(src, dst, src)', 'SELECT src, dst, src AS weight FROM plain');
+is(sql("SELECT sum(degree) FROM emogi_degree('parent')"), '20001', 'a count with the rows of a child of the remote table');
+is(sql("SELECT sum(degree) FROM emogi_degree('plain')"), '3001', 'a count without rows that have a NULL endpoint');
+same($hub, 'named columns', 'plain(dst, src)', 'SELECT dst AS src, src AS dst FROM plain');
+same($hub, 'named columns, with a weight', 'plain(src, dst, src)', 'SELECT src, dst, src AS weight FROM plain');
 same($hub, 'a query', 'SELECT src, dst, weight FROM plain WHERE src > 5', 'SELECT src, dst, weight FROM plain WHERE src > 5', direct => 0);
 sql('CREATE VIEW seen AS SELECT * FROM plain');
 same($hub, 'a view', 'seen', 'SELECT src, dst, weight FROM plain', direct => 0);
@@ -76,7 +77,7 @@ is(sql("SELECT count(*) FROM emogi_cc(emogi_with_vertices('plain', 'SELECT 77777
 is(sql("SELECT string_agg(vertex || ':' || degree, ',' ORDER BY vertex) FROM emogi_degree('plain'::regclass, 'in', columns => 'dst, src')"),
 	sql("SELECT string_agg(src || ':' || n, ',' ORDER BY src) FROM (SELECT v AS src, count(p.src) FILTER (WHERE p.dst IS NOT NULL) AS n FROM (SELECT src FROM plain WHERE dst IS NOT NULL UNION SELECT dst FROM plain WHERE src IS NOT NULL) s(v) LEFT JOIN plain p ON p.src = v WHERE v IS NOT NULL GROUP BY v) d"), 'a regclass with columns');
 
-# This cluster as its own server, a foreign data wrapper of another name, and one that is another.
+# This cluster as its own server, a foreign data wrapper of another name, and a different one.
 sql(server_of('loop', $hub), 'CREATE TABLE local AS ' . edges(1000, 9), ';' . foreign_table('looped', server => 'loop', options => "table_name 'local'"), 'CREATE FOREIGN DATA WRAPPER like_it HANDLER postgres_fdw_handler VALIDATOR postgres_fdw_validator;',
 	server_of('liked', $far1) =~ s/postgres_fdw/like_it/r, foreign_table('liked', server => 'liked', options => "table_name 'plain'"));
 same($hub, 'the same cluster', 'looped', 'SELECT * FROM local');
@@ -90,7 +91,7 @@ if (sql(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'file_fdw'})
 	sql(connections($_), "SELECT fingerprint('wrappers')") eq sql("CREATE TEMP TABLE t AS SELECT * FROM wrappers; SELECT fingerprint('t')") ? pass("partitions of two wrappers, $_ connections") : fail("partitions of two wrappers, $_ connections") for reads_servers() ? (0, 4) : 4;
 }
 
-# ------------------------------------------------------------------------------------------------- names and columns here and there
+# ------------------------------------------------------------------------------------------------- local and remote names and columns
 
 far1('CREATE SCHEMA "Odd ""schema";', q{CREATE TABLE "Odd ""schema"."T a'b""c\\d" ("S r,c" bigint, "d""s't" bigint, "SELECT" float8, "ctid2" int);},
 	q{INSERT INTO "Odd ""schema"."T a'b""c\\d" SELECT src, dst, weight FROM plain WHERE src IS NOT NULL;}, 'CREATE SCHEMA other;', 'CREATE TABLE other.plain AS ' . edges(777, 7),
@@ -104,18 +105,19 @@ sql('CREATE SCHEMA other;',
 	q{CREATE FOREIGN TABLE "Odd, here" ("a (b)" bigint OPTIONS (column_name 'src'), "c""d" bigint OPTIONS (column_name 'dst')) SERVER far1 OPTIONS (table_name 'plain');},
 	q{CREATE FOREIGN TABLE count (src bigint, dst bigint) SERVER far1;},
 	q{CREATE FOREIGN TABLE generated (src bigint, dst bigint GENERATED ALWAYS AS (src + 1) STORED, weight float8 DEFAULT 9) SERVER far1 OPTIONS (table_name 'plain');});
-same($hub, 'names that need quotes, columns in another order, and some that are not there', 'odd', 'SELECT src, dst, weight FROM odd');
+same($hub, 'names that need quotes, columns in another order, and missing columns', 'odd', 'SELECT src, dst, weight FROM odd');
 same($hub, '... one column for two', 'odd(src, dst, w)', 'SELECT src, dst, w AS weight FROM odd');
 same($hub, 'the schema of the foreign table', 'other.plain', 'SELECT * FROM other.plain');
-same($hub, 'a schema that is named', 'elsewhere', 'SELECT src, dst, weight FROM other.plain');
-same($hub, 'two columns that change their names', 'swapped', 'SELECT dst AS src, src AS dst FROM plain');
-same($hub, 'names that need quotes here', '"Odd, here"("a (b)", "c""d")', 'SELECT src, dst FROM plain');
-same($hub, 'a name that is no keyword but a function', 'count', 'SELECT * FROM count');
-same($hub, 'a column that is generated here', 'generated', 'SELECT src, dst, weight FROM generated');
+same($hub, 'a named schema', 'elsewhere', 'SELECT src, dst, weight FROM other.plain');
+same($hub, 'two columns with swapped names', 'swapped', 'SELECT dst AS src, src AS dst FROM plain');
+same($hub, 'local names that need quotes', '"Odd, here"("a (b)", "c""d")', 'SELECT src, dst FROM plain');
+same($hub, 'a name that is not a keyword but a function', 'count', 'SELECT * FROM count');
+same($hub, 'a locally generated column', 'generated', 'SELECT src, dst, weight FROM generated');
 
 # ------------------------------------------------------------------------------------------------- types
 
-# Make a far table with keys of a type, of which the expression makes number k, and weights of another.
+# Create a remote table with keys of a type, of which the expression computes number k, and weights
+# of another.
 sub typed
 {
 	my ($type, $key, %how) = @_;
@@ -151,7 +153,8 @@ for my $type (@types)
 	same($hub, "keys of type $name", 'typed', 'SELECT * FROM typed', connections => [ 0, 4 ], direct => undef // ($name !~ /^(?:colour|pair|small)$/ ? 1 : maybe()));
 }
 
-# What is read directly is left open where types are made here and there, each with numbers of its own.
+# Whether the remote table is read directly is undefined for types created on both sides, with
+# different OIDs.
 sub maybe
 {
 	return 1 unless reads_servers();
@@ -164,7 +167,7 @@ for my $weight ('smallint', 'integer', 'bigint', 'real', 'float8', 'numeric', 'n
 	same($hub, "weights of type $weight", 'typed', 'SELECT * FROM typed', connections => [ 0, 4 ]);
 }
 
-# Of another type over there: an error, or the right edges.
+# Another remote type: an error, or the correct edges.
 my @unlike = ([ 'integer', 'bigint', 'k' ], [ 'smallint', 'bigint', '(k - 60)::int2' ], [ 'bigint', 'integer', 'k' ], [ 'bigint', 'integer', 'k * 70000000000000000' ], [ 'bigint', 'smallint', 'k * 1000' ],
 	[ 'text', 'bigint', 'k::text' ], [ 'text', 'bigint', "'12345678'::text" ], [ 'text', 'bigint', "'no number ' || k" ], [ 'bigint', 'text', 'k' ], [ 'bigint', 'text COLLATE "C"', 'k * 256 + 65' ],
 	[ 'numeric', 'bigint', 'k * 1.0' ], [ 'numeric', 'bigint', 'k / 3.0' ], [ 'float8', 'bigint', 'k' ], [ 'bigint', 'float8', 'k' ], [ 'bigint', 'numeric', 'k' ], [ 'bigint', 'timestamptz', 'k' ], [ 'timestamptz', 'bigint', "now() + k * interval '1 s'" ],
@@ -189,7 +192,7 @@ for my $case (@unlike)
 	push @errors, "$name: $got" if $got ne $right && $got =~ /^\w{5}$/;
 	ok($got eq $right || $got =~ /^\w{5}$/, "other types: $name, " . ($got =~ /^\w{5}$/ ? "error $got" : 'right')) or diag "right: $right\ngot: $got";
 }
-note "types by which postgres_fdw reads, and which are errors now: @errors" if @errors;
+note "types that postgres_fdw can read and that are errors here: @errors" if @errors;
 note "$_" for @errors;
 
 # ------------------------------------------------------------------------------------------------- encodings
@@ -197,31 +200,31 @@ note "$_" for @errors;
 $far1->safe_psql('postgres', q{CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'});
 $far1->safe_psql('latin', q{SET client_encoding = 'UTF8'; CREATE TABLE words (src text, dst text); INSERT INTO words SELECT 'ä' || i % 7, 'ø' || i % 5 FROM generate_series(1, 50) i; INSERT INTO words VALUES ('ä1', 'ä2')});
 sql(server_of('latin', $far1, dbname => 'latin'), foreign_table('words', columns => 'src text, dst text', server => 'latin'));
-same($hub, 'another encoding over there', 'words', q{SELECT 'ä' || i % 7 AS src, 'ø' || i % 5 AS dst FROM generate_series(1, 50) i UNION ALL SELECT 'ä1', 'ä2'}, before => q{SET client_encoding = 'UTF8';});
+same($hub, 'another remote encoding', 'words', q{SELECT 'ä' || i % 7 AS src, 'ø' || i % 5 AS dst FROM generate_series(1, 50) i UNION ALL SELECT 'ä1', 'ä2'}, before => q{SET client_encoding = 'UTF8';});
 
-same($hub, 'another encoding over there, and of the client', 'words', 'SELECT * FROM words', before => q{SET client_encoding = 'LATIN1';});
+same($hub, 'another remote encoding, and another client encoding', 'words', 'SELECT * FROM words', before => q{SET client_encoding = 'LATIN1';});
 typed('text', "'ä' || k");
-same($hub, 'another encoding of the client', 'typed', 'SELECT * FROM typed', before => q{SET client_encoding = 'LATIN1';});
+same($hub, 'another client encoding', 'typed', 'SELECT * FROM typed', before => q{SET client_encoding = 'LATIN1';});
 $far1->safe_psql('postgres', q{CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0 LOCALE 'C'});
 $far1->safe_psql('ascii', q{SET client_encoding = 'SQL_ASCII'; CREATE TABLE bytes (src text, dst text); INSERT INTO bytes VALUES ('a', E'\\xe4'), ('a', 'b')});
 sql(server_of('ascii', $far1, dbname => 'ascii'), foreign_table('bytes', columns => 'src text, dst text', server => 'ascii'));
-is((answer_of($hub, connections($_) . "SELECT fingerprint('bytes')"))[0], '22021', "bytes that are no text here, $_ connections") for reads_servers() ? (0, 1, 4) : 4;
+is((answer_of($hub, connections($_) . "SELECT fingerprint('bytes')"))[0], '22021', "bytes that are not valid local text, $_ connections") for reads_servers() ? (0, 1, 4) : 4;
 
-# Keys as long as they may be, and longer.
+# Keys of the maximum length, and longer ones.
 far1('CREATE TABLE longs AS SELECT repeat(md5(i::text), 1000 * i) AS src, repeat(md5((i + 1)::text), 1000 * (i + 1)) AS dst FROM generate_series(1, 30) i;', "CREATE TABLE too_long AS SELECT repeat('x', 1048577) AS src, 'y' AS dst");
 sql(foreign_table($_, columns => 'src text COLLATE "C", dst text COLLATE "C"')) for 'longs', 'too_long';
 same($hub, 'long keys', 'longs', 'SELECT * FROM longs');
 is((answer_of($hub, connections($_) . "SELECT count(*) FROM emogi_cc_text('too_long')"))[0], '54000', "a key that is too long, $_ connections") for reads_servers() ? (0, 4) : 4;
 
-# Settings of either side that change what values look like.
+# Settings of either side that change the text of values.
 typed('timestamptz', "timestamptz '2020-05-05 12:00+02' + k * interval '7 hours'", here => 'timestamp');
 $far1->safe_psql('postgres', q{ALTER DATABASE postgres SET datestyle = 'SQL, DMY'; ALTER DATABASE postgres SET timezone = 'Asia/Tokyo'; ALTER DATABASE postgres SET extra_float_digits = -10;
 	ALTER DATABASE postgres SET intervalstyle = 'sql_standard'; ALTER DATABASE postgres SET bytea_output = 'escape'; ALTER DATABASE postgres SET search_path = other});
-same($hub, 'settings over there', 'typed', 'SELECT * FROM typed', connections => [ 0, 4 ], direct => maybe(), before => q{SET timezone = 'America/New_York'; SET datestyle = 'German'; SET extra_float_digits = -15; SET intervalstyle = 'iso_8601';});
-same($hub, 'a search path over there', 'plain', 'SELECT * FROM plain');
+same($hub, 'remote settings', 'typed', 'SELECT * FROM typed', connections => [ 0, 4 ], direct => maybe(), before => q{SET timezone = 'America/New_York'; SET datestyle = 'German'; SET extra_float_digits = -15; SET intervalstyle = 'iso_8601';});
+same($hub, 'a remote search path', 'plain', 'SELECT * FROM plain');
 $far1->safe_psql('postgres', 'ALTER DATABASE postgres RESET ALL');
 
-# ------------------------------------------------------------------------------------------------- several columns, names of edges
+# ------------------------------------------------------------------------------------------------- keys of several columns, edge ids
 
 far1('CREATE TABLE trip (city text, line int, to_city text, to_line int, minutes int);', q{INSERT INTO trip SELECT 'c' || src % 9, dst % 3, 'c' || dst % 9, src % 3, 1 + src % 50 FROM plain WHERE src + dst IS NOT NULL AND src < 1000;},
 	q{INSERT INTO trip VALUES (NULL, 1, 'c1', 1, 1), ('c1', 1, 'c2', NULL, 1);}, 'CREATE TABLE street (id int, source int, target int, cost float8, reverse_cost float8);',
@@ -238,12 +241,12 @@ sub both_ways
 }
 both_ways('keys of two columns', "emogi_sssp('%s', '(c1,1)')", 'trip((city, line), (to_city, to_line), minutes)', 'trip_here((city, line), (to_city, to_line), minutes)');
 both_ways('keys of two columns, degrees', "emogi_degree_text('%s')", 'trip((city, line), (to_city, to_line))', 'trip_here((city, line), (to_city, to_line))');
-both_ways('costs of both ways', "emogi_sssp('%s', 1)", 'street', 'street_here');
-both_ways('costs of both ways, named', "emogi_sssp('%s', 1)", 'street(source, target, cost, reverse_cost)', 'street_here(source, target, cost, reverse_cost)');
-both_ways('names of edges', "emogi_shortest_path('%s', 1, 99)", 'street', 'street_here');
-both_ways('names of edges, named', "emogi_shortest_path('%s', 3, 7)", 'street(source, target, cost, reverse_cost, id)', 'street_here(source, target, cost, reverse_cost, id)');
+both_ways('costs of both directions', "emogi_sssp('%s', 1)", 'street', 'street_here');
+both_ways('costs of both directions, named', "emogi_sssp('%s', 1)", 'street(source, target, cost, reverse_cost)', 'street_here(source, target, cost, reverse_cost)');
+both_ways('edge ids', "emogi_shortest_path('%s', 1, 99)", 'street', 'street_here');
+both_ways('edge ids, named', "emogi_shortest_path('%s', 3, 7)", 'street(source, target, cost, reverse_cost, id)', 'street_here(source, target, cost, reverse_cost, id)');
 
-# Weights that are not allowed: the same error, whoever reads.
+# Invalid weights: the same error by every method.
 far1('CREATE TABLE heavy (src bigint, dst bigint, weight float8);', 'INSERT INTO heavy VALUES (1, 2, 1), (2, 3, NULL);', 'CREATE TABLE strange (src bigint, dst bigint, weight numeric);', "INSERT INTO strange VALUES (1, 2, 1), (2, 3, 'NaN');",
 	'CREATE TABLE negative (src bigint, dst bigint, weight numeric);', "INSERT INTO negative VALUES (1, 2, 1), (2, 3, -0.5);", 'CREATE TABLE infinite (src bigint, dst bigint, weight float8);', "INSERT INTO infinite VALUES (1, 2, 1), (2, 3, 'Infinity');");
 for my $table ('heavy', 'strange', 'negative', 'infinite')
@@ -253,17 +256,17 @@ for my $table ('heavy', 'strange', 'negative', 'infinite')
 	is((answer_of($hub, connections($_) . "SELECT string_agg(vertex || ':' || distance, ' ' ORDER BY vertex) FROM emogi_sssp('$table', 1)"))[0], $right, "weights: $table, $_ connections: $right") for reads_servers() ? (0, 4) : 4;
 }
 
-# ------------------------------------------------------------------------------------------------- partitions and children
+# ------------------------------------------------------------------------------------------------- partitions and inheritance
 
 far1(map { "CREATE TABLE p$_ AS " . edges(100 + 50 * $_, 20 + $_) . ';' } 0 .. 19);
 far2(map { "CREATE TABLE p$_ AS " . edges(100 + 50 * $_, 40 + $_) . ';' } 0 .. 19);
-sql('CREATE TABLE mixed (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);',    # what a far table holds is not checked against its bounds
+sql('CREATE TABLE mixed (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);',    # the rows of a remote table are not checked against the bounds
 	(map { "CREATE FOREIGN TABLE mixed_a$_ PARTITION OF mixed FOR VALUES IN (" . (1000 + $_) . ") SERVER far1 OPTIONS (table_name 'p$_');" } 0 .. 3),
 	(map { "CREATE FOREIGN TABLE mixed_b$_ PARTITION OF mixed FOR VALUES IN (" . (2000 + $_) . ") SERVER far2 OPTIONS (table_name 'p$_');" } 0 .. 3),
 	'CREATE TABLE mixed_here PARTITION OF mixed FOR VALUES IN (1, 2, 3);', 'INSERT INTO mixed SELECT 1 + i % 3, i % 50, i FROM generate_series(1, 500) i;',
 	'CREATE TABLE mixed_sub PARTITION OF mixed DEFAULT PARTITION BY RANGE (dst);', "CREATE FOREIGN TABLE mixed_sub_far PARTITION OF mixed_sub FOR VALUES FROM (0) TO (100) SERVER far2 OPTIONS (table_name 'p9');",
 	'CREATE TABLE mixed_sub_here PARTITION OF mixed_sub DEFAULT;', 'INSERT INTO mixed VALUES (55, 1000, 1), (56, 2000, 2);',
-	# a partition whose columns stand in another order, after one that was dropped
+	# a partition with columns in another order, after a dropped one
 	q{CREATE FOREIGN TABLE mixed_other (gone int, weight float8, dst bigint, src bigint) SERVER far1 OPTIONS (table_name 'p10');}, 'ALTER FOREIGN TABLE mixed_other DROP gone;', 'ALTER TABLE mixed ATTACH PARTITION mixed_other FOR VALUES IN (3000);',
 	'CREATE TABLE all_far (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);',
 	map { my $p = $_; map { "CREATE FOREIGN TABLE all_far_${_}_$p PARTITION OF all_far FOR VALUES IN (" . ($_ * 1000 + $p) . ") SERVER far$_ OPTIONS (table_name 'p$p');" } 1, 2 } 0 .. 19);
@@ -272,7 +275,7 @@ is(sql("SELECT sum(degree) FROM emogi_degree('mixed')"), sql('SELECT count(*) FR
 same($hub, '... with columns that are named', 'mixed(dst, src, weight)', 'SELECT dst AS src, src AS dst, weight FROM mixed');
 same($hub, 'forty foreign partitions of two servers', 'all_far', 'SELECT * FROM all_far', connections => [ 0, 1, 2, 4, 64 ]);
 same($hub, 'a foreign partition by itself', 'mixed_other', 'SELECT src, dst, weight FROM mixed_other');
-same($hub, 'a partition that is partitioned', 'mixed_sub', 'SELECT * FROM mixed_sub');
+same($hub, 'a partitioned partition', 'mixed_sub', 'SELECT * FROM mixed_sub');
 same($hub, 'a local partition', 'mixed_here', 'SELECT * FROM mixed_here', direct => 0);
 sql('ALTER TABLE mixed DETACH PARTITION mixed_b2');
 same($hub, 'after a partition has been detached', 'mixed', 'SELECT * FROM mixed');
@@ -284,7 +287,7 @@ sql("CREATE FOREIGN TABLE root_far (src bigint, dst bigint, weight float8) SERVE
 same($hub, 'a foreign table with a child', 'root_far', 'SELECT * FROM root_far');
 same($hub, 'a query over partitions', 'SELECT src, dst FROM mixed WHERE src < 64', 'SELECT src, dst FROM mixed WHERE src < 64', direct => 0);
 
-# Rows of partitions that are read twice or never would be seen in a count of one partition each.
+# Rows of partitions read twice or never would appear in a count of one partition each.
 is(sql("SELECT sum(degree) FROM emogi_degree('all_far')"), 2 * 20 * 100 + 2 * 50 * 190, 'a count of all rows of forty');
 
 # ------------------------------------------------------------------------------------------------- kinds of calls
@@ -299,7 +302,7 @@ for my $n (reads_servers() ? (0, 1, 4) : 4)
 	is(sql($set, 'PREPARE call(text, bigint) AS SELECT count(*), max(level) FROM emogi_bfs($1, $2);', 'SET plan_cache_mode = force_generic_plan;', (map { "EXECUTE call('ring', $_);" } 1 .. 3), "EXECUTE call('plain', 3)") =~ s/\n\d+\|\d+\z//r,
 		join("\n", ('300|299') x 3), "a prepared statement, $n connections");
 	is(sql($set, 'SET max_parallel_workers_per_gather = 4; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;', "SELECT count(*), sum(vertex) FROM emogi_bfs('ring', 1) b JOIN ring_here r ON r.src = b.vertex"), '300|45150',
-		"beside parallel workers, $n connections");
+		"with parallel workers, $n connections");
 	is(sql($set, 'SET debug_parallel_query = on;', "SELECT count(*) FROM emogi_bfs('ring', 1)"), '300', "forced parallel mode, $n connections") if sql('SHOW server_version_num') >= 160000;
 	is(sql($set, 'SET force_parallel_mode = on;', "SELECT count(*) FROM emogi_bfs('ring', 1)"), '300', "forced parallel mode, $n connections") if sql('SHOW server_version_num') < 160000;
 	is(sql($set, 'BEGIN;', "DECLARE c CURSOR FOR SELECT level FROM emogi_bfs('ring', 1) ORDER BY level;", "DECLARE d CURSOR FOR SELECT level FROM emogi_bfs('ring', 100) ORDER BY level;", 'FETCH 2 FROM c;', 'FETCH 1 FROM d;', 'FETCH 1 FROM c;', 'CLOSE d;', 'FETCH 1 FROM c;', 'COMMIT'),
@@ -314,8 +317,8 @@ far1('CREATE TABLE line AS SELECT i AS src, i + 1 AS dst FROM generate_series(1,
 my $session = session($hub);
 $session->ask("PREPARE call AS SELECT count(*) FROM emogi_bfs('ring', 1)");
 is($session->ask('EXECUTE call'), '300', 'a prepared statement');
-is($session->ask("ALTER FOREIGN TABLE ring OPTIONS (SET table_name 'line')"), '', '... of which the far table changes');
-is($session->ask('EXECUTE call'), '6', '... and is seen');
+is($session->ask("ALTER FOREIGN TABLE ring OPTIONS (SET table_name 'line')"), '', '... when the remote table changes');
+is($session->ask('EXECUTE call'), '6', '... which is visible');
 $session->ask("ALTER FOREIGN TABLE ring OPTIONS (SET table_name 'ring')");
 $session->ask(sprintf "ALTER SERVER far1 OPTIONS (SET host '%s', SET port '%s')", $far2->host, $far2->port);
 is($session->ask('EXECUTE call'), '11', '... after the server has moved');
@@ -323,9 +326,10 @@ $session->ask(sprintf "ALTER SERVER far1 OPTIONS (SET host '%s', SET port '%s')"
 is($session->ask('EXECUTE call'), '300', '... and back');
 $session->quit;
 
-# ------------------------------------------------------------------------------------------------- while everything changes
+# ------------------------------------------------------------------------------------------------- concurrent changes
 
-# So many edges at all times: each transaction takes some away and adds as many, at another place of the table or in another one, until the row of stop is there.
+# The number of edges is constant: each transaction deletes some and inserts as many, in another
+# place of the table or in another table, until the row of stop exists.
 my $n = 60000;
 far1("CREATE TABLE churned (id int, src bigint, dst bigint) WITH (fillfactor = 70);", "INSERT INTO churned SELECT i, hashint4(i) & 1023, hashint4(-i) & 1023 FROM generate_series(1, $n) i;", 'CREATE INDEX ON churned (id);',
 	'CREATE TABLE churned2 (LIKE churned);', 'CREATE INDEX ON churned2 (id);', 'CREATE TABLE stop ();', <<~"END");
@@ -336,7 +340,7 @@ far1("CREATE TABLE churned (id int, src bigint, dst bigint) WITH (fillfactor = 7
 	  SET synchronous_commit = off;
 	  SET enable_seqscan = off;
 	  WHILE NOT EXISTS (SELECT FROM stop) LOOP
-	    -- edges of this session alone, so that no two wait for each other; many, and all in one direction
+	    -- edges of this session alone, so that sessions do not wait for each other; many, and all in one direction
 	    x := 1 + part * $n / 2 + (random() * ($n / 2 - 50))::int;
 	    way := (random() * 3)::int % 3;
 	    IF way = 0 THEN
@@ -370,7 +374,7 @@ while (time < $end || $rounds < 6)
 		$reader->ask(connections($c)) if reads_servers();
 		$read{$c}{ $reader->ask("SELECT sum(degree) FROM emogi_degree('churn')") }++;
 	}
-	# the control: tables, and parts of one, each under a snapshot of its own
+	# control: tables, and parts of one, each read under a separate snapshot
 	my $sum = 0;
 	$sum += $ranges->ask("SELECT count(*) FROM $_") for "churned WHERE ctid < '(150,0)'", "churned WHERE ctid >= '(150,0)'", 'churned2';
 	$noticed++ if $sum != $n;
@@ -379,22 +383,22 @@ while (time < $end || $rounds < 6)
 far1('ALTER TABLE stop ADD x int;', 'INSERT INTO stop VALUES (1)');
 for my $writer (@writers)
 {
-	is($writer->answer, '', 'a writer has come to its end');
+	is($writer->answer, '', 'a writer has finished');
 	$writer->quit;
 }
 $_->quit for $vacuum, $reader, $ranges;
-is(join(' ', sort keys %{ $read{$_} }), $n, "each of $rounds counts while rows come and go, with $_ connections, is right") for sort keys %read;
-cmp_ok($noticed, '>', 0, "tables and parts that are read one by one are not: $noticed of $rounds");
+is(join(' ', sort keys %{ $read{$_} }), $n, "each of $rounds counts during inserts and deletes, with $_ connections, is correct") for sort keys %read;
+cmp_ok($noticed, '>', 0, "separately read tables and parts are not: $noticed of $rounds");
 same($hub, 'after all that', 'churn', 'SELECT * FROM churn');
 
-# ------------------------------------------------------------------------------------------------- servers that have emogi, and pack their pages
+# ------------------------------------------------------------------------------------------------- servers with emogi, which pack their pages
 
 far1('CREATE SCHEMA "Odd "" name"; CREATE EXTENSION emogi SCHEMA "Odd "" name"');
 far2('CREATE EXTENSION emogi');
 same($hub, "packed: $_", $_, "SELECT src, dst, weight FROM $_", connections => $_ eq 'big' ? [ 0, 1, 2, 4, 64 ] : [ 0, 1, 4 ]) for grep { !/^empt/ } @relations;
 same($hub, 'packed: partitions', 'all_far', 'SELECT * FROM all_far');
-same($hub, 'packed: partitions, some of which are here', 'mixed_here', 'SELECT * FROM mixed_here', direct => 0);
-same($hub, 'packed: while nothing changes', 'churn', 'SELECT * FROM churn');
+same($hub, 'packed: partitions, some of which are local', 'mixed_here', 'SELECT * FROM mixed_here', direct => 0);
+same($hub, 'packed: without changes', 'churn', 'SELECT * FROM churn');
 far1('CREATE TABLE bigger AS ' . edges(1200000, 8));
 sql(foreign_table('bigger'));
 is(join(' ', sort map { sql(connections($_), "SELECT md5(string_agg(concat_ws(' ', vertex, degree), ',' ORDER BY vertex)) FROM emogi_degree('bigger')") } 1, 4), join(' ', (far1("SELECT md5(string_agg(concat_ws(' ', v, n), ',' ORDER BY v)) FROM (SELECT src AS v, count(*) AS n FROM bigger GROUP BY src) d")) x 2),
@@ -403,19 +407,20 @@ is(join(' ', sort map { sql(connections($_), "SELECT md5(string_agg(concat_ws(' 
 	my $from = -s $far1->logfile;
 	sql(connections(2), "SELECT count(*) FROM emogi_degree('big')");
 	my ($log) = slurp_file($far1->logfile, $from);
-	like($log, qr/emogi_pages\(\d+::/, 'packs are asked for') if reads_servers();
-	# one that would fit plain literals better
+	like($log, qr/emogi_pages\(\d+::/, 'packs are requested') if reads_servers();
+	# a function that would match plain literals better
 	far1(q{CREATE FUNCTION "Odd "" name".emogi_pages(regclass, text[], int, int) RETURNS SETOF bytea LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not the extension''s'; END $$});
-	same($hub, 'another function of the name of that which packs, for other types', 'big', 'SELECT src, dst, weight FROM big', connections => [ 1 ]);
-	# a function of that name which is not the extension's would run as the role of the mapping
+	same($hub, 'another function with the name of the packing function, for other types', 'big', 'SELECT src, dst, weight FROM big', connections => [ 1 ]);
+	# a function of that name that does not belong to the extension would run as the role of the
+	# mapping
 	far1('DROP EXTENSION emogi CASCADE', q{; CREATE FUNCTION public.emogi_pages(regclass, text[], bigint, bigint) RETURNS SETOF bytea LANGUAGE sql AS $$ SELECT ''::bytea $$});
 	$from = -s $far1->logfile;
-	same($hub, 'a function of the name of that which packs', 'big', 'SELECT src, dst, weight FROM big');
+	same($hub, 'a function with the name of the packing function', 'big', 'SELECT src, dst, weight FROM big');
 	unlike(slurp_file($far1->logfile, $from), qr/emogi_pages\(/, '... is not called');
 }
 far2('DROP EXTENSION emogi');
 
-# ------------------------------------------------------------------------------------------------- what is said of it
+# ------------------------------------------------------------------------------------------------- reporting
 
 for my $c (1, 2, 4)
 {
@@ -435,21 +440,21 @@ for my $format ('JSON', 'YAML', 'XML')
 {
 	like(sql("EXPLAIN (ANALYZE, COSTS OFF, FORMAT $format) SELECT * FROM emogi_degree('all_far')"), qr/connections/i, "... as $format");
 }
-is(sql("SELECT count(*) FROM (SELECT '[]'::json) j") , '1', 'json is there');
-like(sql(q{CREATE FUNCTION explained(q text) RETURNS json LANGUAGE plpgsql AS $$ DECLARE j json; BEGIN EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || q INTO j; RETURN j; END $$;}, q{SELECT json_array_length(explained($$SELECT * FROM emogi_degree('all_far')$$))}), qr/^1$/, '... which is JSON');
-unlike(sql("EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('mixed_here')"), qr/\bservers?\b|network/i, '... and not of local tables');
+is(sql("SELECT count(*) FROM (SELECT '[]'::json) j") , '1', 'json contains it');
+like(sql(q{CREATE FUNCTION explained(q text) RETURNS json LANGUAGE plpgsql AS $$ DECLARE j json; BEGIN EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || q INTO j; RETURN j; END $$;}, q{SELECT json_array_length(explained($$SELECT * FROM emogi_degree('all_far')$$))}), qr/^1$/, '... which is valid JSON');
+unlike(sql("EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('mixed_here')"), qr/\bservers?\b|network/i, '... and not for local tables');
 
 SKIP:
 {
-	skip 'nothing counts bytes', 3 unless sql(q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'emogi_runs'::regclass AND attname = 'network_bytes'});
+	skip 'without byte counts', 3 unless sql(q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'emogi_runs'::regclass AND attname = 'network_bytes'});
 	my $bytes = "SELECT network_bytes FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1";
 	my $big = sql(connections(4), "SELECT count(*) FROM emogi_bfs('big', 1)", ";$bytes") =~ s/.*\n//r;
-	cmp_ok($big, '>=', 400000 * 16, 'bytes of 400,000 edges: as many as their ends have at least');
+	cmp_ok($big, '>=', 400000 * 16, 'bytes of 400,000 edges: at least those of their endpoints');
 	cmp_ok($big, '<=', 400000 * 40, '... and not many more than a row of COPY takes');
 	is(sql("SELECT count(*) FROM emogi_cc('ring_here')", ";$bytes") =~ s/.*\n//r, '0', 'none for a local table');
 }
 
-# Rows are counted as they come.
+# Rows are counted as they arrive.
 far1(q{CREATE VIEW slow AS SELECT i::bigint AS src, i::bigint + 1 AS dst FROM generate_series(1, 500000) i WHERE i % 5000 <> 0 OR pg_sleep(0.02) IS NOT NULL});
 sql(foreign_table('slow', columns => 'src bigint, dst bigint', options => "table_name 'slow', fetch_size '10000'"));
 my ($out, $err) = ('', '');
@@ -461,11 +466,12 @@ wait_until(20, sub {
 	$slow->pump_nb;
 	return keys %done >= 3 || !$slow->pumpable;
 });
-cmp_ok(scalar(keys %done), '>=', 3, 'emogi_progress counts rows as they come');
+cmp_ok(scalar(keys %done), '>=', 3, 'emogi_progress counts rows as they arrive');
 $slow->finish;
-is($out . $err, "500001\n", '... and all of them come');
+is($out . $err, "500001\n", '... and all of them arrive');
 
-# What is made of values on the way to the graph is freed as they come: the memory of a session does not grow with the rows, in which no weight is other than 0.
+# Memory of values converted on the way to the graph is freed while reading: a session's memory does
+# not grow with the rows, whose weights are all 0.
 far1(q{CREATE TABLE many (src float8, dst float8, weight numeric, a bigint, b bigint); INSERT INTO many SELECT i % 1000, i % 777, 0, i % 1000, i % 777 FROM generate_series(1, 500000) i});
 sql(foreign_table('many', columns => 'src float8, dst float8, weight numeric, a bigint, b bigint'));
 my $reader = session($hub);
@@ -479,7 +485,7 @@ sub peak
 }
 if (reads_servers())
 {
-	foreach my $case ([ "emogi_bfs('many(a, b)', 1)", 'keys that are integers' ], [ "emogi_bfs('many(src, dst)', 1)", 'keys that are held by their value' ],
+	foreach my $case ([ "emogi_bfs('many(a, b)', 1)", 'keys that are integers' ], [ "emogi_bfs('many(src, dst)', 1)", 'keys passed by value' ],
 		[ "emogi_sssp('many(a, b, weight)', 1)", 'weights of numeric' ])
 	{
 		$reader->ask('SELECT count(*) FROM ' . ($case->[0] =~ s/many/plain/r)) if $case->[1] =~ /integers/;

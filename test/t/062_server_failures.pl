@@ -1,5 +1,6 @@
-# A read of foreign tables that goes wrong is an error that says where, or is canceled at once, whatever goes wrong: servers that are down, sessions that are killed
-# over there, errors in the middle, cancellation here, networks that are cut or stand still. Then no session is left over there, and the next call is right.
+# A failed read of foreign tables is an error that names the server, or is canceled immediately, for
+# any cause: stopped servers, killed remote sessions, remote errors, local cancellation, networks
+# that are cut or stall. Afterwards no remote session is left, and the next call is correct.
 
 use strict;
 use warnings;
@@ -24,10 +25,11 @@ sub sql { return $hub->safe_psql('postgres', join("\n", @_)); }
 sub far1 { return $far1->safe_psql('postgres', join("\n", @_)); }
 sub far2 { return $far2->safe_psql('postgres', join("\n", @_)); }
 
-# ------------------------------------------------------------------------------------------------- a network between
+# ------------------------------------------------------------------------------------------------- a network proxy
 
-# A process that forwards connections to the far cluster. What a file says decides: pass; cut NUMBER, which closes all as soon as so many bytes have come from
-# there; stall NUMBER, which passes nothing on from then on, of old and of new connections.
+# A process that forwards connections to the remote cluster. A file controls it: "pass"; "cut
+# NUMBER" closes all connections after NUMBER bytes from the server; "stall NUMBER" forwards nothing
+# after that, on old and new connections.
 my $folder = PostgreSQL::Test::Utils::tempdir_short();
 my $mode_file = "$folder/mode";
 
@@ -39,7 +41,7 @@ sub network
 	print $file $mode;
 	close $file;
 	rename "$mode_file.new", $mode_file or die $!;
-	sleep 0.1;    # the forwarder looks every 20 ms
+	sleep 0.1;    # the proxy checks every 20 ms
 }
 
 sub forward
@@ -100,7 +102,8 @@ END { local $?; kill 'KILL', $forwarder if $forwarder; waitpid $forwarder, 0 if 
 
 # ------------------------------------------------------------------------------------------------- tables
 
-# crawl: as slow as it takes to be caught in the middle, and has pages; a policy makes it slow for the role that reads it.
+# crawl: slow enough to be interrupted, with pages; a policy makes it slow for the role that reads
+# it.
 far1('CREATE TABLE plain AS ' . edges(3000, 1) . ';', 'CREATE TABLE crawl AS ' . edges(300000, 2) . ';', 'CREATE ROLE limited LOGIN;', 'GRANT SELECT ON ALL TABLES IN SCHEMA public TO limited;',
 	'ALTER TABLE crawl ENABLE ROW LEVEL SECURITY;', 'CREATE POLICY slowly ON crawl USING (weight <> 3 OR pg_sleep(0.01) IS NOT NULL);',
 	'CREATE VIEW slow AS SELECT i::bigint AS src, i::bigint + 1 AS dst FROM generate_series(1, 200000) i WHERE i % 1000 <> 0 OR pg_sleep(0.02) IS NOT NULL;',
@@ -140,7 +143,8 @@ sql(server_of('far1', $far1, fetch_size => 5000), server_of('far2', $far2), 'CRE
 my $answer = sql('CREATE TABLE plain_here AS TABLE plain;', "SELECT fingerprint('plain_here')");
 my $session = session($hub);
 
-# Check that no session is left over there, but for those that postgres_fdw keeps for the next transaction, which are closed here.
+# Check that no remote session is left, except those that postgres_fdw keeps for the next
+# transaction, which are closed here.
 sub closed
 {
 	my ($name) = @_;
@@ -149,18 +153,19 @@ sub closed
 	return all_gone($name);
 }
 
-# Check that all is well: nothing left open over there, and the next call of the same session is right.
+# Check that nothing is left open on the servers, and that the next call of the session is correct.
 sub well
 {
 	my ($name, %how) = @_;
 
 	my $seconds = closed($name);
 	push @measured, sprintf '%s: %.2f s', $name, $seconds if $how{measured};
-	is($session->ask("SELECT fingerprint('plain')"), $answer, "$name: the next call is right");
+	is($session->ask("SELECT fingerprint('plain')"), $answer, "$name: the next call is correct");
 	closed("$name, and after it");
 }
 
-# Check that a call ends with one of these SQLSTATEs, with a message that names the server and what it did there.
+# Check that a call fails with one of these SQLSTATEs, and with a message that names the server and
+# the remote error.
 sub fails
 {
 	my ($name, $call, $states, $server, $says) = @_;
@@ -170,28 +175,28 @@ sub fails
 	if (reads_servers() && $server)
 	{
 		like($said, qr/server "$server"/, "$name: the server is named");
-		like($said, $says, "$name: what was said there") if $says;
+		like($said, $says, "$name: the remote error is shown") if $says;
 	}
 	well($name);
 }
 
 well('at first');
 
-# ------------------------------------------------------------------------------------------------- errors over there
+# ------------------------------------------------------------------------------------------------- remote errors
 
 fails('a server that is down', "SELECT count(*) FROM emogi_cc('no_server')", '08001|08006', 'nowhere', qr/No such file|connection/);
-fails('a database that is not there', "SELECT count(*) FROM emogi_cc('no_db')", '08001|3D000', 'no_database', qr/does not exist/);
-fails('a table that is not there', "SELECT count(*) FROM emogi_cc('nothing')", '42P01', 'far1', qr/relation "public.nothing" does not exist/);
-fails('a column that is not there', "SELECT count(*) FROM emogi_cc('gone')", '42703', 'far1', qr/column "dst" does not exist/);
-fails('no right over there', "SELECT count(*) FROM emogi_cc('hidden')", '42501', 'limited', qr/permission denied for table hidden/);
+fails('a missing database', "SELECT count(*) FROM emogi_cc('no_db')", '08001|3D000', 'no_database', qr/does not exist/);
+fails('a missing table', "SELECT count(*) FROM emogi_cc('nothing')", '42P01', 'far1', qr/relation "public.nothing" does not exist/);
+fails('a missing column', "SELECT count(*) FROM emogi_cc('gone')", '42703', 'far1', qr/column "dst" does not exist/);
+fails('no remote privilege', "SELECT count(*) FROM emogi_cc('hidden')", '42501', 'limited', qr/permission denied for table hidden/);
 fails('an error at the last row', "SELECT count(*) FROM emogi_cc('wrong_at_last')", '22012', 'far1', qr/division by zero/);
 fails('an error at the last row, by a batch', "SELECT count(*), sum(level) FROM generate_series(1, 9) g, LATERAL emogi_bfs('wrong_at_last', g)", '22012', 'far1', qr/division by zero/);
 fails('a value that does not fit', "SELECT count(*) FROM emogi_cc('overflow')", '22003');
-fails('a word that is no number', "SELECT count(*) FROM emogi_cc('words')", '22P02');
+fails('a word that is not a number', "SELECT count(*) FROM emogi_cc('words')", '22P02');
 fails('a weight that does not fit', "SELECT count(*) FROM emogi_sssp('wrong_rows', 1)", '22003');
 fails('an edge without a weight, after many', "SELECT count(*) FROM emogi_sssp('no_weight', 1)", '22004|22\\w{3}');
 
-# Memory that is not to be had, at each place where some is asked for.
+# Memory allocation fails, at each place that allocates.
 my @kinds = (0, 0);
 my $two = "SELECT count(*) || ' vertices' FROM emogi_cc('two_plain')";
 sql('CREATE TABLE two_plain (src bigint, dst bigint, weight float8) PARTITION BY LIST (src);', "CREATE FOREIGN TABLE two1 PARTITION OF two_plain FOR VALUES IN (1) SERVER far1 OPTIONS (table_name 'plain');",
@@ -208,31 +213,32 @@ cmp_ok($kinds[1], '>', 0, "allocations that fail: $kinds[1] errors, $kinds[0] an
 well('allocations that fail');
 
 sql("ALTER SERVER far1 OPTIONS (ADD options '-c statement_timeout=700')");
-# of postgres_fdw each FETCH is a statement
-fails("statement_timeout over there, $_", "SELECT count(*) FROM emogi_cc('$_')", '57014', 'far1', qr/statement timeout/) for 'asleep', reads_servers() ? 'slow' : ();
+# with postgres_fdw each FETCH is a statement
+fails("remote statement_timeout, $_", "SELECT count(*) FROM emogi_cc('$_')", '57014', 'far1', qr/statement timeout/) for 'asleep', reads_servers() ? 'slow' : ();
 sql('ALTER SERVER far1 OPTIONS (DROP options)');
 
-# Caught: the transaction goes on.
+# Caught error: the transaction continues.
 is($session->ask(q{DO $$ DECLARE n int; BEGIN
 	BEGIN SELECT count(*) INTO n FROM emogi_cc('wrong_at_last'); EXCEPTION WHEN division_by_zero THEN n := -1; END;
 	IF n <> -1 THEN RAISE 'no error'; END IF;
-	SELECT count(*) INTO n FROM emogi_cc('plain'); IF n <> 128 THEN RAISE 'n is %', n; END IF; END $$}), '', 'an error that is caught');
-well('an error that is caught');
+	SELECT count(*) INTO n FROM emogi_cc('plain'); IF n <> 128 THEN RAISE 'n is %', n; END IF; END $$}), '', 'a caught error');
+well('a caught error');
 $session->ask('BEGIN; SAVEPOINT s');
 like($session->ask("SELECT count(*) FROM emogi_cc('wrong_at_last')"), qr/ERROR:\s+22012/, 'an error after a savepoint');
-is($session->ask("ROLLBACK TO s; SELECT count(*) FROM emogi_cc('plain'); COMMIT"), '128', '... and the transaction goes on');
+is($session->ask("ROLLBACK TO s; SELECT count(*) FROM emogi_cc('plain'); COMMIT"), '128', '... and the transaction continues');
 well('an error after a savepoint');
 
-# One server of two goes wrong while the other is read.
+# One of two servers fails while the other is read.
 sql("ALTER SERVER far1 OPTIONS (SET port '5998')");
 like($session->ask("SELECT count(*) FROM emogi_cc('both_sides')"), qr/ERROR:\s+(?:08001|08006)/, 'one server of two is down');
 closed('one server of two is down');
 sql("ALTER SERVER far1 OPTIONS (SET port '" . $far1->port . "')");
-well('when it is back');
+well('when it is running again');
 
-# ------------------------------------------------------------------------------------------------- in the middle
+# ------------------------------------------------------------------------------------------------- during the read
 
-# Have the session make a call, and do something as soon as far sessions are at work; get what the call said, and the seconds from then.
+# Let the session make a call, and run code as soon as remote sessions are active; returns the
+# answer of the call and the seconds since then.
 sub in_the_middle
 {
 	my ($call, $far, $action, $sessions) = @_;
@@ -271,31 +277,31 @@ for my $which ('slow', 'crawl')
 {
 	my ($call, $far, $sessions) = @{ $long{$which} };
 	my ($said) = in_the_middle($call, $far, sub { $far->safe_psql('postgres', $others) }, $sessions);
-	like($said, qr/ERROR:\s+(?:57P01|08006|08003)/, "all sessions over there are killed, $which: an error") or diag $said;
+	like($said, qr/ERROR:\s+(?:57P01|08006|08003)/, "all remote sessions are killed, $which: an error") or diag $said;
 	like($said, qr/server "\w+"/, '... that names the server') if reads_servers();
 	well("all killed, $which");
 
-	# of postgres_fdw, a session is idle between two FETCH
+	# with postgres_fdw a session is idle between two FETCH
 	my $one = "$others AND pid = (SELECT max(pid) FROM pg_stat_activity WHERE query ~ '^(COPY|FETCH)' AND state = 'active')";
 	($said) = in_the_middle($call, $far, sub { wait_until(3, sub { $far->safe_psql('postgres', $one) ne '0' }) }, $sessions);
-	like($said, qr/ERROR:\s+(?:57P01|08006|08003)/, "one session over there is killed, $which: an error") or diag $said;
+	like($said, qr/ERROR:\s+(?:57P01|08006|08003)/, "one remote session is killed, $which: an error") or diag $said;
 	well("one killed, $which");
 
 	($said) = in_the_middle($call, $far, sub { $far->safe_psql('postgres', q{SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND state = 'active'}) }, $sessions);
-	like($said, qr/ERROR:\s+57014/, "sessions over there are canceled, $which: an error") or diag $said;
-	well("canceled there, $which");
+	like($said, qr/ERROR:\s+57014/, "remote sessions are canceled, $which: an error") or diag $said;
+	well("canceled remotely, $which");
 }
 
-# A lock over there: a call waits, and can be canceled.
+# A remote lock: a call waits, and can be canceled.
 my $locker = session($far1);
 $locker->ask('BEGIN; LOCK TABLE locked IN ACCESS EXCLUSIVE MODE');
-like($session->ask("SET statement_timeout = 500; SELECT count(*) FROM emogi_cc('locked'); SET statement_timeout = 0"), qr/ERROR:\s+57014/, 'a table that is locked over there: canceled');
+like($session->ask("SET statement_timeout = 500; SELECT count(*) FROM emogi_cc('locked'); SET statement_timeout = 0"), qr/ERROR:\s+57014/, 'a locked remote table: canceled');
 ok(wait_until(10, sub { far_sessions($far1, busy => 1) <= 1 }), '... and no session waits for the lock any more');
 $locker->ask('COMMIT');
 $locker->quit;
-well('a table that was locked');
+well('a remote table that was locked');
 
-# The caller goes away.
+# The caller disconnects.
 for my $which ('slow', 'crawl', 'asleep')
 {
 	my ($call, $far, $sessions) = @{ $long{$which} };
@@ -318,21 +324,21 @@ my $many = sql(connections(0) . 'CREATE TABLE many_here AS TABLE many2;', "SELEC
 for my $n (reads_servers() ? (1, 2, 4, 64) : 4)
 {
 	my ($got, $err) = answer_of($hub, connections($n) . "SELECT fingerprint('many_few')");
-	ok($got eq $many || $got =~ /^(?:53300|08001|08006)$/ && $err =~ /server "few"/, "a role that may have 2 connections, asked for $n: " . ($got eq $many ? 'right' : $got)) or diag "$got\n$err";
-	is($got, $many, '... right, since these are enough') if $n <= 2;
+	ok($got eq $many || $got =~ /^(?:53300|08001|08006)$/ && $err =~ /server "few"/, "a role limited to 2 connections, with $n requested: " . ($got eq $many ? 'right' : $got)) or diag "$got\n$err";
+	is($got, $many, '... correct, because these suffice') if $n <= 2;
 	closed('... and');
 	($got, $err) = answer_of($hub, connections($n) . "SELECT fingerprint('many2')");
-	ok($got eq $many || $got =~ /^(?:53300|08001|08006)$/ && $err =~ /server "far2"/, "a server that has 8, asked for $n: " . ($got eq $many ? 'right' : $got)) or diag "$got\n$err";
+	ok($got eq $many || $got =~ /^(?:53300|08001|08006)$/ && $err =~ /server "far2"/, "a server limited to 8, with $n requested: " . ($got eq $many ? 'right' : $got)) or diag "$got\n$err";
 	closed('... and');
 }
-# Where one connection is to be had, that of postgres_fdw included.
+# Only one connection is available, including that of postgres_fdw.
 far2('ALTER ROLE few CONNECTION LIMIT 1');
 my ($got, $err) = answer_of($hub, "SELECT fingerprint('many_few')");
-ok($got eq $many || $got =~ /^(?:53300|08001|08006)$/ && $err =~ /server "few"/, 'a role that may have one: ' . ($got eq $many ? 'right' : $got)) or diag $err;
+ok($got eq $many || $got =~ /^(?:53300|08001|08006)$/ && $err =~ /server "few"/, 'a role limited to one: ' . ($got eq $many ? 'right' : $got)) or diag $err;
 far2('ALTER ROLE few CONNECTION LIMIT 0');
 ($got, $err) = answer_of($hub, "SELECT fingerprint('many_few')");
-like($got, qr/^(?:53300|08001|08006)$/, 'a role that may have none');
-well('a role that may have none');
+like($got, qr/^(?:53300|08001|08006)$/, 'a role limited to none');
+well('a role limited to none');
 
 # ------------------------------------------------------------------------------------------------- the network
 
@@ -347,13 +353,13 @@ for my $bytes (1, 30000, 500000)
 		like($said, qr/ERROR:\s+08\w\d\d/, "$table: cut after $bytes bytes: an error") or diag $said;
 		network('pass');
 		well("$table: cut after $bytes bytes");
-		is($session->ask("SELECT fingerprint('through')"), $answer, '... and there, too');
+		is($session->ask("SELECT fingerprint('through')"), $answer, '... and on the server, too');
 	}
 }
 
 SKIP:
 {
-	# postgres_fdw waits for the other side of a network that stands still.
+	# postgres_fdw waits for the other side of a stalled network.
 	skip 'postgres_fdw waits longer', 1 unless reads_servers();
 	for my $bytes (0, 100, 300000)
 	{
@@ -361,28 +367,28 @@ SKIP:
 		my $start = time;
 		my $said = $session->ask("SET statement_timeout = 1500; SELECT count(*) FROM emogi_cc('through_slow'); SET statement_timeout = 0");
 		my $seconds = time - $start;
-		like($said, qr/ERROR:\s+57014/, "a network that stands still after $bytes bytes: canceled") or diag $said;
+		like($said, qr/ERROR:\s+57014/, "a network stalled after $bytes bytes: canceled") or diag $said;
 		cmp_ok($seconds, '<', 10, sprintf '... after %.2f s', $seconds);
-		push @measured, sprintf 'a network that stands still after %d bytes: %.2f s, 1.5 of them statement_timeout', $bytes, $seconds;
+		push @measured, sprintf 'a network stalled after %d bytes: %.2f s, 1.5 of them statement_timeout', $bytes, $seconds;
 		network('pass');
-		well("a network that stood still after $bytes bytes");
+		well("a network that was stalled after $bytes bytes");
 	}
 }
 
-# ------------------------------------------------------------------------------------------------- a far cluster stops
+# ------------------------------------------------------------------------------------------------- a remote cluster stops
 
 my ($said, $seconds) = in_the_middle("SELECT count(*) FROM emogi_cc('both_sides')", $far2, sub { $far2->stop('immediate') }, 1);
-like($said, qr/ERROR:\s+(?:57P0[123]|08\w\d\d)/, 'a cluster that is stopped in the middle: an error') or diag $said;
+like($said, qr/ERROR:\s+(?:57P0[123]|08\w\d\d)/, 'a cluster stopped during the read: an error') or diag $said;
 like($session->ask("SELECT count(*) FROM emogi_cc('plain2')"), qr/ERROR:\s+(?:08001|08006)/, 'it is down');
 well('while it is down');
 $far2->start;
-is($session->ask("SELECT count(*) FROM emogi_cc('plain2')"), '128', 'it is back');
-well('when it is back');
+is($session->ask("SELECT count(*) FROM emogi_cc('plain2')"), '128', 'it is running again');
+well('when it is running again');
 
 $session->quit;
 all_gone('at the end');
 note $_ for @measured;
-region_is_empty($hub, 'the Region is empty at the end');
+region_is_empty($hub, 'the arena is empty at the end');
 $_->stop for $hub, $far1, $far2;
 no_crash($hub);
 

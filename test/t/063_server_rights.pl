@@ -1,5 +1,6 @@
-# Who reads a foreign table, and as whom: rights here, the user mapping of the role as which it is read, passwords, row security over there, options of servers and
-# mappings, settings of the far session. All as postgres_fdw has it.
+# Which role can read a foreign table, and as which remote role: local privileges, the user mapping
+# of the reading role, passwords, remote row security, options of servers and mappings, settings of
+# the remote session. Everything as in postgres_fdw.
 
 use strict;
 use warnings;
@@ -18,7 +19,8 @@ my $hub = hub_node('hub');
 sub sql { return $hub->safe_psql('postgres', join("\n", @_)); }
 sub far { return $far->safe_psql('postgres', join("\n", @_)); }
 
-# Over there, who asks is known by the number of edges: 3 are fa's, 5 fb's, 7 of app, who needs a password; the owner has all 15.
+# The number of edges identifies the remote role: 3 are fa's, 5 fb's, 7 those of app, which needs a
+# password; the owner has all 15.
 far(q{CREATE ROLE fa LOGIN; CREATE ROLE fb LOGIN; SET password_encryption = 'scram-sha-256'; CREATE ROLE app LOGIN PASSWORD 'a secret';
 	CREATE TABLE owned (src bigint, dst bigint, weight float8, owner name);
 	INSERT INTO owned SELECT i, i + 1, i, CASE WHEN i <= 3 THEN 'fa' WHEN i <= 8 THEN 'fb' ELSE 'app' END FROM generate_series(1, 15) i;
@@ -40,7 +42,7 @@ sql((map { "CREATE ROLE $_;" } @roles), 'ALTER ROLE other_super SUPERUSER;', "CR
 	CREATE USER MAPPING FOR alice SERVER far OPTIONS (user 'fa', password_required 'false');
 	CREATE USER MAPPING FOR bob SERVER far OPTIONS (user 'fb');
 	CREATE USER MAPPING FOR dave SERVER far OPTIONS (user 'app', password 'a secret');
-	CREATE USER MAPPING FOR erin SERVER far OPTIONS (user 'fa', password 'not asked for');
+	CREATE USER MAPPING FOR erin SERVER far OPTIONS (user 'fa', password 'not requested');
 	CREATE USER MAPPING FOR frank SERVER far OPTIONS (user 'app', password 'wrong');
 	CREATE USER MAPPING FOR gina SERVER far OPTIONS (user 'fa', password_required 'false');
 	CREATE USER MAPPING FOR ivan SERVER far OPTIONS (user 'fb', password_required 'false');
@@ -59,7 +61,8 @@ sql((map { "CREATE ROLE $_;" } @roles), 'ALTER ROLE other_super SUPERUSER;', "CR
 my $invokers = sql('SHOW server_version_num') >= 150000;
 sql('SET ROLE alice; CREATE VIEW invoked WITH (security_invoker) AS SELECT src, dst FROM owned; GRANT SELECT ON invoked TO PUBLIC') if $invokers;
 
-# Check what a role is answered, by each number of connections: rows or an SQLSTATE, of several that stand in parentheses.
+# Check the answer to a role with each number of connections: rows or an SQLSTATE, one of several if
+# they are in parentheses.
 sub asked
 {
 	my ($role, $call, $right, $name) = @_;
@@ -73,48 +76,48 @@ sub asked
 
 my $me = $hub->safe_psql('postgres', 'SELECT quote_ident(current_user)');
 asked($me, "SELECT n('owned')", '15', 'a superuser');
-asked('other_super', "SELECT n('owned')", '5', 'another, whose mapping has no password');
-asked('alice', "SELECT n('owned')", '3', 'a mapping by which a superuser asks for no password');
+asked('other_super', "SELECT n('owned')", '5', 'another role, whose mapping has no password');
+asked('alice', "SELECT n('owned')", '3', 'a mapping for which a superuser requires no password');
 asked('bob', "SELECT n('owned')", '2F003', 'a mapping without a password');
 asked('carol', "SELECT n('owned')", '42704', 'no mapping');
-asked('dave', "SELECT n('owned')", '7', 'a mapping with the password that is asked for');
-asked('erin', "SELECT n('owned')", '2F003', 'a mapping with a password that nobody asks for');
+asked('dave', "SELECT n('owned')", '7', 'a mapping with the required password');
+asked('erin', "SELECT n('owned')", '2F003', 'a mapping with a password that is not required');
 asked('frank', "SELECT n('owned')", '08001|28P01', 'a wrong password');
-asked('gina', "SELECT n('owned')", '42501', 'no right on the foreign table');
+asked('gina', "SELECT n('owned')", '42501', 'no privilege on the foreign table');
 asked('carol', "SELECT n('owned_open')", '5', 'the mapping of PUBLIC');
-asked('alice', "SELECT n('owned_open')", '3', 'a mapping of one\'s own beside that of PUBLIC');
+asked('alice', "SELECT n('owned_open')", '3', 'an own mapping in addition to that of PUBLIC');
 asked('alice', "SELECT n('owned'), n('owned_open'), n('owned(src, dst, weight)')", '3\|3\|3', 'two servers');
 asked('dave', "SELECT n('owned'), n('owned_open')", '7\|5', 'one cluster under two mappings');
 
 # Columns and schemas.
-asked('alice', "SELECT count(*) FROM emogi_bfs('some_columns', 1)", '4', 'rights on the columns that are read');
+asked('alice', "SELECT count(*) FROM emogi_bfs('some_columns', 1)", '4', 'privileges on the columns that are read');
 asked('alice', "SELECT count(*) FROM emogi_bfs('some_columns(src, dst)', 1)", '4', '... and named');
-asked('alice', "SELECT count(*) FROM emogi_sssp('some_columns', 1)", '42501', 'no right on a weight');
-asked('alice', "SELECT count(*) FROM emogi_bfs('some_columns(src, dst, weight)', 1)", '42501|4', 'no right on a column that is named');
-asked('alice', "SELECT n('closed.owned')", '42501', 'no right on the schema');
-asked('bob', "SELECT count(*) FROM emogi_bfs('some_columns', 1)", '42501', 'no right on any column');
+asked('alice', "SELECT count(*) FROM emogi_sssp('some_columns', 1)", '42501', 'no privilege on a weight');
+asked('alice', "SELECT count(*) FROM emogi_bfs('some_columns(src, dst, weight)', 1)", '42501|4', 'no privilege on a named column');
+asked('alice', "SELECT n('closed.owned')", '42501', 'no privilege on the schema');
+asked('bob', "SELECT count(*) FROM emogi_bfs('some_columns', 1)", '42501', 'no privilege on any column');
 
-# Partitions: the right on the root is enough, and who asks is who is mapped.
-asked('alice', "SELECT n('root')", '3', 'a right on the root of partitions');
+# Partitions: the privilege on the root suffices, and the mapping is that of the caller.
+asked('alice', "SELECT n('root')", '3', 'a privilege on the root of partitions');
 asked('dave', "SELECT n('root')", '7', '... of another role');
 asked('alice', "SELECT n('leaf')", '42501', '... and not on the partition');
 asked('bob', "SELECT n('root')", '42501', 'none on the root');
 sql('ALTER TABLE root ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON root USING (weight >= 2)');
-asked('alice', "SELECT n('root')", '2', 'row security on the root here');
-asked($me, "SELECT n('root')", '15', '... which does not bind a superuser');
+asked('alice', "SELECT n('root')", '2', 'local row security on the root');
+asked($me, "SELECT n('root')", '15', '... which does not apply to a superuser');
 sql('ALTER TABLE root DISABLE ROW LEVEL SECURITY');
 asked('alice', "SELECT n('root')", '3', '... and off');
 
-# As whom: views and functions.
+# The reading role: views and functions.
 asked('dave', "SELECT as_alice('owned'), n('owned')", '3\|7', 'SECURITY DEFINER: as its owner, and as the caller');
 asked('dave', "SELECT n('owned'), as_alice('owned'), n('owned')", '7\|3\|7', '... in turn');
-asked('carol', "SELECT as_alice('owned')", '3', '... who has no mapping');
+asked('carol', "SELECT as_alice('owned')", '3', '... which has no mapping');
 asked('alice', "SELECT as_alice('owned')", '3', '... by its owner');
 asked($me, "SELECT n('of_alice'), n('barrier'), n('SELECT src, dst FROM of_alice')", '3\|3\|3', 'views: as their owner');
 asked('carol', "SELECT n('of_alice'), n('barrier')", '3\|3', '... by a role without a mapping');
 asked('dave', "SELECT n('invoked')", '7', 'security_invoker: as the caller') if $invokers;
-asked('carol', "SELECT n('invoked')", '42704', '... who has no mapping') if $invokers;
-# a function in a view is called by who reads the view
+asked('carol', "SELECT n('invoked')", '42704', '... which has no mapping') if $invokers;
+# a function in a view is called by the role that reads the view
 asked('dave', 'SELECT sum(degree) FROM rank_of_alice', '7', 'a call in a view: as the caller');
 asked($me, 'SELECT sum(degree) FROM rank_of_alice', '15', '... another');
 
@@ -129,45 +132,45 @@ for my $round (1, 2)
 		ref $who->[1] ? like($got, $who->[1], "a prepared statement of $who->[0]") : is($got, $who->[1], "a prepared statement of $who->[0]");
 	}
 }
-# Mappings that change.
+# Changes of mappings.
 is($session->ask("ALTER USER MAPPING FOR alice SERVER far OPTIONS (SET user 'fb'); SET ROLE alice; EXECUTE p"), '5', 'a mapping that changes');
 is($session->ask("RESET ROLE; ALTER USER MAPPING FOR alice SERVER far OPTIONS (SET user 'fa'); SET ROLE alice; EXECUTE p"), '3', '... and back');
-like($session->ask("RESET ROLE; ALTER USER MAPPING FOR alice SERVER far OPTIONS (SET password_required 'true'); SET ROLE alice; EXECUTE p"), qr/^ERROR:\s+2F003/, 'a password that is required now');
-is($session->ask("RESET ROLE; ALTER USER MAPPING FOR alice SERVER far OPTIONS (SET password_required 'false'); SET ROLE alice; EXECUTE p"), '3', '... and no more');
-like($session->ask("RESET ROLE; DROP USER MAPPING FOR alice SERVER far; SET ROLE alice; EXECUTE p"), qr/^ERROR:\s+42704/, 'a mapping that is dropped');
+like($session->ask("RESET ROLE; ALTER USER MAPPING FOR alice SERVER far OPTIONS (SET password_required 'true'); SET ROLE alice; EXECUTE p"), qr/^ERROR:\s+2F003/, 'a password required from now on');
+is($session->ask("RESET ROLE; ALTER USER MAPPING FOR alice SERVER far OPTIONS (SET password_required 'false'); SET ROLE alice; EXECUTE p"), '3', '... and no longer required');
+like($session->ask("RESET ROLE; DROP USER MAPPING FOR alice SERVER far; SET ROLE alice; EXECUTE p"), qr/^ERROR:\s+42704/, 'a dropped mapping');
 $session->ask("RESET ROLE; CREATE USER MAPPING FOR alice SERVER far OPTIONS (user 'fa', password_required 'false')");
-like($session->ask('REVOKE SELECT ON owned FROM alice; SET ROLE alice; EXECUTE p'), qr/^ERROR:\s+42501/, 'a right that is revoked');
+like($session->ask('REVOKE SELECT ON owned FROM alice; SET ROLE alice; EXECUTE p'), qr/^ERROR:\s+42501/, 'a revoked privilege');
 $session->ask('RESET ROLE; GRANT SELECT ON owned TO alice');
 $session->quit;
 
-# An ordinary role may choose the number of connections; not what cannot be a number of them.
-asked('alice', "SELECT n('owned')", '3', 'the setting is for all');
+# An ordinary role can set the number of connections, within its range.
+asked('alice', "SELECT n('owned')", '3', 'all roles can use the setting');
 if (reads_servers())
 {
 	is((answer_of($hub, "SET ROLE alice; SET emogi.server_connections = $_"))[0], '22023', "emogi.server_connections = $_ is refused") for -1, 65;
 	is((answer_of($hub, "SET ROLE alice; SET emogi.server_connections = 64; SELECT n('owned')"))[0], '3', 'the most');
 
-	# How many they are at most is the superuser's to say: each is a session there.
+	# The maximum is set by superusers: each connection is a remote session.
 	far('CREATE TABLE spread (src bigint, dst bigint) WITH (fillfactor = 10); INSERT INTO spread SELECT i, i + 1 FROM generate_series(1, 120000) i; ANALYZE spread; GRANT SELECT ON spread TO PUBLIC');
 	sql('CREATE FOREIGN TABLE spread (src bigint, dst bigint) SERVER far; GRANT SELECT ON spread TO alice');
 	my $shown = q{SET ROLE alice; SET emogi.server_connections = 4; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM emogi_degree('spread')};
-	like((answer_of($hub, $shown))[0], qr/Server Connections: 4\n/, 'connections that a role asks for');
-	like((answer_of($hub, "SET emogi.max_server_connections = 2; $shown"))[0], qr/Server Connections: 2\n/, '... and may not have');
+	like((answer_of($hub, $shown))[0], qr/Server Connections: 4\n/, 'connections requested by a role');
+	like((answer_of($hub, "SET emogi.max_server_connections = 2; $shown"))[0], qr/Server Connections: 2\n/, '... beyond its limit');
 	is((answer_of($hub, "SET emogi.max_server_connections = 2; SET ROLE alice; SET emogi.server_connections = 4; SELECT n('spread')"))[0], '120000', '... read the same rows');
-	is((answer_of($hub, 'SET ROLE alice; SET emogi.max_server_connections = 64'))[0], '42501', '... and a role does not raise it');
+	is((answer_of($hub, 'SET ROLE alice; SET emogi.max_server_connections = 64'))[0], '42501', '... and a role cannot raise it');
 }
 
-# Settings of the far session, and options.
-asked($me, "SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('settings', 1) WHERE level > 0", '2 3 4 5 6 7 8', 'settings of the far session');
+# Settings of the remote session, and options.
+asked($me, "SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('settings', 1) WHERE level > 0", '2 3 4 5 6 7 8', 'settings of the remote session');
 asked($me, "SET timezone = 'Asia/Tokyo'; SET datestyle = 'SQL, DMY'; SET intervalstyle = 'iso_8601'; SET extra_float_digits = -3; SET client_encoding = 'LATIN1'; SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('settings', 1) WHERE level > 0",
-	'2 3 4 5 6 7 8', '... whatever they are here');
+	'2 3 4 5 6 7 8', '... independent of local ones');
 far("ALTER ROLE $me SET timezone = 'Asia/Tokyo'; ALTER ROLE $me SET datestyle = 'SQL, DMY'; ALTER ROLE $me SET search_path = nowhere; ALTER ROLE $me SET default_transaction_isolation = 'read committed'");
-asked($me, "SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('settings', 1) WHERE level > 0", '2 3 4 5 6 7 8', '... and of the role there');
+asked($me, "SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('settings', 1) WHERE level > 0", '2 3 4 5 6 7 8', '... and of the remote role');
 sql(q{ALTER SERVER open OPTIONS (ADD application_name 'the emogi hub', ADD options '-c work_mem=5MB -c app.tenant=seven', ADD connect_timeout '7', ADD keepalives '1', ADD use_remote_estimate 'true', ADD fetch_size '7', ADD extensions 'postgres_fdw');
 	CREATE USER MAPPING FOR CURRENT_USER SERVER open});
 asked($me, "SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('names', 1)", '1 2 3 4', 'options of the server');
 asked('alice', "SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('names', 1)", '1 2 3 4', '... of an ordinary role');
-asked('alice', "SELECT n('owned_open')", '3', 'options that say how postgres_fdw is to read');
+asked('alice', "SELECT n('owned_open')", '3', 'options of how postgres_fdw reads');
 
 all_gone('at the end');
 unlike(slurp_file($hub->logfile) . slurp_file($far->logfile), qr/a secret.*password=|password=.*a secret/, 'no password in a log');

@@ -1,5 +1,6 @@
-# Transactions that read foreign tables: what a transaction has changed over there it sees, whichever way it was changed and whichever way it is read; what it has
-# not committed nobody else does; of two reads in one REPEATABLE READ both see the same. And a far server that is a standby.
+# Transactions that read foreign tables: a transaction sees its own remote changes, by whichever
+# method they were made and read; others do not see uncommitted changes; two reads in one REPEATABLE
+# READ transaction see the same. Also a remote server that is a standby.
 
 use strict;
 use warnings;
@@ -18,7 +19,7 @@ my $hub = hub_node('hub', 'max_prepared_transactions = 5', 'wal_level = replica'
 sub sql { return $hub->safe_psql('postgres', join("\n", @_)); }
 sub far { return $far->safe_psql('postgres', join("\n", @_)); }
 
-# A star: the search from 1 finds as many as there are rows, and 1 itself.
+# A star: the search from 1 finds one vertex per row, and 1 itself.
 far('CREATE TABLE star (src bigint, dst bigint);', 'CREATE TABLE star2 (src bigint, dst bigint);', 'CREATE TABLE base (src bigint, dst bigint);', 'CREATE VIEW of_base AS SELECT * FROM base;',
 	'CREATE FUNCTION also() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.star2 VALUES (NEW.src, NEW.dst); RETURN NEW; END $$;');
 sql(server_of('far', $far), (map { "CREATE FOREIGN TABLE $_ (src bigint, dst bigint) SERVER far;" } 'star', 'star2', 'of_base', 'base'), "CREATE FOREIGN TABLE same_star (dst bigint, src bigint) SERVER far OPTIONS (table_name 'star');",
@@ -45,13 +46,14 @@ sql(server_of('far', $far), (map { "CREATE FOREIGN TABLE $_ (src bigint, dst big
 	  result := concat_ws(' ', a, b, c, d);
 	END $$});
 
-# Have ten rows over there, and the other tables empty.
+# Fill the remote table with ten rows, and empty the others.
 sub fresh { far('TRUNCATE star, star2, base; INSERT INTO star SELECT 1, i + 1 FROM generate_series(1, 10) i; INSERT INTO base SELECT 1, i + 1 FROM generate_series(1, 4) i'); }
 
 my $look = "SELECT count(*) FROM emogi_bfs('star', 1)";
 my @numbers = reads_servers() ? (0, 1, 4) : 4;
 
-# Check what a session is answered, by each number of connections. begin => 0 leaves the transaction to the commands.
+# Check the answer to a session with each number of connections. begin => 0 leaves transaction
+# control to the commands.
 sub asked
 {
 	my ($name, $commands, $right, %how) = @_;
@@ -60,7 +62,7 @@ sub asked
 	{
 		fresh();
 		my $session = session($hub);
-		# a read beside the session's own far transaction could wait for it for ever
+		# a read besides the session's own remote transaction could deadlock
 		$session->ask("SET statement_timeout = '20s';" . connections($n));
 		my $got = $session->ask(($how{begin} // 1) ? "BEGIN; $commands; ROLLBACK; $look" : "$commands; $look");
 		is($got, "$right\n" . ($how{then} // 11), "$name, $n connections");
@@ -91,10 +93,10 @@ asked('INSERT below a far view', "INSERT INTO base VALUES (1, 100); SELECT count
 asked('a call on another table after INSERT', "INSERT INTO star VALUES (1, 100); SELECT count(*) FROM emogi_bfs('base', 1)", '5');
 asked('a call by a query', "INSERT INTO star VALUES (1, 100); SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM star', 1)", '12');
 asked('DELETE of what was inserted', "INSERT INTO star VALUES (1, 100), (1, 101); DELETE FROM star WHERE dst = 100; $look", '12');
-asked('a savepoint that is rolled back', "SAVEPOINT s; INSERT INTO star VALUES (1, 100); $look; ROLLBACK TO s; $look", "12\n11");
-asked('a savepoint that is released', "SAVEPOINT s; INSERT INTO star VALUES (1, 100); RELEASE s; $look", '12');
+asked('a rolled-back savepoint', "SAVEPOINT s; INSERT INTO star VALUES (1, 100); $look; ROLLBACK TO s; $look", "12\n11");
+asked('a released savepoint', "SAVEPOINT s; INSERT INTO star VALUES (1, 100); RELEASE s; $look", '12');
 asked('INSERT before a savepoint that is rolled back', "INSERT INTO star VALUES (1, 100); SAVEPOINT s; $look; ROLLBACK TO s; $look", "12\n12");
-asked('an error that is caught', "DO \$\$ BEGIN INSERT INTO star VALUES (1, 100); BEGIN INSERT INTO star VALUES (1, 101); PERFORM 1 / 0; EXCEPTION WHEN division_by_zero THEN NULL; END; END \$\$; $look", '12');
+asked('a caught error', "DO \$\$ BEGIN INSERT INTO star VALUES (1, 100); BEGIN INSERT INTO star VALUES (1, 101); PERFORM 1 / 0; EXCEPTION WHEN division_by_zero THEN NULL; END; END \$\$; $look", '12');
 asked('a DO block', "DO \$\$ DECLARE n bigint; BEGIN INSERT INTO star VALUES (1, 100); SELECT count(*) INTO n FROM emogi_bfs('star', 1); IF n <> 12 THEN RAISE 'n is %', n; END IF; DELETE FROM star WHERE dst = 100; END \$\$; $look", '11', begin => 0);
 asked('INSERT and a call in one function', 'SELECT add_and_look(100)', '12', begin => 0, then => 12);
 asked('... in a transaction', 'SELECT add_and_look(100); SELECT add_and_look(101)', "12\n13");
@@ -103,7 +105,7 @@ asked('a procedure with COMMIT and ROLLBACK', 'CALL steps(NULL)', '12 11 12 11',
 asked('INSERT that is committed', "BEGIN; INSERT INTO star VALUES (1, 100); $look; COMMIT; $look", "12\n12", begin => 0, then => 12);
 asked('INSERT that is rolled back', "BEGIN; INSERT INTO star VALUES (1, 100); ROLLBACK; BEGIN; $look; COMMIT", '11', begin => 0);
 asked('INSERT by itself', "INSERT INTO star VALUES (1, 100); $look", '12', begin => 0, then => 12);
-asked('commands that are one message', "INSERT INTO star VALUES (1, 100)\\; $look", '12', begin => 0, then => 12);
+asked('several commands in one message', "INSERT INTO star VALUES (1, 100)\\; $look", '12', begin => 0, then => 12);
 asked('READ ONLY', "SET TRANSACTION READ ONLY; $look", '11');
 asked('SERIALIZABLE', "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; $look; INSERT INTO star VALUES (1, 100); $look", "11\n12");
 asked('SERIALIZABLE, READ ONLY, DEFERRABLE', "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE; $look", '11');
@@ -114,13 +116,13 @@ asked('a change here', "INSERT INTO part_here VALUES (5, 6); $look; SELECT sum(d
 asked('CREATE TABLE here', "CREATE TABLE other (a int); $look", '11');
 asked('EXPLAIN of INSERT', "EXPLAIN (COSTS OFF) INSERT INTO star VALUES (1, 100); $look", "Insert on star\n  ->  Result\n11");
 asked('EXPLAIN ANALYZE of INSERT', "DO \$\$ DECLARE l text; BEGIN EXECUTE 'EXPLAIN ANALYZE INSERT INTO star VALUES (1, 100)' INTO l; END \$\$; $look", '12');
-asked('a change by one setting, a look by another', (reads_servers() ? "SET LOCAL emogi.server_connections = 0; INSERT INTO star VALUES (1, 100); SET LOCAL emogi.server_connections = 4; " : 'INSERT INTO star VALUES (1, 100); ') . $look, '12');
+asked('a change with one setting, a read with another', (reads_servers() ? "SET LOCAL emogi.server_connections = 0; INSERT INTO star VALUES (1, 100); SET LOCAL emogi.server_connections = 4; " : 'INSERT INTO star VALUES (1, 100); ') . $look, '12');
 
-# A foreign table that a SELECT FOR UPDATE has locked, and one that was read before.
+# A foreign table locked by SELECT FOR UPDATE, and one that was read before.
 asked('SELECT FOR UPDATE', "SELECT count(*) FROM (SELECT FROM star FOR UPDATE) s; $look", "10\n11");
 asked('SELECT before', "SELECT count(*) FROM star; $look", "10\n11");
 
-# What others have not committed, and what they commit meanwhile.
+# Uncommitted changes of others, and their commit.
 my $writer = session($far);
 for my $n (@numbers)
 {
@@ -128,9 +130,9 @@ for my $n (@numbers)
 	my $session = session($hub);
 	$session->ask(connections($n)) if reads_servers();
 	$writer->ask('BEGIN; INSERT INTO star VALUES (1, 100)');
-	is($session->ask($look), '11', "what another has not committed, $n connections");
+	is($session->ask($look), '11', "uncommitted changes of another, $n connections");
 	$writer->ask('COMMIT');
-	is($session->ask($look), '12', "... and has, $n connections");
+	is($session->ask($look), '12', "... and committed ones, $n connections");
 
 	for my $level ('REPEATABLE READ', 'SERIALIZABLE', 'REPEATABLE READ, READ ONLY')
 	{
@@ -146,19 +148,19 @@ for my $n (@numbers)
 		fresh();
 		is($session->ask("BEGIN ISOLATION LEVEL $level; SELECT count(*) FROM star"), '10', "$level: a SELECT comes first, $n connections");
 		$writer->ask('INSERT INTO star VALUES (1, 100)');
-		is($session->ask($look), '11', "$level: the call sees what it saw, $n connections");
+		is($session->ask($look), '11', "$level: the call sees the same as before, $n connections");
 		$session->ask('COMMIT');
 	}
 	fresh();
 	$session->ask('BEGIN');
 	$session->ask($look);
 	$writer->ask('INSERT INTO star VALUES (1, 100)');
-	# postgres_fdw keeps its far snapshot to the end of the transaction
+	# postgres_fdw keeps its remote snapshot to the end of the transaction
 	like($session->ask($look), qr/^1[12]$/, "READ COMMITTED: before or after, $n connections");
 	$session->ask('COMMIT');
 	is($session->ask($look), '12', "... after it, $n connections");
 
-	# both calls of a statement, with a change between them
+	# two calls of a statement, with a change between them
 	fresh();
 	my $both = $session->ask("SELECT (SELECT count(*) FROM emogi_bfs('star', 1)) = (SELECT count(*) FROM emogi_bfs('star', 1)), (SELECT count(*) FROM emogi_bfs('star', 1)) - (SELECT count(*) FROM star)");
 	is($both, 't|1', "calls and a SELECT in one statement, $n connections");
@@ -166,16 +168,17 @@ for my $n (@numbers)
 }
 $writer->quit;
 
-# In a function that commits nothing, from a session that has begun nothing: each statement is a transaction, and no far transaction is left open.
+# In a function without commits, in a session without a transaction block: each statement is a
+# transaction, and no remote transaction is left open.
 my $still = session($hub);
 $still->ask($look);
-ok(wait_until(5, sub { $far->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' OR (backend_type = 'client backend' AND xact_start IS NOT NULL AND pid <> pg_backend_pid())}) eq '0' }), 'no far transaction is left open after a call');
-# postgres_fdw lets no transaction be prepared that has used it
-like($still->ask("BEGIN; $look; PREPARE TRANSACTION 'with a call'"), qr/^11(?:\nERROR:\s+0A000|$)/, 'a call in a transaction that is prepared');
+ok(wait_until(5, sub { $far->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' OR (backend_type = 'client backend' AND xact_start IS NOT NULL AND pid <> pg_backend_pid())}) eq '0' }), 'no remote transaction is left open after a call');
+# postgres_fdw prevents the preparation of a transaction that has used it
+like($still->ask("BEGIN; $look; PREPARE TRANSACTION 'with a call'"), qr/^11(?:\nERROR:\s+0A000|$)/, 'a call in a prepared transaction');
 $still->ask("ROLLBACK PREPARED 'with a call'");
 $still->quit;
 
-# ------------------------------------------------------------------------------------------------- a far standby
+# ------------------------------------------------------------------------------------------------- a remote standby
 
 fresh();
 $far->backup('copy');
@@ -187,7 +190,7 @@ $far->wait_for_catchup($standby);
 sql(server_of('standby', $standby), q{CREATE FOREIGN TABLE there (src bigint, dst bigint, weight float8) SERVER standby OPTIONS (table_name 'big')});
 same($hub, 'a server that is a standby', 'there', 'SELECT * FROM there');
 
-# Here a standby, too.
+# The local server is a standby, too.
 $hub->backup('copy');
 my $here = PostgreSQL::Test::Cluster->new('here');
 $here->init_from_backup($hub, 'copy', has_streaming => 1);

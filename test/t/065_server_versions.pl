@@ -1,5 +1,6 @@
-# Foreign tables of servers of other versions of PostgreSQL: read directly, and right. EMOGI_REMOTE_SERVERS names folders of installations, with blanks between; the
-# kind versions of test/run has those that it fetches.
+# Foreign tables of servers with other versions of PostgreSQL are read directly and correctly.
+# EMOGI_REMOTE_SERVERS lists folders of installations, separated by blanks; test/run versions sets
+# it.
 
 use strict;
 use warnings;
@@ -14,7 +15,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 my @homes = split ' ', $ENV{EMOGI_REMOTE_SERVERS} // '';
-plan skip_all => 'EMOGI_REMOTE_SERVERS names no servers: the kind versions does' unless @homes;
+plan skip_all => 'EMOGI_REMOTE_SERVERS is not set, as by test/run versions' unless @homes;
 
 my $hub = hub_node('hub');
 sub sql { return $hub->safe_psql('postgres', join("\n", @_)); }
@@ -24,7 +25,7 @@ for my $home (@homes)
 	my ($version) = `$home/bin/postgres --version` =~ /([0-9]+)/;
 	my $far = far_node("far$version", new => { install_path => $home }, streaming => 1);
 	my $name = "PostgreSQL $version";
-	my $ranges = $version >= 14;    # older ones cannot find a range of pages
+	my $ranges = $version >= 14;    # older ones cannot scan a range of pages
 
 	$far->safe_psql('postgres', join "\n", 'CREATE TABLE plain AS ' . edges(3000, 1) . ';', 'INSERT INTO plain VALUES (NULL, 1, 1), (2, NULL, 1), (9000000000, -7, 3);', 'CREATE TABLE big AS ' . edges(300000, 2) . ';',
 		'CREATE VIEW viewed AS SELECT * FROM plain WHERE src > 3;', 'CREATE TABLE parent (src bigint, dst bigint, weight float8);', 'INSERT INTO parent VALUES (1, 2, 3);', 'CREATE TABLE child () INHERITS (parent);', 'INSERT INTO child ' . edges(20000, 3) . ';',
@@ -43,7 +44,7 @@ for my $home (@homes)
 		my ($sessions, $copies) = copies($far, $from);
 		ok($ranges ? $sessions >= 2 && $sessions <= 4 : $copies == 1, "$name: read by $sessions sessions, in $copies parts");
 	}
-	like((answer_of($hub, "SELECT count(*) FROM emogi_cc('v$version.wrong')"))[0], qr/^22012$/, "$name: an error over there");
+	like((answer_of($hub, "SELECT count(*) FROM emogi_cc('v$version.wrong')"))[0], qr/^22012$/, "$name: a remote error");
 	my $start = time;
 	is((answer_of($hub, "SET statement_timeout = 600; SELECT count(*) FROM emogi_cc('v$version.slow')"))[0], '57014', "$name: statement_timeout");
 	cmp_ok(time - $start, '<', 5, '... in time');

@@ -1,4 +1,5 @@
-# After an update the library and the SQL of a database are of two versions for a while: calls are refused, and the HINT says what is still to be done.
+# During an update the library and the SQL objects of a database have different versions for some
+# time: calls are rejected with a HINT about the next step.
 
 use strict;
 use warnings;
@@ -10,8 +11,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# A copy of the PostgreSQL installation that this test may change: its programs find their folders by where they lie, so they are
-# copied, and the rest is links.
+# A copy of the PostgreSQL installation that this test can change. Programs find their folders
+# relative to their location, so they are copied; the rest are links.
 my $home = PostgreSQL::Test::Utils::tempdir();
 my %dir;
 foreach my $part ('bindir', 'sharedir', 'pkglibdir')
@@ -27,7 +28,7 @@ my ($old) = $control =~ /^default_version = '([\d.]+)'/m or die "no version\n";
 my $library = slurp_file("$dir{pkglibdir}/emogi.so");
 my $script = slurp_file("$dir{sharedir}/extension/emogi--$old.sql");
 
-# A version as long as this one, so that it can take its place in the library.
+# A version string of the same length as this one, so that it can be replaced in the library.
 my ($new, $newest) = map { my $by = $_; $old =~ s/(\d)$/($1 + $by) % 10/er } 1, 2;
 die "$old has no later version of one digit\n" if $old =~ /[89]$/;
 
@@ -49,7 +50,7 @@ sub install_library
 	write_file("$dir{pkglibdir}/emogi.so", $changed);
 }
 
-# Install the SQL of a version, and scripts of an update that adds a function.
+# Install the SQL of a version, and update scripts that add a function.
 sub install_sql
 {
 	my ($version) = @_;
@@ -67,7 +68,7 @@ CREATE FUNCTION added_in_%s() RETURNS int LANGUAGE sql AS 'SELECT 1';
 	write_file("$dir{sharedir}/extension/emogi.control", $control =~ s/'\Q$old\E'/'$version'/r);
 }
 
-# See that a call is refused, with both versions and a HINT.
+# Check that a call is rejected, with both versions and a HINT.
 sub refused
 {
 	my ($node, $sql, $of, $loaded, $hint, $name) = @_;
@@ -75,7 +76,7 @@ sub refused
 
 	is($state, '55000', "$name: refused");
 	like($message, qr/the SQL of emogi .*is of version \Q$of\E, but the server has loaded the library of version \Q$loaded\E/, '... with both versions');
-	like($message, qr/HINT: .*\Q$hint\E/, '... and what to do');
+	like($message, qr/HINT: .*\Q$hint\E/, '... and the next step');
 }
 
 install_sql($old);
@@ -89,7 +90,7 @@ $node->safe_psql('postgres', q{
 	INSERT INTO small VALUES (1, 2), (2, 3), (1, 4);
 	CREATE VIEW reach AS SELECT * FROM emogi_bfs('small', 1)});
 answers_small($node, 'one version');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE proname = '_emogi_script'}), '0', 'the call with which the script begins leaves nothing');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE proname = '_emogi_script'}), '0', 'the call at the start of the script leaves nothing behind');
 my $members = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_depend WHERE deptype = 'e'});
 
 # Files of a later version are installed; the server has not been restarted.
@@ -102,11 +103,11 @@ refused($node, 'ALTER EXTENSION emogi UPDATE', $new, $old, $restart, 'ALTER EXTE
 $node->safe_psql('postgres', 'CREATE DATABASE fresh');
 my ($state, $message) = sqlstate($node, 'CREATE EXTENSION emogi', 'fresh');
 is($state, '55000', 'CREATE EXTENSION before the restart: refused');
-like($message, qr/HINT: .*\Q$restart\E/, '... and what to do');
+like($message, qr/HINT: .*\Q$restart\E/, '... and the next step');
 is($node->safe_psql('postgres', q{SELECT extversion FROM pg_extension WHERE extname = 'emogi'}), $old, 'nothing was updated');
-answers_small($node, '... and calls are answered');
+answers_small($node, '... and calls succeed');
 
-# The server is restarted; the database has the old SQL.
+# The server was restarted; the database has the old SQL objects.
 $node->restart;
 my $update = 'Run ALTER EXTENSION emogi UPDATE in this database, as a superuser.';
 foreach my $call (
@@ -125,31 +126,31 @@ foreach my $call (
 {
 	refused($node, $call, $old, $new, $update, $call);
 }
-is($node->safe_psql('postgres', 'SELECT emogi_version()'), $new, 'emogi_version tells the version of the library');
+is($node->safe_psql('postgres', 'SELECT emogi_version()'), $new, 'emogi_version returns the version of the library');
 is($node->safe_psql('fresh', 'CREATE EXTENSION emogi; SELECT count(*) FROM emogi_cc($$VALUES (1, 2)$$)'), '2', 'a database without the extension gets that of the library');
 
-# The verdict is not kept: a session that was refused is answered after the update.
+# The check is not cached: a rejected session can call after the update.
 is($node->safe_psql('postgres', q{
 	DO $$ BEGIN PERFORM count(*) FROM emogi_bfs('small', 1); RAISE 'not refused'; EXCEPTION WHEN object_not_in_prerequisite_state THEN NULL; END $$;
 	ALTER EXTENSION emogi UPDATE;
 	SELECT string_agg(vertex || ':' || level, ' ' ORDER BY vertex) FROM emogi_bfs('small', 1)}), '1:0 2:1 3:2 4:1', 'ALTER EXTENSION UPDATE, in one session');
 answers_small($node, '... and in others');
-is($node->safe_psql('postgres', 'SELECT count(*), sum(added_in_1()) FROM reach'), '4|4', '... views stay, and the new function is there');
+is($node->safe_psql('postgres', 'SELECT count(*), sum(added_in_1()) FROM reach'), '4|4', '... views stay, and the new function exists');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_depend WHERE deptype = 'e'}), $members + 1, '... and nothing else');
 
-# Two versions at once: the step between is not refused for being older than the library.
+# Two versions at once: the step between is not rejected for being older than the library.
 install_library($newest);
 install_sql($newest);
 $node->restart;
 refused($node, q{SELECT * FROM emogi_bfs('small', 1)}, $new, $newest, $update, 'two versions');
 $node->safe_psql('fresh', "DROP EXTENSION emogi; CREATE EXTENSION emogi VERSION '$old'");
 ($state) = sqlstate($node, q{SELECT * FROM emogi_cc('VALUES (1, 2)')}, 'fresh');
-is($state, '55000', 'an old version can be created, and its calls are refused');
+is($state, '55000', 'an old version can be created, and its calls are rejected');
 is($node->safe_psql('fresh', 'ALTER EXTENSION emogi UPDATE; SELECT count(*) FROM emogi_cc($$VALUES (1, 2)$$); SELECT added_in_1() + added_in_2()'), "2\n2", '... until both steps are done');
 $node->safe_psql('postgres', 'ALTER EXTENSION emogi UPDATE');
 answers_small($node, 'both steps');
 
-# Back to the old library: the SQL is newer.
+# Downgrade of the library: the SQL objects are newer.
 install_library($old);
 $node->restart;
 refused($node, q{SELECT * FROM emogi_bfs('small', 1)}, $newest, $old, "install emogi $newest and restart", 'an older library');

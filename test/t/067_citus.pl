@@ -1,6 +1,8 @@
-# Graphs of Citus tables are those of the rows in their shards: whatever nodes they are on, over however many connections, as whom, and who reads them when.
-# Citus is not here: its catalogs are of an extension of the same name (test/data/citus.sql), its settings of a module (test/fake_citus.c), and its nodes are
-# clusters. What it would answer itself is in the heap of the table, which is empty where Citus is, so that both ways to read can be compared.
+# Graphs of Citus tables equal those of the rows in their shards: on any nodes, over any number of
+# connections, as any role, with correct visibility. Citus is not needed: its catalogs belong to an
+# extension of the same name (test/data/citus.sql), its settings to a module (test/fake_citus.c),
+# and its nodes are clusters. The answer that Citus itself would give is in the heap of the table,
+# which is empty in Citus, so that both read methods can be compared.
 
 use strict;
 use warnings;
@@ -15,9 +17,10 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $module = abs_path($FindBin::RealBin) . '/../fake_citus.so';
-plan skip_all => 'test/run makes the module with the settings of Citus' unless -e $module;
+plan skip_all => 'the module with the settings of Citus, built by test/run, is missing' unless -e $module;
 
-# Get a copy of the installation that has the extension: its programs find their folders by where they lie, so they are copied, and the rest is links.
+# Create a copy of the installation with the extension. Programs find their folders relative to
+# their location, so they are copied; the rest are links.
 sub install
 {
 	my $home = PostgreSQL::Test::Utils::tempdir();
@@ -42,7 +45,7 @@ sub sql { return $hub->safe_psql('postgres', join("\n", @_)); }
 sub on { my ($n, @sql) = @_; return $node[$n]->safe_psql('postgres', join("\n", @sql)); }
 
 sql('CREATE EXTENSION citus;', map { sprintf "INSERT INTO pg_dist_node (nodeid, groupid, nodename, nodeport) VALUES (%d, %d, '%s', %d);", $_ + 11, $_, $node[$_]->host, $node[$_]->port } 0 .. 2);
-# standbys and nodes that are not theirs to read
+# standbys, and nodes that must not be read
 sql(q{INSERT INTO pg_dist_node (nodeid, groupid, nodename, nodeport, noderole, isactive) VALUES (21, 1, '/nowhere', 1, 'secondary', true), (22, 2, '/nowhere', 2, 'primary', false)});
 
 my $shard = 102000;
@@ -50,7 +53,9 @@ my $shard = 102000;
 # Quote a name.
 sub quoted { return '"' . ($_[0] =~ s/"/""/gr) . '"'; }
 
-# Make a Citus table of the rows of a query: its shards on groups, in turn, or each on all of several groups that stand in brackets. Of how => schema, columns, method, and shard, which names one by its number.
+# Create a Citus table from the rows of a query, with its shards on groups in turn, or each on all
+# of several groups given in brackets. Options in how: schema, columns, method, and shard, which
+# names a shard by its number.
 sub distribute
 {
 	my ($name, $rows, $groups, %how) = @_;
@@ -75,15 +80,15 @@ sub distribute
 	}
 }
 
-# Get how many COPY a node was sent since a place in its log.
+# Count the COPY commands sent to a node since a position in its log.
 sub ncopies { my ($n, $from) = @_; return (copies($node[$n], $from))[1]; }
 
-# ------------------------------------------------------------------------------------------------- what is read
+# ------------------------------------------------------------------------------------------------- reading
 
 distribute('spread', edges(40000, 1), [ 1, 2, 1, 2, 0 ]);
-same($hub, 'shards on two nodes and here', 'spread', 'SELECT * FROM spread', connections => [ 0, 1, 2, 4, 64 ]);
+same($hub, 'shards on two nodes and on this one', 'spread', 'SELECT * FROM spread', connections => [ 0, 1, 2, 4, 64 ]);
 like(sql('SET emogi.enable_cache = on;', "SELECT count(*) > 0 FROM emogi_degree('spread');", q{SELECT cache || ' ' || why_private FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1}),
-	qr/^t\nprivate server "[^"]+" does not have the extension emogi, which detects changes of shard "spread_\d+"$/, 'a graph is not kept');
+	qr/^t\nprivate server "[^"]+" does not have the extension emogi, which detects changes of shard "spread_\d+"$/, 'a graph is not cached');
 like(sql('SET emogi.server_connections = 1;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('spread')"), qr/Servers: 3\n\s*Server Connections: 3\n\s*Server Ranges: 5\n/, 'EXPLAIN tells of nodes, connections and ranges');
 distribute('hollow', edges(3000, 2), [ 1, 2 ]);
 sql('CREATE TABLE oracle AS TABLE hollow; TRUNCATE hollow');
@@ -92,12 +97,12 @@ distribute('reference', edges(2000, 3), [ [ 1, 2, 0 ] ], method => 'n');
 {
 	my @from = map { -s $_->logfile } @node;
 	same($hub, 'a reference table', 'reference', 'SELECT * FROM reference', connections => [ 1 ]);
-	is(join(' ', grep { ncopies($_, $from[$_]) } 0 .. 2), '0', '... is read here, where there is a copy');
+	is(join(' ', grep { ncopies($_, $from[$_]) } 0 .. 2), '0', '... is read locally, because there is a copy');
 }
 distribute('twice', edges(6000, 4), [ ([ 1, 2 ]) x 4 ]);
 {
 	my @from = map { -s $_->logfile } @node;
-	same($hub, 'shards that are on two nodes', 'twice', 'SELECT * FROM twice', connections => [ 1 ]);
+	same($hub, 'shards placed on two nodes', 'twice', 'SELECT * FROM twice', connections => [ 1 ]);
 	cmp_ok(ncopies($_, $from[$_]), '>=', 2, "... are read on both: $_") for 1, 2;
 }
 distribute('Odd "name', edges(900, 5), [ 1, 2, 0 ], schema => 'a "schema');
@@ -105,10 +110,10 @@ same($hub, 'names that must be quoted', '"a ""schema"."Odd ""name"', 'SELECT * F
 my $long = 'n' x 58;
 my $hash = sql("SELECT to_hex((hashtext('$long')::bigint + 4294967296) % 4294967296)");
 distribute($long, edges(700, 6), [ 1, 2 ], shard => sub { sprintf '%s_%s_%d', substr($long, 0, 63 - 10 - length $_[0]), substr("0000000$hash", -8), $_[0] });
-same($hub, 'a name that is too long for the number', $long, "SELECT * FROM $long");
+same($hub, 'a name too long for the shard number', $long, "SELECT * FROM $long");
 distribute('texts', q{SELECT 'v' || (i % 97) AS src, CASE i % 3 WHEN 0 THEN 'ä' ELSE 'w' || i % 31 END AS dst, (i % 8)::numeric / 4 AS weight FROM generate_series(1, 3000) i}, [ 1, 2, 0 ], columns => 'src text, dst text, weight numeric');
 same($hub, 'keys of text', 'texts', 'SELECT * FROM texts');
-same($hub, 'columns that are named', 'spread(dst, src)', 'SELECT dst AS src, src AS dst FROM spread');
+same($hub, 'named columns', 'spread(dst, src)', 'SELECT dst AS src, src AS dst FROM spread');
 sql('CREATE TABLE parts (src bigint, dst bigint, weight float8) PARTITION BY RANGE (dst)', q{;INSERT INTO pg_dist_partition VALUES ('parts', 'h', NULL)});
 for my $i (1, 2)
 {
@@ -119,42 +124,43 @@ same($hub, 'partitions', 'parts', 'SELECT * FROM parts');
 same($hub, 'a query', 'SELECT src, dst, weight FROM spread WHERE src > 5', 'SELECT src, dst, weight FROM spread WHERE src > 5', direct => 0);
 sql('CREATE VIEW seen AS SELECT * FROM spread');
 same($hub, 'a view', 'seen', 'SELECT * FROM spread', direct => 0);
-is((answer_of($hub, "SELECT emogi_prewarm('spread')"))[0], '55000', 'it cannot be kept');
+is((answer_of($hub, "SELECT emogi_prewarm('spread')"))[0], '55000', 'it cannot be cached');
 like((answer_of($hub, "SET emogi.enable_cache = on; SELECT emogi_prewarm('spread')"))[1], qr/Its graph is not shared: server "[^"]+" does not have the extension emogi, which detects changes of shard "spread_\d+"\./, '... and why');
 on($_, 'CREATE EXTENSION emogi') for 1, 2;
-same($hub, 'nodes that have emogi', 'spread', 'SELECT * FROM spread');
+same($hub, 'nodes with emogi', 'spread', 'SELECT * FROM spread');
 distribute('growing', 'SELECT 1::bigint AS src, 2::bigint AS dst, 1::float8 AS weight', [ 1 ]);
 on(1, "INSERT INTO growing_$shard VALUES (2, 3, 1)");
-is(sql("SELECT count(*) FROM emogi_bfs('growing', 1)"), '3', 'a row of now');
+is(sql("SELECT count(*) FROM emogi_bfs('growing', 1)"), '3', 'a new row');
 on(1, "INSERT INTO growing_$shard VALUES (3, 4, 1)");
 is(sql("SELECT count(*) FROM emogi_bfs('growing', 1)"), '4', '... and the next');
 
-# ------------------------------------------------------------------------------------------------- where it is
+# ------------------------------------------------------------------------------------------------- placements
 
-# Count the edges, and tell whether they came from nodes.
+# Count the edges, and return whether they were read from nodes.
 sub counted { return "SELECT sum(degree) FROM emogi_degree('$_[0]'); SELECT from_network();"; }
 
 my $moved = $shard;
 sql("UPDATE pg_dist_placement SET shardstate = 4 WHERE shardid = $moved");
-is(sql(counted('growing')), "1\nf", 'no placement that is active: Citus reads');
+is(sql(counted('growing')), "1\nf", 'no active placement: Citus reads');
 sql("UPDATE pg_dist_placement SET shardstate = 1, groupid = 7 WHERE shardid = $moved");
 is(sql(counted('growing')), "1\nf", 'a group without a node');
 sql("UPDATE pg_dist_placement SET groupid = 2 WHERE shardid = $moved");
-like((answer_of($hub, counted('growing')))[1], qr/ERROR:  42P01: could not read shard "growing_$moved" from server "\Q${\$node[2]->host}\E:${\$node[2]->port}"/, 'a shard that is not where it should be');
+like((answer_of($hub, counted('growing')))[1], qr/ERROR:  42P01: could not read shard "growing_$moved" from server "\Q${\$node[2]->host}\E:${\$node[2]->port}"/, 'a shard missing on its node');
 sql("UPDATE pg_dist_placement SET groupid = 1 WHERE shardid = $moved", "; UPDATE pg_dist_shard SET shardstorage = 'v' WHERE shardid = $moved");
-is(sql(counted('growing')), "1\nf", 'a shard that is no table');
+is(sql(counted('growing')), "1\nf", 'a shard that is not a table');
 sql("UPDATE pg_dist_shard SET shardstorage = 't' WHERE shardid = $moved");
 sql(q{INSERT INTO pg_dist_poolinfo VALUES (12, 'port=6432')});
 is(sql(counted('growing')), "1\nf", 'a node with a pooler');
 sql('DELETE FROM pg_dist_poolinfo');
 is(sql("SET citus.use_secondary_nodes = 'always';", counted('growing')), "1\nf", 'standbys are to be read');
 sql('UPDATE pg_dist_node SET isactive = false WHERE nodeid = 12');
-is(sql(counted('growing')), "1\nf", 'a node that is not active');
-is(sql(counted('twice')), "6000\nt", '... of which another has all shards');
+is(sql(counted('growing')), "1\nf", 'an inactive node');
+is(sql(counted('twice')), "6000\nt", '... whose shards another node has');
 sql('UPDATE pg_dist_node SET isactive = true WHERE nodeid = 12');
 is(sql(counted('growing')), "3\nt", 'and back');
 
-# A query that Citus answers is planned by where shards are now, and those of the own server are read under the statement's snapshot: to an older one, one that has just come is empty.
+# A query answered by Citus is planned with the current placements, and local shards are read under
+# the statement's snapshot: a shard that has just been moved here is empty for an older one.
 {
 	my $caller = session($hub);
 	my $beside = q{(SELECT sum(degree) FROM emogi_degree('beside'))};
@@ -171,18 +177,19 @@ is(sql(counted('growing')), "3\nt", 'and back');
 	my @calls = ($beside, q{(SELECT ''::text FROM pg_sleep(1))}, $query);
 
 	sql('CREATE TABLE beside (src bigint, dst bigint); INSERT INTO beside VALUES (1, 2)');
-	like($during->("UPDATE pg_dist_placement SET groupid = 0 WHERE shardid = $moved", @calls), qr/40001.*could not read relation "growing" under the snapshot/s, 'a shard that has come here since the first call of a statement');
-	is($during->("UPDATE pg_dist_placement SET groupid = 1 WHERE shardid = $moved", @calls[1, 2]), '|1', '... since it began: a newer snapshot is taken');
+	like($during->("UPDATE pg_dist_placement SET groupid = 0 WHERE shardid = $moved", @calls), qr/40001.*could not read relation "growing" under the snapshot/s, 'a shard moved here since the first call of a statement');
+	is($during->("UPDATE pg_dist_placement SET groupid = 1 WHERE shardid = $moved", @calls[1, 2]), '|1', '... since its start: a newer snapshot is taken');
 	is($during->("UPDATE pg_dist_placement SET groupid = groupid + 1 WHERE shardid = $moved - 1", @calls), '1||1', 'a shard of another table');
 	sql("UPDATE pg_dist_placement SET groupid = groupid - 1 WHERE shardid = $moved - 1");
-	# as triggers of Citus do on its catalogs, CREATE STATISTICS invalidates the relation, and leaves its row in pg_class
+	# like triggers of Citus on its catalogs, CREATE STATISTICS invalidates the relation and keeps
+	# its row in pg_class
 	like($during->('INSERT INTO pg_dist_partition VALUES (\'beside\', \'n\', NULL); INSERT INTO pg_dist_shard VALUES (\'beside\'::regclass, 1, \'t\', \'0\', \'1\'); INSERT INTO pg_dist_placement (shardid, shardstate, shardlength, groupid) VALUES (1, 1, 0, 0); CREATE STATISTICS of_beside ON src, dst FROM beside', $query, $calls[1], q{(SELECT sum(degree) FROM emogi_degree('SELECT src, dst FROM beside'))}),
-		qr/40001.*could not read relation "beside" under the snapshot/s, 'a table that has become one of Citus');
+		qr/40001.*could not read relation "beside" under the snapshot/s, 'a table that has become a Citus table');
 	sql('DROP STATISTICS of_beside; DELETE FROM pg_dist_placement WHERE shardid = 1; DELETE FROM pg_dist_shard WHERE shardid = 1; DELETE FROM pg_dist_partition WHERE logicalrelid = \'beside\'::regclass');
 	$caller->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 	is($caller->ask("SELECT $query"), '1', 'REPEATABLE READ');
 	sql("UPDATE pg_dist_placement SET groupid = 0 WHERE shardid = $moved");
-	like($caller->ask("SELECT $query"), qr/40001.*could not read Citus table "growing" under the snapshot of the transaction.*Run the transaction again/s, '... a shard that has come here since');
+	like($caller->ask("SELECT $query"), qr/40001.*could not read Citus table "growing" under the snapshot of the transaction.*Run the transaction again/s, '... a shard moved here since');
 	like($caller->ask("ROLLBACK; BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT $query"), qr/^1$/, '... and the next transaction');
 	$caller->ask('ROLLBACK');
 	sql("UPDATE pg_dist_placement SET groupid = 1 WHERE shardid = $moved");
@@ -193,17 +200,17 @@ is(sql(counted('growing')), "3\nt", 'and back');
 
 is(sql('BEGIN;', 'INSERT INTO growing VALUES (7, 8, 1);', counted('growing'), 'COMMIT'), "2\nf", 'after an INSERT in the transaction');
 is(sql('BEGIN;', 'INSERT INTO reference VALUES (7, 8, 1);', counted('growing'), 'ROLLBACK'), "2\nf", '... into another Citus table');
-is(sql('BEGIN;', 'SAVEPOINT s;', 'DELETE FROM growing;', counted('growing'), 'ROLLBACK TO s;', counted('growing'), 'COMMIT') =~ s/^\n//r, "f\n3\nt", 'a savepoint that is rolled back');
+is(sql('BEGIN;', 'SAVEPOINT s;', 'DELETE FROM growing;', counted('growing'), 'ROLLBACK TO s;', counted('growing'), 'COMMIT') =~ s/^\n//r, "f\n3\nt", 'a rolled-back savepoint');
 is(sql('BEGIN;', "UPDATE pg_dist_placement SET groupid = 1 WHERE shardid = $moved;", counted('growing'), 'COMMIT'), "2\nf", 'after a change of the catalogs');
 is(sql("BEGIN ISOLATION LEVEL $_;", counted('growing'), 'COMMIT'), "2\nf", lc $_) for 'REPEATABLE READ', 'SERIALIZABLE';
 sql('CREATE INDEX growing_src ON growing (src)');
-is(sql('BEGIN;', 'REINDEX TABLE growing;', counted('growing'), 'COMMIT'), "2\nf", 'after a REINDEX, whose locks on shards would be waited for');
+is(sql('BEGIN;', 'REINDEX TABLE growing;', counted('growing'), 'COMMIT'), "2\nf", 'after a REINDEX, whose locks on shards would block');
 distribute('near', 'SELECT 1::bigint AS src, 2::bigint AS dst, 1::float8 AS weight', [ 0 ]);
 is(sql('BEGIN;', counted('near'), "INSERT INTO near_$shard VALUES (2, 3, 1);", counted('near'), 'ROLLBACK'), "1\nt\n1\nf", 'after a change of a shard itself');
-is(sql('CREATE TABLE near_0 (x int);', 'BEGIN;', 'INSERT INTO near_0 VALUES (2);', counted('near'), 'ROLLBACK'), "1\nt", '... of a table that is named like one');
-is(sql('CREATE TABLE other (x int);', 'BEGIN;', 'INSERT INTO other VALUES (1);', counted('growing'), 'COMMIT'), "3\nt", 'a change of a table that is here');
+is(sql('CREATE TABLE near_0 (x int);', 'BEGIN;', 'INSERT INTO near_0 VALUES (2);', counted('near'), 'ROLLBACK'), "1\nt", '... of a table named like a shard');
+is(sql('CREATE TABLE other (x int);', 'BEGIN;', 'INSERT INTO other VALUES (1);', counted('growing'), 'COMMIT'), "3\nt", 'a change of a local table');
 
-# ------------------------------------------------------------------------------------------------- as whom
+# ------------------------------------------------------------------------------------------------- roles
 
 distribute('owned', q{SELECT i::bigint, i::bigint + 1, 1::float8 FROM generate_series(1, 10) i}, [ 1 ]);
 on(1, q{SET password_encryption = 'scram-sha-256'; CREATE ROLE alice LOGIN; CREATE ROLE app LOGIN PASSWORD 'a secret'; CREATE ROLE bob LOGIN;},
@@ -213,68 +220,69 @@ unlink $node[1]->data_dir . '/pg_hba.conf';
 append_to_file($node[1]->data_dir . '/pg_hba.conf', "local all app scram-sha-256\n$hba");
 $node[1]->reload;
 sql(q{CREATE ROLE alice LOGIN; CREATE ROLE app LOGIN; CREATE ROLE bob LOGIN; CREATE ROLE carol LOGIN; CREATE ROLE nobody; GRANT SELECT ON owned TO alice, app, bob, nobody});
-is((answer_of($hub, counted('owned')))[0], "10\nt", 'a superuser is one there');
-is((answer_of($hub, 'SET ROLE alice;' . counted('owned')))[0], "3\nt", 'a role is itself there');
-is((answer_of($hub, 'SET ROLE bob;' . counted('owned')))[0], '42501', 'a role without rights there');
-is((answer_of($hub, 'SET ROLE carol;' . counted('owned')))[0], '42501', 'a role without rights here');
-is((answer_of($hub, 'SET ROLE app;' . counted('owned')))[0], '08001', 'a password that is not known');
+is((answer_of($hub, counted('owned')))[0], "10\nt", 'a superuser is one on nodes');
+is((answer_of($hub, 'SET ROLE alice;' . counted('owned')))[0], "3\nt", 'a role connects as itself');
+is((answer_of($hub, 'SET ROLE bob;' . counted('owned')))[0], '42501', 'a role without remote privileges');
+is((answer_of($hub, 'SET ROLE carol;' . counted('owned')))[0], '42501', 'a role without local privileges');
+is((answer_of($hub, 'SET ROLE app;' . counted('owned')))[0], '08001', 'an unknown password');
 sql(q{INSERT INTO pg_dist_authinfo VALUES (0, 'alice', 'password=''a secret'''), (0, 'app', 'password=wrong'), (13, 'app', 'password=''of another''')});
-is((answer_of($hub, 'SET ROLE app;' . counted('owned')))[0], '08001', 'a wrong one, for all nodes');
+is((answer_of($hub, 'SET ROLE app;' . counted('owned')))[0], '08001', 'a wrong one for all nodes');
 sql(q{INSERT INTO pg_dist_authinfo VALUES (12, 'app', 'password=''a secret''')});
-is((answer_of($hub, 'SET ROLE app;' . counted('owned')))[0], "5\nt", 'that of the node');
+is((answer_of($hub, 'SET ROLE app;' . counted('owned')))[0], "5\nt", 'that of the node itself');
 is((answer_of($hub, 'SET ROLE app; TABLE pg_dist_authinfo'))[0], '42501', '... which the role cannot read itself');
 sql(q{UPDATE pg_dist_authinfo SET authinfo = 'password=''a secret'' nonsense' WHERE nodeid = 12});
 my ($state, $message) = answer_of($hub, 'SET ROLE app;' . counted('owned'));
-is($state, '22023', 'options that libpq does not take');
-unlike($message, qr/secret/, '... are not told');
+is($state, '22023', 'options that libpq rejects');
+unlike($message, qr/secret/, '... are not shown');
 sql(q{UPDATE pg_dist_authinfo SET authinfo = 'password=''a secret'' user=alice port=1 dbname=nowhere' WHERE nodeid = 12});
-is((answer_of($hub, 'SET ROLE app;' . counted('owned')))[0], "5\nt", 'options lead nowhere else, and to no other role');
+is((answer_of($hub, 'SET ROLE app;' . counted('owned')))[0], "5\nt", 'options cannot change the host or the role');
 sql(q{CREATE FUNCTION as_alice() RETURNS numeric LANGUAGE sql SECURITY DEFINER AS $$ SELECT sum(degree) FROM emogi_degree('owned') $$; ALTER FUNCTION as_alice() OWNER TO alice});
-is((answer_of($hub, 'SET ROLE bob; SELECT as_alice()'))[0], '3', 'a function of its definer');
+is((answer_of($hub, 'SET ROLE bob; SELECT as_alice()'))[0], '3', 'a SECURITY DEFINER function');
 is((answer_of($hub, 'SET ROLE nobody;' . counted('owned')))[0], "10\nf", 'a role that cannot log in: Citus reads');
 sql('ALTER TABLE owned ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON owned USING (src < 3)');
-is((answer_of($hub, 'SET ROLE alice;' . counted('owned')))[0], "2\nf", 'row security here: Citus reads');
+is((answer_of($hub, 'SET ROLE alice;' . counted('owned')))[0], "2\nf", 'local row security: Citus reads');
 
-# Partitions: the rights on the table that is named say nothing to the nodes of its partitions.
+# Partitions: privileges on the named table do not apply to nodes of its partitions.
 sql('GRANT SELECT ON parts TO alice');
-is((answer_of($hub, 'SET ROLE alice; SELECT sum(degree) > 0 FROM emogi_degree(\'parts\'); SELECT from_network();'))[0], "t\nf", 'rights on the partitioned table alone: Citus reads');
+is((answer_of($hub, 'SET ROLE alice; SELECT sum(degree) > 0 FROM emogi_degree(\'parts\'); SELECT from_network();'))[0], "t\nf", 'privileges on the partitioned table alone: Citus reads');
 
-# A session that Citus has opened for a part of a query does not know what else its transaction has changed.
+# A session opened by Citus for a part of a query does not know other changes of its transaction.
 {
 	local $ENV{PGAPPNAME} = 'citus_internal gpid=1';
 	my $inside = sub { my ($sql) = @_; return $hub->safe_psql('postgres', $sql, connstr => $hub->connstr('postgres') . q{ application_name='citus_internal gpid=1'}) };
 
-	is($inside->(counted('growing')), "3\nt", 'a statement by itself, in a session of Citus');
+	is($inside->(counted('growing')), "3\nt", 'a single statement, in a session of Citus');
 	is($inside->('BEGIN;' . counted('growing') . 'COMMIT'), "2\nf", 'one in a transaction: Citus reads');
-	is($inside->("BEGIN; SET LOCAL application_name = 'mine';" . counted('growing') . 'COMMIT'), "2\nf", '... whatever it calls itself');
+	is($inside->("BEGIN; SET LOCAL application_name = 'mine';" . counted('growing') . 'COMMIT'), "2\nf", '... whatever its application_name');
 }
 
-# ------------------------------------------------------------------------------------------------- when something goes wrong
+# ------------------------------------------------------------------------------------------------- failures
 
-like(slurp_file($node[1]->logfile), qr/SET LOCAL citus\.override_table_visibility = off/, 'shards are not to be hidden');
+like(slurp_file($node[1]->logfile), qr/SET LOCAL citus\.override_table_visibility = off/, 'shards cannot be hidden');
 $node[2]->stop;
 ($state, $message) = answer_of($hub, counted('spread'));
-is($state, '08001', 'a node that is gone');
+is($state, '08001', 'an unreachable node');
 like($message, qr/could not read shard "spread_\d+" from server "\Q${\$node[2]->host}\E:${\$node[2]->port}"/, '... is named');
 is(sql('SET emogi.server_connections = 0;', counted('spread')), "40000\nf", '... and need not be read');
 $node[2]->start;
 
-# A foreign table whose far table is Citus's has no pages over there that tell of its rows.
+# The pages of a Citus table on a remote server do not reflect its rows, so a foreign table of it is
+# not read in ranges.
 sql(server_of('loop', $hub), 'CREATE FOREIGN TABLE looped (src bigint, dst bigint, weight float8) SERVER loop OPTIONS (table_name \'spread\');',
 	'CREATE TRIGGER truncate_trigger_1 AFTER TRUNCATE ON spread EXECUTE FUNCTION citus.citus_truncate_trigger();',
 	'CREATE TABLE broad AS SELECT i AS src, i + 1 AS dst, 1::float8 AS weight FROM generate_series(1::bigint, 250000) i; CREATE FOREIGN TABLE broad_looped (src bigint, dst bigint, weight float8) SERVER loop OPTIONS (table_name \'broad\');');
 like(sql('SET emogi.server_connections = 4;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('broad_looped')"), qr/Server Ranges: [2-9]\n/, 'a foreign table of many pages is read in ranges');
 sql('CREATE TRIGGER truncate_trigger_2 AFTER TRUNCATE ON broad EXECUTE FUNCTION citus.citus_truncate_trigger()');
-like(sql('SET emogi.server_connections = 4;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('broad_looped')"), qr/Server Connections: 1\n\s*Server Ranges: 1\n/, '... but for one of a Citus table, which is read as a whole');
+like(sql('SET emogi.server_connections = 4;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('broad_looped')"), qr/Server Connections: 1\n\s*Server Ranges: 1\n/, '... except one of a Citus table, which is read as a whole');
 like(sql('SET emogi.server_connections = 4;', "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM emogi_degree('looped')"), qr/Server Connections: 1\n\s*Server Ranges: 1\n/, 'a foreign table of a Citus table is read as a whole');
 same($hub, '... and has all rows', 'looped', 'SELECT * FROM spread');
 
-# A setting that no library has defined is anybody's.
+# Any role can set a setting that no library has defined.
 $hub->adjust_conf('postgresql.conf', 'shared_preload_libraries', "'emogi'");
 $hub->restart;
-is(sql("SET citus.node_conninfo = 'host=/nowhere';", counted('growing')), "2\nf", 'settings of nobody');
+is(sql("SET citus.node_conninfo = 'host=/nowhere';", counted('growing')), "2\nf", 'undefined settings');
 sql('DROP EXTENSION citus CASCADE');
-is(sql('SET emogi.enable_cache = on;', counted('spread'), "SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1"), "40000\nf\nbuilt", 'without Citus a table is a table');
+is(sql('SET emogi.enable_cache = on;', counted('spread'), "SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1"), "40000\nf\nbuilt", 'without Citus it is an ordinary table');
 
 all_gone('at the end');
 no_crash($_) for @node;

@@ -1,5 +1,6 @@
-# pg_stat_activity shows the engine worker, and what it has in hand. It is in nobody's way: it is connected to no database, DROP DATABASE beside
-# a run does not wait, and who cancels it instead of a session cancels nothing. Who ends it has it come again.
+# pg_stat_activity shows the engine worker and its current work. The worker does not block others:
+# it is connected to no database, DROP DATABASE during a run does not wait, and canceling the worker
+# instead of a session has no effect. After termination it is restarted.
 
 use strict;
 use warnings;
@@ -22,7 +23,7 @@ sub ask
 }
 
 my $shown = "SELECT state, application_name, datname IS NULL, query $worker";
-ok(wait_until(10, sub { ask($shown) eq 'idle|emogi engine|t|waits for calls' }), 'the worker, with nothing to do') or diag ask($shown);
+ok(wait_until(10, sub { ask($shown) eq 'idle|emogi engine|t|waits for calls' }), 'the worker is idle') or diag ask($shown);
 is(ask("SELECT pid = (SELECT pid FROM emogi_devices WHERE device = -1) $worker"), 't', '... is that of emogi_devices');
 is(ask("SELECT wait_event_type $worker"), 'Extension', '... and waits');
 answers_small($node, 'a call');
@@ -30,37 +31,37 @@ answers_small($node, 'a call');
 my ($out, $err) = ('', '');
 my $psql = start_psql($node, \$out, \$err, "SELECT count(*) FROM $endless");
 my $running = q{SELECT pid FROM emogi_progress WHERE state = 'running'};
-ok(wait_until(10, sub { ask($running) ne '' }), 'a run goes on');
+ok(wait_until(10, sub { ask($running) ne '' }), 'a run is in progress');
 my $pid = ask($running);
-ok(wait_until(10, sub { ask("SELECT state, query $worker") eq "active|emogi_pagerank for process $pid: run" }), '... and the worker says so')
+ok(wait_until(10, sub { ask("SELECT state, query $worker") eq "active|emogi_pagerank for process $pid: run" }), '... and the worker shows it')
   or diag ask("SELECT state, query $worker");
 my ($out2, $err2) = ('', '');
 my $second = start_psql($node, \$out2, \$err2, "SELECT count(*) FROM $endless");
-ok(wait_until(10, sub { ask("SELECT count(*) FROM emogi_progress WHERE state = 'running'") eq '2' }), 'two runs go on');
+ok(wait_until(10, sub { ask("SELECT count(*) FROM emogi_progress WHERE state = 'running'") eq '2' }), 'two runs are in progress');
 ok(wait_until(10, sub { ask("SELECT query $worker") =~ /^emogi_pagerank for process \d+: run; emogi_pagerank for process \d+: run$/ }),
-  '... and the worker names both')
+  '... and the worker shows both')
   or diag ask("SELECT query $worker");
 is(ask(q{CREATE ROLE one; SET ROLE one; SELECT query FROM pg_stat_activity WHERE pid = (SELECT pid FROM emogi_devices WHERE device = -1)}), '<insufficient privilege>', '... but not to everybody');
 
-# in nobody's way
+# it does not block others
 my $start = time;
 ask('CREATE DATABASE passing');
 ask('DROP DATABASE passing');
-cmp_ok(time - $start, '<', 20, 'a database comes and goes beside them');
+cmp_ok(time - $start, '<', 20, 'a database is created and dropped meanwhile');
 ask("SELECT pg_cancel_backend(pid) $worker");
 sleep 1;
-is(ask("SELECT count(*) FROM emogi_progress WHERE state = 'running'"), '2', 'who cancels the worker cancels nothing');
+is(ask("SELECT count(*) FROM emogi_progress WHERE state = 'running'"), '2', 'canceling the worker has no effect');
 ask("SELECT pg_cancel_backend(pid) FROM emogi_progress");
 $_->finish for $psql, $second;
-is($err . $err2, "ERROR:  57014\nERROR:  57014\n", '... but who cancels the sessions');
-ok(wait_until(10, sub { ask("SELECT state $worker") eq 'idle' }), '... and then the worker has nothing to do');
+is($err . $err2, "ERROR:  57014\nERROR:  57014\n", '... but canceling the sessions does');
+ok(wait_until(10, sub { ask("SELECT state $worker") eq 'idle' }), '... and then the worker is idle');
 
 my $before = worker_pid($node);
 ask("SELECT pg_terminate_backend(pid) $worker");
-ok(wait_until(20, sub { my $next = worker_pid($node); $next && $next != $before }), 'a worker that is ended comes again');
+ok(wait_until(20, sub { my $next = worker_pid($node); $next && $next != $before }), 'a terminated worker is restarted');
 answers_small($node, '... and answers');
 
-# sinval messages are never read by it: others do not wait for that
+# the worker never reads sinval messages, which must not delay others
 ask(q{DO $$ BEGIN FOR i IN 1 .. 3000 LOOP EXECUTE 'CREATE TEMP TABLE t' || i || '(i int)'; EXECUTE 'DROP TABLE t' || i; END LOOP; END $$});
 answers_small($node, 'a call after many changes of the catalogs');
 is(ask("SELECT count(*) $worker"), '1', '... with the same worker');

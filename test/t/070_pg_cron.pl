@@ -1,5 +1,6 @@
-# pg_cron has calls run on a schedule, over connections and in background workers: what they write is right, the graph is there for others
-# afterwards, a role runs with its own rights, and what fails is in pg_cron's table with the message of emogi. Waits for the next full minute.
+# pg_cron runs calls on a schedule, over connections and in background workers: they write correct
+# results, the graph is shared afterwards, a role runs with its own privileges, and failures are
+# recorded in pg_cron's table with emogi's message. Waits for the next full minute.
 
 use strict;
 use warnings;
@@ -32,7 +33,7 @@ sub start_node
 		GRANT USAGE ON SCHEMA cron TO keeper});
 	foreach my $job (
 		[ 'ranks', q{INSERT INTO ranks SELECT 'job', vertex, rank FROM emogi_pagerank('edges') WHERE NOT EXISTS (SELECT FROM ranks WHERE node = 'job')} ],
-		# beside jobs that write, a graph may not be for all at once
+		# with concurrent writers, a graph may not be shared at once
 		[ 'prewarm', q{DO $$ BEGIN FOR i IN 1 .. 100 LOOP
 			BEGIN PERFORM emogi_prewarm('closed', direction => 'both'); RETURN; EXCEPTION WHEN object_not_in_prerequisite_state THEN PERFORM pg_sleep(0.1); END;
 			END LOOP; END $$} ],
@@ -57,13 +58,13 @@ foreach my $how (sort keys %nodes)
 		or diag $node->safe_psql('postgres', 'SELECT jobid, status, return_message FROM cron.job_run_details');
 	$node->safe_psql('postgres', 'SELECT cron.unschedule(jobid) FROM cron.job');
 	is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT vertex), abs(sum(r.rank) - 1) < 1e-9, bool_and(r.rank = p.rank)
-		FROM (SELECT * FROM ranks WHERE node = 'job') r FULL JOIN emogi_pagerank('edges') p USING (vertex)}), '1000|1000|t|t', '... what is written is right');
-	is($node->safe_psql('postgres', q{SELECT count(*) >= 1000 FROM ranks WHERE node = 'keeper'}), 't', '... that of a role, too');
-	is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'closed' AND direction = 'both' AND state = 'ready'}), '1', '... a graph stands for others');
+		FROM (SELECT * FROM ranks WHERE node = 'job') r FULL JOIN emogi_pagerank('edges') p USING (vertex)}), '1000|1000|t|t', '... the written results are correct');
+	is($node->safe_psql('postgres', q{SELECT count(*) >= 1000 FROM ranks WHERE node = 'keeper'}), 't', '... also of a role');
+	is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'closed' AND direction = 'both' AND state = 'ready'}), '1', '... a graph is shared');
 	like($node->safe_psql('postgres', q{SELECT DISTINCT return_message FROM cron.job_run_details WHERE command ~ 'nowhere'}), qr/relation "nowhere" does not exist/,
 		'... a wrong name is reported');
 	like($node->safe_psql('postgres', q{SELECT DISTINCT return_message FROM cron.job_run_details WHERE command ~ 'emogi_bfs..closed'}), qr/permission denied for table closed/,
-		'... and so is what the role may not read');
+		'... and so is a missing privilege');
 	is($node->safe_psql('postgres', q{SELECT DISTINCT username FROM emogi_stat_graphs WHERE function = 'emogi_pagerank' AND calls > 0 ORDER BY username}), "keeper\n" . $node->safe_psql('postgres', 'SELECT current_user'),
 		'... each as its role');
 	region_is_empty($node, '... nothing is left');

@@ -1,6 +1,7 @@
-# pgbouncer in transaction pooling: many clients share few sessions of the server, and each transaction may come to another one. Answers are right,
-# nothing that a client leaves behind is the next one's, cursors and settings last as long as their transaction, a cancel reaches the call, and rights
-# and limits are the role's. EMOGI_PGBOUNCER names the program where it is not installed.
+# pgbouncer in transaction pooling: many clients share few server sessions, and each transaction may
+# use another one. Answers are correct, clients leave nothing behind for the next one, cursors and
+# settings last as long as their transaction, a cancel reaches the call, and privileges and limits
+# are those of the role. EMOGI_PGBOUNCER names the program if it is not installed.
 
 use strict;
 use warnings;
@@ -29,7 +30,7 @@ $node->safe_psql('postgres', q{
 	GRANT ALL ON growing TO app;
 	ALTER ROLE other SET emogi.session_calls = 1});
 
-# ---- the pooler, on the server's own socket folder
+# ---- the pooler, in the server's socket folder
 
 my $port = PostgreSQL::Test::Cluster::get_free_port();
 my $folder = $node->basedir . '/pgbouncer';
@@ -47,7 +48,7 @@ sub through
 	return sprintf('host=%s port=%d user=%s dbname=postgres', $node->host, $port, $role);
 }
 
-# A psql that stays, connected through the pooler.
+# A persistent psql, connected through the pooler.
 sub client
 {
 	my ($role) = @_;
@@ -60,65 +61,66 @@ sub client
 ok(wait_until(20, sub { my ($out, $err); IPC::Run::run([ 'psql', '-XAtqc', 'SELECT 1', through('app') ], '<', \'', '>', \$out, '2>', \$err) && $out eq "1\n" }), 'the pooler answers')
 	or diag slurp_file("$folder/out");
 
-# ---- one after the other
+# ---- in sequence
 
 my @clients = map { client('app') } 1 .. 6;
 is(join(' ', map { $_->ask(q{SELECT count(*) FROM emogi_bfs('tree', 1)}) } @clients), join(' ', (1000) x 6), 'six clients');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE usename = 'app' AND backend_type = 'client backend'}) <= 2 ? 'few' : 'many', 'few', '... of two sessions');
 is($clients[0]->ask(q{SELECT cache FROM emogi_runs ORDER BY id DESC LIMIT 1}), 'hit', '... that share the graph');
 $clients[0]->ask(q{INSERT INTO growing SELECT 0, i FROM generate_series(1, 10) i});
-is($clients[1]->ask(q{SELECT count(*) FROM emogi_bfs('growing', 0)}), '11', 'what one writes the next reads');
+is($clients[1]->ask(q{SELECT count(*) FROM emogi_bfs('growing', 0)}), '11', 'the next client reads what one has written');
 $clients[2]->ask(q{INSERT INTO growing VALUES (5, 100)});
 is($clients[3]->ask(q{SELECT count(*) FROM emogi_bfs('growing', 0)}), '12', '... again');
 
-# ---- what ends with a transaction
+# ---- state that ends with a transaction
 
 $clients[0]->ask(q{BEGIN; DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('tree', 1); SET LOCAL emogi.enable_scan = off});
 is($clients[0]->ask('FETCH 2 FROM c'), "1\n2", 'a cursor in its transaction');
-is($clients[1]->ask('SHOW emogi.enable_scan'), 'on', '... whose settings are its own');
+is($clients[1]->ask('SHOW emogi.enable_scan'), 'on', '... with its own settings');
 $clients[0]->ask('ROLLBACK');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_progress}), '0', '... after which nothing is left of it');
 is($clients[0]->ask('SHOW emogi.enable_scan'), 'on', '... nor of SET LOCAL');
 like($clients[0]->ask(q{BEGIN; SELECT emogi_bfs('nowhere', 1)}), qr/^ERROR:  42P01/, 'an error in a transaction');
 $clients[0]->ask('ROLLBACK');
-is(join(' ', map { $_->ask(q{SELECT count(*) FROM emogi_bfs('small', 1)}) } @clients), '4 4 4 4 4 4', '... is no other client\'s');
+is(join(' ', map { $_->ask(q{SELECT count(*) FROM emogi_bfs('small', 1)}) } @clients), '4 4 4 4 4 4', '... does not affect other clients');
 
-# what a transaction has changed it sees, and no other client before its end
+# a transaction sees its own changes, other clients only after its end
 $clients[0]->ask('BEGIN; INSERT INTO growing VALUES (100, 101)');
 is($clients[0]->ask(q{SELECT count(*) FROM emogi_bfs('growing', 0)}), '13', 'a transaction sees what it has written');
 is($clients[1]->ask(q{SELECT count(*) FROM emogi_bfs('growing', 0)}), '12', '... others do not');
 $clients[0]->ask('COMMIT');
 is($clients[1]->ask(q{SELECT count(*) FROM emogi_bfs('growing', 0)}), '13', '... until it has ended');
 
-# ---- rights and limits
+# ---- privileges and limits
 
 my $other = client('other');
-like($other->ask(q{SELECT count(*) FROM emogi_bfs('own', 1)}), qr/^ERROR:  42501/, 'another role may not read what app may');
-is($other->ask(q{SELECT count(*) FROM emogi_runs WHERE username <> 'other'}), '0', '... nor see what app has called');
+like($other->ask(q{SELECT count(*) FROM emogi_bfs('own', 1)}), qr/^ERROR:  42501/, 'another role cannot read the tables of app');
+is($other->ask(q{SELECT count(*) FROM emogi_runs WHERE username <> 'other'}), '0', '... nor see the calls of app');
 like($other->ask(q{BEGIN; DECLARE a CURSOR FOR SELECT a.vertex FROM emogi_bfs('SELECT i, i + 1 FROM generate_series(1, 100000) i', 1) a; FETCH 1 FROM a;
 	DECLARE b CURSOR FOR SELECT vertex FROM emogi_bfs('SELECT i, i + 1 FROM generate_series(1, 100000) i', 1); FETCH 1 FROM b}), qr/53400/, '... and has limits of its own');
 $other->ask('ROLLBACK');
 
-# ---- a cancel goes to the session that has the call
+# ---- a cancel reaches the session that runs the call
 
 my ($out, $err) = ('', '');
 my $endless = IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=sqlstate', '-d', through('app'), '-c', q{SELECT count(*) FROM emogi_pagerank('small', max_iterations => 2000000000, tolerance => 0)} ],
 	'<', \'', '>', \$out, '2>', \$err, IPC::Run::timeout(60));
-ok(wait_until(10, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_progress WHERE state = 'running'}) eq '1' }), 'a run goes on');
+ok(wait_until(10, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_progress WHERE state = 'running'}) eq '1' }), 'a run is in progress');
 $endless->signal('INT');
 $endless->finish;
 is($err, "Cancel request sent\nERROR:  57014\n", '... and is canceled by its client');
 is($clients[4]->ask(q{SELECT count(*) FROM emogi_bfs('tree', 1)}), '1000', '... and no other call');
 $_->quit foreach @clients, $other;
 
-# ---- a server behind the pooler: settings of the transaction by which its tables are read are not those of the next client
+# ---- a server behind the pooler: transaction-local settings of a foreign read do not affect the
+# next client
 
 $node->safe_psql('postgres', sprintf(q{CREATE EXTENSION postgres_fdw; CREATE SERVER pooled FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '%s', port '%d', dbname 'postgres');
 	CREATE USER MAPPING FOR app SERVER pooled OPTIONS (user 'app', password_required 'false');
 	CREATE FOREIGN TABLE pooled (src int, dst int) SERVER pooled OPTIONS (table_name 'tree'); GRANT SELECT ON pooled TO app}, $node->host, $port));
 my $direct = session($node);
 is($direct->ask(q{SET ROLE app; SELECT count(*) FROM emogi_bfs('pooled', 1)}), '1000', 'a foreign table behind the pooler');
-is($direct->ask(q{SELECT cache FROM emogi_runs ORDER BY id DESC LIMIT 1}), 'built', '... whose graph is kept');
+is($direct->ask(q{SELECT cache FROM emogi_runs ORDER BY id DESC LIMIT 1}), 'built', '... whose graph is cached');
 @clients = map { client('app') } 1, 2;
 $_->ask('BEGIN') foreach @clients;
 foreach my $setting ([ row_security => 'on' ], [ search_path => '"$user", public' ], [ extra_float_digits => '1' ], [ jit => 'on' ])
@@ -127,7 +129,7 @@ foreach my $setting ([ row_security => 'on' ], [ search_path => '"$user", public
 }
 $_->quit foreach @clients, $direct;
 
-# ---- all at once: every answer is checked by the database, in transactions that begin anywhere
+# ---- concurrent clients: the database checks every answer, in transactions of random length
 
 make_checked($node, 'checked', 500);
 $node->safe_psql('postgres', 'GRANT SELECT, INSERT ON checked TO app');
@@ -136,7 +138,7 @@ append_to_file("$folder/write", q{INSERT INTO checked SELECT max(dst) / 2, max(d
 append_to_file("$folder/two", q{BEGIN; SELECT count(*) FROM emogi_cc('checked'); SELECT 1 / verdict('checked')::int; COMMIT;} . "\n");
 $node->safe_psql('postgres', 'SELECT emogi_stat_reset()');
 $node->command_ok([ 'pgbench', '-n', '-c', '20', '-j', '2', '-t', '30', '-f', "$folder/read\@5", '-f', "$folder/write\@1", '-f', "$folder/two\@2", '-h', $node->host, '-p', $port, '-U', 'app',
-	'postgres' ], '20 clients, 600 transactions: all answers are right');
+	'postgres' ], '20 clients, 600 transactions: all answers are correct');
 is($node->safe_psql('postgres', q{SELECT sum(errors), sum(calls) > 500 FROM emogi_stat_graphs WHERE username = 'app'}), '0|t', '... without an error');
 
 nothing_left($node, 'behind a pooler');

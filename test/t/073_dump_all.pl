@@ -1,5 +1,6 @@
-# A whole cluster through pg_dumpall, a database through a parallel pg_restore, and a base backup: what is stored for emogi comes along, which is the
-# extension, rights on its functions, settings of roles and databases, and views over calls; what is the server's memory, graphs and counters, does not.
+# A whole cluster through pg_dumpall, a database through a parallel pg_restore, and a base backup.
+# Stored objects are preserved: the extension, privileges on its functions, settings of roles and
+# databases, and views over calls. In-memory state, graphs and counters, is not.
 
 use strict;
 use warnings;
@@ -40,7 +41,7 @@ $node->safe_psql('shop', q{
 	GRANT EXECUTE ON FUNCTION graph.emogi_bfs(text, bigint, integer, text, text, "any") TO app;
 	REVOKE SELECT ON graph.emogi_progress FROM PUBLIC});
 
-# What is stored, as text that must be the same everywhere.
+# Stored objects, as text that must be the same everywhere.
 sub stored
 {
 	my ($on) = @_;
@@ -57,7 +58,7 @@ sub stored
 		SELECT extname, extversion, nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'emogi'});
 }
 
-# Do settings come through to a session of the role, and rights to its calls?
+# Are settings applied in sessions of the role, and privileges on its calls?
 sub works_for_app
 {
 	my ($on, $name) = @_;
@@ -69,11 +70,11 @@ sub works_for_app
 }
 
 my $before = stored($node);
-like($before, qr/^99\n1000\|1\.000000000\n1000\|w1\n7\n/, 'what is stored answers');
+like($before, qr/^99\n1000\|1\.000000000\n1000\|w1\n7\n/, 'stored objects work');
 works_for_app($node, '... and for a role');
 is($node->safe_psql('shop', 'SELECT sum(calls) > 0 FROM graph.emogi_stat_graphs'), 't', '... and calls are counted');
 
-# ---- pg_dumpall, into a cluster of its own
+# ---- pg_dumpall into a separate cluster
 
 my $sql = $node->basedir . '/all.sql';
 my $new = PostgreSQL::Test::Cluster->new('new');
@@ -83,18 +84,18 @@ $new->start;
 $node->command_ok([ 'pg_dumpall', '--no-sync', '--file', $sql ], 'pg_dumpall');
 my $me = $node->safe_psql('postgres', 'SELECT current_user');
 my $text = slurp_file($sql);
-$text =~ s/^(?:CREATE|ALTER) ROLE \Q$me\E\b.*\n//mg;    # that is there
+$text =~ s/^(?:CREATE|ALTER) ROLE \Q$me\E\b.*\n//mg;    # exists already
 append_to_file("$sql.others", $text);
 command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$sql.others", $new->connstr('postgres') ], 'psql restores it');
-is(stored($new), $before, 'all of it is there');
+is(stored($new), $before, 'all objects exist');
 works_for_app($new, '... for a role, too');
 
-# ---- a cluster that does not preload emogi takes it once it does
+# ---- a cluster without preloading can use the restored objects once it preloads emogi
 
 my $bare = PostgreSQL::Test::Cluster->new('bare');
 $bare->init;
 $bare->start;
-command_fails_like([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$sql.others", $bare->connstr('postgres') ], qr/shared_preload_libraries/, 'a server that does not preload emogi says so');
+command_fails_like([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$sql.others", $bare->connstr('postgres') ], qr/shared_preload_libraries/, 'a server without preloading reports it');
 $bare->stop;
 
 # ---- pg_dump, and pg_restore by several processes
@@ -103,22 +104,22 @@ my $dump = $node->basedir . '/shop.dump';
 $node->command_ok([ 'pg_dump', '--no-sync', '--format=directory', '-j', '2', '--file', $dump, 'shop' ], 'pg_dump');
 $new->safe_psql('postgres', 'DROP DATABASE shop');
 command_ok([ 'pg_restore', '--exit-on-error', '--create', '-j', '3', '--dbname', $new->connstr('postgres'), $dump ], 'pg_restore by three processes');
-$new->safe_psql('postgres', 'ALTER ROLE app IN DATABASE shop SET emogi.enable_local_search = off');    # pg_dump leaves settings of roles to pg_dumpall
-is(stored($new), $before, 'all of it is there');
+$new->safe_psql('postgres', 'ALTER ROLE app IN DATABASE shop SET emogi.enable_local_search = off');    # settings of roles are dumped by pg_dumpall only
+is(stored($new), $before, 'all objects exist');
 $new->stop;
 
-# ---- a base backup, of a server that has started with counters
+# ---- a base backup of a server that has loaded counters
 
 $node->restart;
-is($node->safe_psql('shop', 'SELECT sum(calls) > 0 FROM graph.emogi_stat_graphs'), 't', 'counters are kept by a restart');
+is($node->safe_psql('shop', 'SELECT sum(calls) > 0 FROM graph.emogi_stat_graphs'), 't', 'counters survive a restart');
 $node->backup('base');
 ok(!-e $node->backup_dir . '/base/pg_stat/emogi.stat', '... and are in no base backup');
 my $copy = PostgreSQL::Test::Cluster->new('copy');
 $copy->init_from_backup($node, 'base');
 $copy->start;
-is($copy->safe_psql('shop', 'SELECT count(*) FROM graph.emogi_stat_graphs'), '0', 'a server of a base backup counts anew');
+is($copy->safe_psql('shop', 'SELECT count(*) FROM graph.emogi_stat_graphs'), '0', 'a server from a base backup starts counting from zero');
 is($copy->safe_psql('shop', 'SELECT count(*) FROM graph.emogi_graphs'), '0', '... and has no graphs');
-is(stored($copy), $before, '... but all that is stored');
+is(stored($copy), $before, '... but all stored objects');
 works_for_app($copy, '... for a role, too');
 no_crash($_) foreach $node, $new, $copy;
 done_testing();

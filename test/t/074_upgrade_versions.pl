@@ -1,6 +1,7 @@
-# pg_upgrade to a newer version of PostgreSQL: what is stored over calls answers there, materialized views are as they were and can be refreshed, and
-# statistics of the old server are not taken for those of the new one. From the server that is tested, and from the installations that EMOGI_OLD_SERVERS names, to the one that
-# EMOGI_NEW_SERVER does. All have emogi; the kind versions of test/run makes them.
+# pg_upgrade to a newer version of PostgreSQL: stored objects with calls work there, materialized
+# views are unchanged and can be refreshed, and statistics of the old server are not used by the new
+# one. From the tested server, and from the installations listed in EMOGI_OLD_SERVERS, to that of
+# EMOGI_NEW_SERVER. All have emogi; test/run versions sets these variables.
 
 use strict;
 use warnings;
@@ -14,7 +15,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $home = $ENV{EMOGI_NEW_SERVER};
-plan skip_all => 'EMOGI_NEW_SERVER names no server: the kind versions does' unless $home;
+plan skip_all => 'EMOGI_NEW_SERVER is not set, as by test/run versions' unless $home;
 my ($version) = `$home/bin/postgres --version` =~ /([0-9]+)/;
 my @conf = ("shared_preload_libraries = 'emogi'", "emogi.max_memory = '128MB'", 'emogi.engine = cpu', 'autovacuum = off');
 my @initdb = ('--encoding=UTF8', '--locale=C');
@@ -32,7 +33,7 @@ sub stored
 		SELECT ok FROM graph.emogi_check('edges', 'out', true)});
 }
 
-# Take a cluster of one installation, '' = the tested one, to the new server.
+# Upgrade a cluster of one installation, '' = the tested one, to the new server.
 sub upgrade
 {
 	my ($from_home) = @_;
@@ -62,13 +63,14 @@ sub upgrade
 
 	SKIP:
 	{
-		# A server that keeps in its catalogs what pg_dump of an older minor version does not know cannot be upgraded by that, with emogi or without.
+		# A server whose catalogs contain features unknown to pg_dump of an older minor version
+		# cannot be upgraded by it, with or without emogi.
 		my ($option) = $old->safe_psql('postgres', q{SELECT DISTINCT split_part(o, '=', 1) FROM pg_attribute, unnest(attoptions) o}) =~ /(\w+)/;
-		skip "pg_upgrade of this minor version of $version does not know $option, which the old server keeps", 9
+		skip "pg_upgrade of this minor version of $version does not know $option, which the old server uses", 9
 			if $option && slurp_file("$home/bin/pg_dump") !~ /\Q$option\E/;
 
 		my $before = stored($old);
-		like($before, qr/\n\{emogi\.session_calls=7\}\nt\|f\nt$/, 'what is stored answers');
+		like($before, qr/\n\{emogi\.session_calls=7\}\nt\|f\nt$/, 'stored objects work');
 		$old->stop;
 		ok(-s $old->data_dir . '/pg_stat/emogi.stat', 'the old server leaves its statistics');
 
@@ -89,9 +91,9 @@ sub upgrade
 		$new->start;
 		is($new->safe_psql('postgres', 'SELECT current_setting($$server_version_num$$)::int / 10000'), $version, 'the new server');
 		is($new->safe_psql('postgres', q{SELECT count(*) FROM graph.emogi_stat_graphs}), '0', '... has no statistics of the old one');
-		is(stored($new), $before, '... and all that was stored answers as before');
-		is($new->safe_psql('postgres', q{REFRESH MATERIALIZED VIEW ranks; SELECT count(*) FROM ranks}), $new->safe_psql('postgres', 'SELECT count(*) FROM graph.emogi_cc($$edges$$)'), '... and is refreshed');
-		is($new->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 77777, 1); SELECT count(*) FROM hops(1) WHERE hops = 77777}), '1', '... and follows its tables');
+		is(stored($new), $before, '... and all stored objects work as before');
+		is($new->safe_psql('postgres', q{REFRESH MATERIALIZED VIEW ranks; SELECT count(*) FROM ranks}), $new->safe_psql('postgres', 'SELECT count(*) FROM graph.emogi_cc($$edges$$)'), '... and can be refreshed');
+		is($new->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 77777, 1); SELECT count(*) FROM hops(1) WHERE hops = 77777}), '1', '... and tracks its tables');
 		$new->stop;
 		no_crash($new);
 	}

@@ -1,6 +1,7 @@
-# The queries of examples/prometheus: each runs for a role with pg_monitor and for one without, gives the columns that the file lists and no others,
-# numbers where it says metrics, and never a NULL among them. Counters grow with calls. Where there is a postgres_exporter it reads them, and tells the
-# same figures. EMOGI_EXPORTER and EMOGI_PROMTOOL name programs that are not installed.
+# The queries of examples/prometheus: each runs for roles with and without pg_monitor, and returns
+# exactly the listed columns, with numbers for metrics and no NULLs. Counters grow with calls. If
+# postgres_exporter is available, it reads them and returns the same values. EMOGI_EXPORTER and
+# EMOGI_PROMTOOL name programs that are not installed.
 
 use strict;
 use warnings;
@@ -24,7 +25,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE tree AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 1000) i});
 $node->safe_psql('another', 'CREATE EXTENSION emogi; CREATE TABLE small (src int, dst int); INSERT INTO small VALUES (1, 2)');
 
-# The file: [name of a query, its text, { column => what it is }].
+# The file: [name of a query, its text, { column => its kind }].
 my @queries;
 my $yaml = slurp_file("$folder/queries.yaml");
 while ($yaml =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  master: true\n  metrics:\n((?:    - .*\n)+)/mg)
@@ -34,7 +35,7 @@ while ($yaml =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  master: true\n  metrics:
 }
 is(scalar(@queries), scalar(() = $yaml =~ /^\w+:$/mg), scalar(@queries) . ' queries');
 
-# The rows of a query, for a role: hashes. Types of columns come with them.
+# The rows of a query for a role, as hashes, together with the column types.
 sub rows
 {
 	my ($query, $role) = @_;
@@ -57,7 +58,7 @@ sub gather
 		my @columns = split /\n/, $node->safe_psql('postgres', "CREATE TEMP VIEW v AS $query; SELECT attname || ' ' || format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'v'::regclass AND attnum > 0");
 		my %types = map { /^(\w+) (.*)/ } @columns;
 
-		is(join(' ', sort keys %types), join(' ', sort keys %$metrics), "$name, $prefix: the columns that are listed");
+		is(join(' ', sort keys %types), join(' ', sort keys %$metrics), "$name, $prefix: the listed columns");
 		foreach my $column (keys %$metrics)
 		{
 			my $is_label = $metrics->{$column} eq 'LABEL';
@@ -72,14 +73,14 @@ sub gather
 		}
 		is(join('; ', @wrong), '', '... metrics are numbers, labels text, and there is no NULL');
 		my ($rc, $out, $err) = $node->psql('postgres', "SET ROLE nobody; SELECT count(*) FROM ($query) q");
-		is($err, '', '... also for a role that sees little');
+		is($err, '', '... also for a role with few privileges');
 	}
 	return \%values;
 }
 
 my $before = gather('a server without calls');
 is($before->{"emogi_engine_up{version=\"" . $node->safe_psql('postgres', 'SELECT emogi_version()') . '"}'}, 1, 'the engine is up');
-is($before->{'emogi_calls_calls_total{database="postgres",function="emogi_bfs"}'}, undef, 'nothing has been called');
+is($before->{'emogi_calls_calls_total{database="postgres",function="emogi_bfs"}'}, undef, 'no calls');
 
 $node->safe_psql('postgres', q{SELECT emogi_bfs('tree', 1), emogi_bfs('small', 1); SELECT emogi_bfs('SELECT src, dst FROM tree WHERE random() < 2', 1)});
 $node->psql('postgres', q{SELECT emogi_bfs('SELECT 1 / 0, 2', 1)});
@@ -90,16 +91,16 @@ wait_until(10, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_p
 my $after = gather('a server with calls');
 is($after->{'emogi_calls_calls_total{database="postgres",function="emogi_bfs"}'}, 4, 'four calls');
 is($after->{'emogi_calls_errors_total{database="postgres",function="emogi_bfs"}'}, 1, '... of which one failed');
-is($after->{'emogi_calls_private_builds_total{database="postgres",function="emogi_bfs"}'}, 1, '... and one built for itself');
+is($after->{'emogi_calls_private_builds_total{database="postgres",function="emogi_bfs"}'}, 1, '... and one built a private graph');
 is($after->{'emogi_calls_calls_total{database="another",function="emogi_cc"}'}, 1, 'a call in another database');
 is($after->{'emogi_graph_edges{database="postgres",direction="out",source="tree"}'}, 999, 'a graph');
 is($after->{'emogi_progress_calls{state="running"}'}, 1, 'a run in progress');
 cmp_ok($after->{'emogi_progress_oldest_seconds{state="running"}'}, '>', 0, '... with its age');
-is($after->{'emogi_progress_calls{state="waiting"}'}, 0, '... and none that waits');
+is($after->{'emogi_progress_calls{state="waiting"}'}, 0, '... and none waits');
 cmp_ok($after->{'emogi_cache_builds_total'}, '>=', 3, 'builds');
 cmp_ok($after->{'emogi_engine_memory_used_bytes{version="' . $node->safe_psql('postgres', 'SELECT emogi_version()') . '"}'}, '>', 0, 'memory in use');
 
-# A program by the environment, or where it is installed.
+# A program given by the environment, or installed.
 sub program
 {
 	my ($env, @names) = @_;
@@ -107,24 +108,24 @@ sub program
 	return $found;
 }
 
-# The alerts name metrics that there are, and Prometheus takes them.
+# The alerts use existing metrics, and promtool accepts them.
 my $alerts = slurp_file("$folder/alerts.yaml");
 my %known = map { my ($prefix, $metrics) = @$_[ 0, 2 ]; map { ("${prefix}_$_" => 1) } keys %$metrics } @queries;
-is(join(' ', grep { !$known{$_} } map { /\b(emogi_\w+)/g } $alerts =~ /^ +expr: (.*)$/mg), '', 'alerts are over metrics that there are');
+is(join(' ', grep { !$known{$_} } map { /\b(emogi_\w+)/g } $alerts =~ /^ +expr: (.*)$/mg), '', 'alerts use existing metrics');
 SKIP:
 {
 	my $promtool = program('EMOGI_PROMTOOL', 'promtool');
-	skip 'there is no promtool', 4 unless $promtool;
-	command_like([ $promtool, 'check', 'rules', "$folder/alerts.yaml" ], qr/SUCCESS: \d+ rules found/, 'promtool takes the alerts');
+	skip 'promtool is not installed', 4 unless $promtool;
+	command_like([ $promtool, 'check', 'rules', "$folder/alerts.yaml" ], qr/SUCCESS: \d+ rules found/, 'promtool accepts the alerts');
 	my $cases = $node->basedir . '/alerts_test.yaml';
 	append_to_file($cases, slurp_file("$FindBin::RealBin/../data/alerts_test.yaml") =~ s/\[ALERTS\]/[$folder\/alerts.yaml]/r);
-	command_like([ $promtool, 'test', 'rules', $cases ], qr/SUCCESS/, '... each says what it is for, and nothing when all is well');
+	command_like([ $promtool, 'test', 'rules', $cases ], qr/SUCCESS/, '... each fires for its condition, and none otherwise');
 }
 
 SKIP:
 {
 	my $exporter = program('EMOGI_EXPORTER', 'postgres_exporter', 'prometheus-postgres-exporter');
-	skip 'there is no postgres_exporter', 4 unless $exporter;
+	skip 'postgres_exporter is not installed', 4 unless $exporter;
 	my $port = PostgreSQL::Test::Cluster::get_free_port();
 	my $log = $node->basedir . '/exporter.log';
 	local $ENV{DATA_SOURCE_NAME} = sprintf 'host=%s port=%d user=exporter dbname=postgres sslmode=disable', $node->host, $node->port;
@@ -143,7 +144,7 @@ SKIP:
 	}
 	my @missing = grep { !exists $told{$_} } keys %$after;
 	is(join(' ', @missing), '', '... all of them');
-	is($told{'emogi_calls_calls_total{database="postgres",function="emogi_bfs"}'}, 4, '... with their figures');
+	is($told{'emogi_calls_calls_total{database="postgres",function="emogi_bfs"}'}, 4, '... with their values');
 	$run->kill_kill(grace => 5);
 }
 

@@ -1,6 +1,8 @@
-# What 012, 013 and 049 leave: a call on a hot standby that replay cancels leaves nothing behind and can be tried again; a standby counts its own calls and
-# keeps the counts through its restart and its promotion; a cascading standby answers right. A subscriber's graphs follow what workers of replication
-# write, with filters of rows and lists of columns, also into a table of other partitions.
+# In addition to 012, 013 and 049: a call on a hot standby canceled by replay leaves nothing behind
+# and can be retried; a standby counts its own calls and keeps the counts through restart and
+# promotion; a cascading standby returns correct answers. A subscriber's graphs track writes of
+# replication workers, with row filters and column lists, also into a table with different
+# partitions.
 
 use strict;
 use warnings;
@@ -45,7 +47,7 @@ my $standby = standby_of($primary, $primary, 'standby');
 my $cascade = standby_of($standby, $primary, 'cascade');
 sub replayed { $primary->wait_for_catchup('standby', 'replay', $primary->lsn('insert')); $standby->wait_for_catchup('cascade', 'replay', $standby->lsn('replay')) }
 
-# ---- a call that replay cancels
+# ---- a call canceled by replay
 
 my $call = q{SELECT count(*) FROM emogi_bfs('SELECT src, dst FROM swept WHERE (src <> 5000 OR pg_sleep(60) IS NOT NULL)', 1)};
 my ($out, $err) = ('', '');
@@ -57,19 +59,19 @@ $reader->finish;
 like($err, qr/^ERROR:  40001/, '... replay cancels it');
 replayed();
 is($standby->safe_psql('postgres', q{SELECT count(*) FROM emogi_progress}), '0', '... and nothing is left of it');
-is($standby->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('swept', 1)}), '0', '... the next call sees what was replayed');
+is($standby->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('swept', 1)}), '0', '... the next call sees the replayed changes');
 is($standby->safe_psql('postgres', q{SELECT sum(calls), sum(errors) FROM emogi_stat_graphs}), '2|1', '... both are counted');
-region_is_empty($standby, '... and the memory is free');
+region_is_empty($standby, '... and the memory is freed');
 
-# a cursor over what it has read already does not need the table any more, but its snapshot does
+# a cursor over rows already read no longer needs the table, but its snapshot does
 my $session = session($standby);
 $session->ask(q{BEGIN ISOLATION LEVEL REPEATABLE READ; DECLARE c CURSOR FOR SELECT vertex FROM emogi_bfs('edges', 1) ORDER BY vertex});
 is($session->ask('FETCH 2 FROM c'), "1\n2", 'a cursor on a standby');
 $primary->safe_psql('postgres', 'DELETE FROM edges WHERE src > 5000');
-ok(wait_until(60, sub { $primary->safe_psql('postgres', 'VACUUM edges'); (eval { $session->ask('SELECT 1') } // 'its session has ended') =~ /40001|25P02|ended/ }), '... which replay ends');
+ok(wait_until(60, sub { $primary->safe_psql('postgres', 'VACUUM edges'); (eval { $session->ask('SELECT 1') } // 'its session has ended') =~ /40001|25P02|ended/ }), '... which replay terminates');
 $session = undef;
 replayed();
-is($standby->safe_psql('postgres', q{SELECT ok FROM emogi_check('edges', 'out', true)}), 't', '... and the next call is right');
+is($standby->safe_psql('postgres', q{SELECT ok FROM emogi_check('edges', 'out', true)}), 't', '... and the next call is correct');
 is($cascade->safe_psql('postgres', q{SELECT ok FROM emogi_check('edges', 'out', true)}), 't', '... on a cascading standby, too');
 foreach my $change ('INSERT INTO edges VALUES (1, 30001)', 'UPDATE edges SET weight = 7 WHERE src = 100', 'DELETE FROM edges WHERE src = 3; VACUUM edges')
 {
@@ -83,17 +85,17 @@ foreach my $change ('INSERT INTO edges VALUES (1, 30001)', 'UPDATE edges SET wei
 $standby->safe_psql('postgres', q{SELECT emogi_bfs('edges', i) FROM generate_series(1, 10) i});
 my $counted = $standby->safe_psql('postgres', 'SELECT source, function, calls, rows FROM emogi_stat_graphs ORDER BY 1, 2');
 my $others = $primary->safe_psql('postgres', 'SELECT count(*) FROM emogi_stat_graphs');
-is($others, '0', 'a primary does not count what its standby is asked');
+is($others, '0', 'a primary does not count calls on its standby');
 $standby->restart;
 is($standby->safe_psql('postgres', 'SELECT source, function, calls, rows FROM emogi_stat_graphs ORDER BY 1, 2'), $counted, 'a standby keeps its counts when it restarts');
 $cascade->stop;
 $primary->stop;
 $standby->promote;
 is($standby->safe_psql('postgres', 'SELECT source, function, calls, rows FROM emogi_stat_graphs ORDER BY 1, 2'), $counted, '... and when it is promoted');
-is($standby->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 40001); SELECT ok FROM emogi_check('edges', 'out', true)}), 't', '... after which it is right, with what is written');
+is($standby->safe_psql('postgres', q{INSERT INTO edges VALUES (1, 40001); SELECT ok FROM emogi_check('edges', 'out', true)}), 't', '... after which it is correct, with new writes');
 $standby->stop;
 
-# ---- a subscriber: graphs follow what workers write
+# ---- a subscriber: graphs track writes of replication workers
 
 $primary->start;
 my $subscriber = emogi_node('subscriber', @conf, 'max_worker_processes = 16', "wal_retrieve_retry_interval = '100ms'");
@@ -116,7 +118,7 @@ $subscriber->safe_psql('postgres', q{
 $subscriber->wait_for_subscription_sync($primary, 'sub');
 my $kept = $has_filters ? 'WHERE id % 10 <> 7' : '';
 
-# Are both graphs right, and those of what the publisher has?
+# Are both graphs correct, and equal to the publisher's rows?
 sub follow
 {
 	my ($name, $how, $sql) = @_;
@@ -128,14 +130,14 @@ sub follow
 		my ($table, $weights, $where) = @$_;
 
 		like($subscriber->safe_psql('postgres', "SELECT ok, cache FROM emogi_check('$table', 'out', $weights)"), qr/^t\|$how$/, "$name: $table");
-		is($subscriber->safe_psql('postgres', "SELECT sum(degree) FROM emogi_degree('$table')"), $primary->safe_psql('postgres', "SELECT count(*) FROM $table $where"), '... as many edges as there are');
+		is($subscriber->safe_psql('postgres', "SELECT sum(degree) FROM emogi_degree('$table')"), $primary->safe_psql('postgres', "SELECT count(*) FROM $table $where"), '... with all edges');
 	}
 }
-follow('the first copy', '(?:built|merged|hit)');
+follow('the initial copy', '(?:built|merged|hit)');
 follow('rows more', '(?:merged|overlay)', 'INSERT INTO links SELECT i, 1, i, 1 FROM generate_series(6001, 6100) i; INSERT INTO parts SELECT i, 1, i FROM generate_series(3001, 3100) i');
 follow('rows changed', '(?:merged|overlay)', 'UPDATE links SET dst = dst + 1 WHERE id < 100; UPDATE parts SET id = id + 10000, dst = dst + 1 WHERE id BETWEEN 650 AND 750');
 follow('rows less', '(?:merged|overlay)', 'DELETE FROM links WHERE id % 3 = 0; DELETE FROM parts WHERE id % 3 = 0');
-follow('a filter lets a row go, and come', '(?:merged|overlay|hit)', 'UPDATE links SET id = 10007 WHERE id = 100; UPDATE links SET id = 10008 WHERE id = 1007; DELETE FROM parts WHERE id = 4') if $has_filters;
+follow('a row leaves and enters a filter', '(?:merged|overlay|hit)', 'UPDATE links SET id = 10007 WHERE id = 100; UPDATE links SET id = 10008 WHERE id = 1007; DELETE FROM parts WHERE id = 4') if $has_filters;
 follow('vacuumed between', '(?:merged|overlay|hit|built)', 'INSERT INTO links VALUES (20001, 5, 6, 7); VACUUM links; INSERT INTO parts VALUES (20001, 5, 6)');
 $subscriber->safe_psql('postgres', 'VACUUM FULL links; VACUUM parts');
 follow('rewritten on the subscriber', '(?:built|merged|hit)', 'INSERT INTO links VALUES (20002, 5, 9, 7); INSERT INTO parts VALUES (20002, 5, 9)');

@@ -1,5 +1,7 @@
-# Graphs of foreign tables that are kept while their servers tell that nothing has changed: writers there beside readers here, each of whom must be given one state of
-# the far table, not older than what was committed before the call; writers that no lock tells of at their end; standbys, restarts, roles, lost connections.
+# Graphs of foreign tables are cached while their servers report no changes: with remote writers and
+# local readers, each reader must get one state of the remote table, not older than the commits
+# before the call. Also writers that are not detected by locks at their end; standbys, restarts,
+# roles, lost connections.
 
 use strict;
 use warnings;
@@ -28,7 +30,7 @@ $far->safe_psql('postgres', <<~'END');
 	CREATE TABLE version (v bigint);
 	INSERT INTO t VALUES (0, 1), (1, 1000001);
 	INSERT INTO version VALUES (1);
-	-- The next version: 0 leads to it, and it to the one vertex that is its own.
+	-- The next version: 0 has an edge to it, and it has one to a vertex of its own.
 	CREATE PROCEDURE bump() LANGUAGE plpgsql AS $$
 	DECLARE n bigint;
 	BEGIN
@@ -43,7 +45,7 @@ $far->safe_psql('postgres', <<~'END');
 $hub->safe_psql('postgres', server_of('far', $far) . <<~'END');
 	CREATE FOREIGN TABLE t (src bigint, dst bigint) SERVER far;
 	CREATE FOREIGN TABLE version (v bigint) SERVER far;
-	-- Read the graph between two looks at the version: wrong, hits, calls.
+	-- Read the graph between two reads of the version; returns the numbers of wrong answers, hits and calls.
 	CREATE PROCEDURE watch(calls int, INOUT wrong int DEFAULT 0, INOUT hits int DEFAULT 0) LANGUAGE plpgsql AS $$
 	DECLARE before bigint; after bigint; seen bigint[];
 	BEGIN
@@ -64,7 +66,7 @@ $hub->safe_psql('postgres', server_of('far', $far) . <<~'END');
 	END $$;
 	END
 
-# Get how a call's graph came, and what it reaches from 0.
+# Get the source of a call's graph, and the vertices reached from 0.
 sub reach
 {
 	my ($node, %how) = @_;
@@ -77,7 +79,7 @@ sub reach
 # Get the version.
 sub version { return $far->safe_psql('postgres', 'SELECT v FROM version') }
 
-# Get what the graph of the version of now reaches.
+# Get the vertices reached by the graph of the current version.
 sub expected
 {
 	my ($way) = @_;
@@ -86,27 +88,28 @@ sub expected
 	return '0 ' . $v . ' ' . (1000000 + $v) . "\n$way";
 }
 
-# ---- one after the other
+# ---- in sequence
 
 is(reach($hub), expected('built'), 'built');
-is(reach($hub), expected('hit'), 'another session has it');
+is(reach($hub), expected('hit'), 'another session uses it');
 $far->safe_psql('postgres', 'CALL bump()');
-is(reach($hub), expected('built'), 'built again after a change');
-is(reach($hub), expected('hit'), 'and kept again');
+is(reach($hub), expected('built'), 'rebuilt after a change');
+is(reach($hub), expected('hit'), 'and cached again');
 
-# A prepared transaction changes nothing until it is committed, by a session that runs nothing of it.
+# A prepared transaction changes nothing until it is committed, by a session that runs nothing of
+# it.
 $far->safe_psql('postgres', "BEGIN; CALL bump(); PREPARE TRANSACTION 'p'");
 like(reach($hub), qr/^0 2 1000002\n/, 'prepared');
 like(reach($hub), qr/^0 2 1000002\n/, 'prepared, again');
 $far->safe_psql('postgres', "COMMIT PREPARED 'p'");
 like(reach($hub), qr/^0 3 1000003\n/, 'committed');
-like(reach($hub), qr/^0 3 1000003\nhit/, 'committed, and kept');
+like(reach($hub), qr/^0 3 1000003\nhit/, 'committed, and cached');
 $far->safe_psql('postgres', "BEGIN; CALL bump(); PREPARE TRANSACTION 'p'");
 like(reach($hub), qr/^0 3 1000003\n/, 'prepared');
 $far->safe_psql('postgres', "ROLLBACK PREPARED 'p'");
 like(reach($hub), qr/^0 3 1000003\n/, 'rolled back');
 
-# A writer that had written before anybody asked about the table, and commits later.
+# A writer that wrote before the table was registered, and commits later.
 {
 	$far->safe_psql('postgres', 'CREATE TABLE fresh (src bigint, dst bigint); INSERT INTO fresh VALUES (0, 1)');
 	$hub->safe_psql('postgres', 'CREATE FOREIGN TABLE fresh (src bigint, dst bigint) SERVER far');
@@ -117,9 +120,9 @@ like(reach($hub), qr/^0 3 1000003\n/, 'rolled back');
 	$writer->ask('COMMIT');
 	like(reach($hub, graph => 'fresh'), qr/^0 1 2\n/, 'committed');
 	like(reach($hub, graph => 'fresh'), qr/^0 1 2\n/, 'committed, again');
-	like(reach($hub, graph => 'fresh'), qr/^0 1 2\nhit/, 'and kept in the end');
+	like(reach($hub, graph => 'fresh'), qr/^0 1 2\nhit/, 'and cached in the end');
 	$writer->ask('BEGIN; DELETE FROM fresh WHERE src = 1');
-	like(reach($hub, graph => 'fresh'), qr/^0 1 2\nhit/, 'others see what they saw');
+	like(reach($hub, graph => 'fresh'), qr/^0 1 2\nhit/, 'others see the same as before');
 	$writer->ask('COMMIT');
 	like(reach($hub, graph => 'fresh'), qr/^0 1\nbuilt/, 'gone');
 	$writer->quit;
@@ -134,25 +137,26 @@ like(reach($hub), qr/^0 3 1000003\n/, 'rolled back');
 	my $write = sub { $far->safe_psql('postgres', join('', map { "INSERT INTO stamped VALUES (0, $_);\n" } 1 .. $_[0])) };
 
 	$far->safe_psql('postgres', 'CREATE TABLE stamped (src bigint, dst bigint)');
-	# Nobody has asked about the table yet: what was at work then is in no ring.
+	# The table is not registered yet, so earlier writers are in no ring.
 	$old->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 	$write->(1);
-	is($old->ask($stamp->('stamped')), 'none', 'a snapshot from before a change that nobody has noted');
+	is($old->ask($stamp->('stamped')), 'none', 'a snapshot older than an unrecorded change');
 	$old->ask('COMMIT');
 	my $first = $now->('stamped');
-	like($first, qr/^[0-9a-f]{64}$/, 'a snapshot from after it');
+	like($first, qr/^[0-9a-f]{64}$/, 'a snapshot newer than it');
 
-	# A snapshot says the same as long as it lives, whatever is committed meanwhile.
+	# A snapshot returns the same stamp as long as it lives, whatever is committed meanwhile.
 	$old->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 	$write->(1);
 	my $second = $now->('stamped');
 	isnt($second, $first, 'a change');
-	is($old->ask($stamp->('stamped')), $first, 'a snapshot from before it');
+	is($old->ask($stamp->('stamped')), $first, 'a snapshot older than it');
 	is($old->ask($stamp->('stamped')), $first, '... again');
 	$old->ask('COMMIT');
 	is($old->ask($stamp->('stamped')), $second, 'and a new one');
 
-	# More writers than the ring holds, the last of which is rolled back: it holds nobody then that has changed the table.
+	# More writers than the ring holds; the last is rolled back, so that all writers in the ring
+	# have changed nothing.
 	my %seen = ($first => 1, $second => 1);
 	for my $round (1 .. 3)
 	{
@@ -170,15 +174,15 @@ like(reach($hub), qr/^0 3 1000003\n/, 'rolled back');
 			my $stamp_now = $now->('stamped');
 			$seen{$stamp_now}++;
 		}
-		like($old->ask($stamp->('stamped')), qr/^($before|none)$/, 'an old snapshot says what it said, or nothing');
+		like($old->ask($stamp->('stamped')), qr/^($before|none)$/, 'an old snapshot returns the same stamp, or none');
 		$old->ask('COMMIT');
 	}
-	is((grep { $_ > 1 } values %seen), 0, 'each state of the table has a stamp of its own');
+	is((grep { $_ > 1 } values %seen), 0, 'each state of the table has a distinct stamp');
 	is($now->('stamped'), $now->('stamped'), 'which stays');
 	$old->quit;
 }
 
-# ---- writers beside readers
+# ---- concurrent writers and readers
 
 {
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/bump.sql';
@@ -202,19 +206,19 @@ like(reach($hub), qr/^0 3 1000003\n/, 'rolled back');
 	}
 	$writers->finish;
 	$_->quit for @readers;
-	is($wrong, 0, "writers beside readers: $rounds calls, $hits of them hits");
+	is($wrong, 0, "concurrent writers and readers: $rounds calls, $hits of them hits");
 	cmp_ok($rounds, '>', 50, 'enough calls');
 	cmp_ok(version(), '>', 100, 'enough changes');
 	like(reach($hub), qr/\n(built|hit)$/, 'afterwards');
 	is(reach($hub), expected('hit'), 'and kept');
 }
 
-# ---- another life of the server
+# ---- server restarts
 
 reach($hub);
 $far->restart;
-is(reach($hub), expected('built'), 'a server that was restarted says something else');
-is(reach($hub), expected('hit'), 'and is believed again');
+is(reach($hub), expected('built'), 'a restarted server returns a different stamp');
+is(reach($hub), expected('hit'), 'and is trusted again');
 {
 	my $session = session($hub);
 	my $ask = q{SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('t', 0)};
@@ -226,13 +230,13 @@ is(reach($hub), expected('hit'), 'and is believed again');
 	is($session->ask($ask) . "\nhit", expected('hit'), 'the same session after a crash of the server');
 	$far->safe_psql('postgres', q{SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'emogi'});
 	is($session->ask($ask) . "\nhit", expected('hit'), 'and after the end of its connection');
-	is($far->safe_psql('postgres', q{SELECT count(*) || ' ' || max(state) FROM pg_stat_activity WHERE application_name = 'emogi'}), '1 idle', 'one connection is kept, in no transaction');
-	is($far->safe_psql('postgres', q{SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'emogi' AND l.locktype = 'relation'}), '0', 'and with no lock');
+	is($far->safe_psql('postgres', q{SELECT count(*) || ' ' || max(state) FROM pg_stat_activity WHERE application_name = 'emogi'}), '1 idle', 'one connection is kept open, without a transaction');
+	is($far->safe_psql('postgres', q{SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'emogi' AND l.locktype = 'relation'}), '0', 'and without locks');
 	$session->quit;
 }
-ok($far->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'emogi'}), 'it ends with its session');
+ok($far->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'emogi'}), 'it is closed with its session');
 
-# ---- a standby tells nothing
+# ---- a standby provides no stamps
 
 $far->backup('b');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -244,11 +248,11 @@ is(reach($hub, graph => 'ts'), expected('private'), 'a standby');
 is(reach($hub, graph => 'ts'), expected('private'), 'a standby, again');
 $far->safe_psql('postgres', 'CALL bump()');
 $far->wait_for_catchup($standby);
-is(reach($hub, graph => 'ts'), expected('private'), 'and it is seen what comes to it');
+is(reach($hub, graph => 'ts'), expected('private'), 'and replayed changes are visible');
 $standby->promote;
 $standby->safe_psql('postgres', 'UPDATE t SET dst = 5 WHERE src = 0; INSERT INTO t VALUES (5, 6)');
 like(reach($hub, graph => 'ts'), qr/^0 5 6\n/, 'promoted');
-like(reach($hub, graph => 'ts'), qr/^0 5 6\nhit/, 'promoted, and kept');
+like(reach($hub, graph => 'ts'), qr/^0 5 6\nhit/, 'promoted, and cached');
 is(reach($hub), expected('built'), 'the primary is another server');
 $standby->stop;
 
@@ -276,9 +280,9 @@ $hub->safe_psql('postgres', <<~'END');
 for my $i (1, 2)
 {
 	is(reach($hub, graph => 'mine(src, dst)'), "0 1 2\n" . ($i == 1 ? 'built' : 'hit'), 'the owner has all rows');
-	is(reach($hub, graph => 'mine(src, dst)', before => 'SET ROLE narrow;'), "0 1\nprivate", 'a role of which rows are hidden has its own');
-	is(reach($hub, graph => 'mine(src, dst)', before => 'SET ROLE wide;'), "0 1 2\nprivate", 'and one that a policy lets see all');
-	is(reach($hub, before => 'SET ROLE narrow;'), expected('hit'), 'one graph for all who may read all of it');
+	is(reach($hub, graph => 'mine(src, dst)', before => 'SET ROLE narrow;'), "0 1\nprivate", 'a role subject to row security has its own');
+	is(reach($hub, graph => 'mine(src, dst)', before => 'SET ROLE wide;'), "0 1 2\nprivate", 'and one whose policy shows all');
+	is(reach($hub, before => 'SET ROLE narrow;'), expected('hit'), 'one graph for all roles that can read all rows');
 }
 {
 	my $session = session($hub);
@@ -286,12 +290,13 @@ for my $i (1, 2)
 
 	for my $i (1, 2)
 	{
-		is($session->ask("RESET ROLE; $ask"), '0 1 2', 'a session has a connection for each role: the owner');
-		is($session->ask("SET ROLE narrow; $ask"), '0 1', '... a role of which rows are hidden');
+		is($session->ask("RESET ROLE; $ask"), '0 1 2', 'a session has a connection per role: the owner');
+		is($session->ask("SET ROLE narrow; $ask"), '0 1', '... a role subject to row security');
 	}
 	$session->quit;
 }
-# A read of all rows, whose connection is kept, and then a table there of which rows are hidden: settings are the transaction's.
+# A read of all rows whose connection is kept, and then a remote table with row security: settings
+# are transaction-local.
 for my $i (1, 2)
 {
 	my $session = session($hub);
@@ -299,23 +304,23 @@ for my $i (1, 2)
 
 	$hub->safe_psql('postgres', q{SELECT emogi_evict('t')});
 	$session->ask('SET ROLE narrow');
-	is($ask->('t') . "\nbuilt", expected('built'), 'a table of which all rows are read');
-	is($ask->('mine(src, dst)'), '0 1', '... and by the same connection one of which rows are hidden');
+	is($ask->('t') . "\nbuilt", expected('built'), 'a table whose rows are all visible');
+	is($ask->('mine(src, dst)'), '0 1', '... and by the same connection one with row security');
 	is($ask->('mine(src, dst)'), '0 1', '... again');
 	$session->quit;
 }
 $far->safe_psql('postgres', 'REVOKE SELECT ON t FROM narrow');
 my ($rc, $out, $err) = $hub->psql('postgres', "SET ROLE narrow; SELECT count(*) FROM emogi_bfs('t', 0)");
-isnt($rc, 0, 'a role that may no longer read over there');
+isnt($rc, 0, 'a role that lost its remote privilege');
 like($err, qr/permission denied for table t/, 'and why');
 is(reach($hub, before => 'SET ROLE wide;'), expected('hit'), 'others may');
 
-# ---- what changes between the stamp and the rows
+# ---- changes between stamp and rows
 
 {
 	my $lock = session($far);
 	my $call = session($hub);
-	# Have a call wait for a lock over there, do something meanwhile, and let it go on.
+	# Let a call wait for a remote lock, make a change meanwhile, and let it continue.
 	my $during = sub
 	{
 		my ($locked, $graph, @sql) = @_;
@@ -356,47 +361,47 @@ is(reach($hub, before => 'SET ROLE wide;'), expected('hit'), 'others may');
 		SQL
 	my $swap = 'BEGIN; ALTER SCHEMA s1 RENAME TO s0; ALTER SCHEMA s2 RENAME TO s1; ALTER SCHEMA s0 RENAME TO s2; COMMIT';
 
-	like(reach($hub, graph => 'swapped'), qr/^0 1 2\n/, 'schemas before they are swapped');
+	like(reach($hub, graph => 'swapped'), qr/^0 1 2\n/, 'schemas before the swap');
 	$hub->safe_psql('postgres', q{SELECT emogi_evict('swapped')});
 	like($during->('s1.t', 'swapped', $swap), qr/40001: could not read foreign table "swapped"/, 'a call while schemas are swapped');
 	$far->safe_psql('postgres', $swap);
 	like(reach($hub, graph => 'swapped'), qr/^0 1 2\n/, 'and swapped back');
 
-	like(reach($hub, graph => 'rt', before => 'SET ROLE seer;'), qr/^0 1 2 5\n/, 'a role that sees all');
+	like(reach($hub, graph => 'rt', before => 'SET ROLE seer;'), qr/^0 1 2 5\n/, 'a role that sees all rows');
 	$hub->safe_psql('postgres', q{SELECT emogi_evict('rt')});
 	$call->ask('SET ROLE seer');
-	like($during->('rb', 'rt', 'ALTER ROLE seer NOBYPASSRLS'), qr/42501: .*query would be affected by row-level security policy/s, 'does not for a moment');
+	like($during->('rb', 'rt', 'ALTER ROLE seer NOBYPASSRLS'), qr/42501: .*query would be affected by row-level security policy/s, 'temporarily does not');
 	$far->safe_psql('postgres', 'ALTER ROLE seer BYPASSRLS');
 	like(reach($hub, graph => 'rt', before => 'SET ROLE seer;'), qr/^0 1 2 5\n/, 'and does again');
 	$call->ask('RESET ROLE');
 
-	# A table that takes the place of another while a call waits.
+	# A table replaced by another while a call waits.
 	$far->safe_psql('postgres', 'CREATE TABLE dc (src bigint, dst bigint); INSERT INTO dc VALUES (0, 1)');
 	$hub->safe_psql('postgres', 'CREATE FOREIGN TABLE dc (src bigint, dst bigint) SERVER far');
 	$lock->ask('BEGIN; DROP TABLE dc; CREATE TABLE dc (src bigint, dst bigint); INSERT INTO dc VALUES (0, 9)');
 	$call->tell(q{\set VERBOSITY sqlstate} . qq{\nSELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('dc', 0)});
 	$far->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'emogi' AND wait_event_type = 'Lock'}) or die 'nobody waits';
 	$lock->ask('COMMIT');
-	like($call->answer, qr/^(0 9|0 1|.*40001.*|)$/s, 'a table that is replaced');
+	like($call->answer, qr/^(0 9|0 1|.*40001.*|)$/s, 'a replaced table');
 	like(reach($hub, graph => 'dc'), qr/^0 9\n/, '... and then read');
 
-	# A connection that is ended at the last moment is replaced.
+	# A connection terminated at the last moment is reopened.
 	for my $i (1 .. 8)
 	{
 		$far->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'emogi'});
-		like($call->ask(q{SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('dc', 0)}), qr/^0 9$/, 'a connection that was just ended');
+		like($call->ask(q{SELECT string_agg(vertex::text, ' ' ORDER BY vertex) FROM emogi_bfs('dc', 0)}), qr/^0 9$/, 'a connection that was just terminated');
 	}
 	$_->quit for $lock, $call;
 }
 
-# ---- a server that reads nothing of a request that is larger than what lies between
+# ---- a server that stops reading a request larger than the network buffers
 
 {
 	my $folder = PostgreSQL::Test::Utils::tempdir_short();
 	my $listener = IO::Socket::UNIX->new(Local => "$folder/.s.PGSQL.5999", Listen => 10) or die "listen: $!";
 	my $forwarder = fork;
 
-	# forwards one connection, until it is asked for stamps
+	# forwards one connection until stamps are requested
 	if (!$forwarder)
 	{
 		$SIG{TERM} = 'DEFAULT';
@@ -424,31 +429,31 @@ is(reach($hub, before => 'SET ROLE wide;'), expected('hit'), 'others may');
 	my $call = session($hub);
 	$call->ask(q{SET statement_timeout = '2s'});
 	$call->tell(q{SELECT count(*) FROM emogi_bfs('deaf', 1)});
-	ok(wait_until(60, sub { $call->is_done }), 'a server that reads nothing of a large request: the call ends');
+	ok(wait_until(60, sub { $call->is_done }), 'a server that does not read a large request: the call ends');
 	kill 'KILL', $forwarder;
 	waitpid $forwarder, 0;
 	close $listener;
 	like($call->answer, qr/^ERROR:  57014/, '... by statement_timeout');
 	$hub->safe_psql('postgres', sprintf q{ALTER SERVER deaf OPTIONS (SET host '%s', SET port '%d')}, $far->host, $far->port);
-	like($call->ask(q{SET statement_timeout = '60s'; SELECT count(*) FROM emogi_bfs('deaf', 1)}), qr/^ERROR:  (?:42P01|3F000)/, 'one that reads it answers, that there are no such tables');
+	like($call->ask(q{SET statement_timeout = '60s'; SELECT count(*) FROM emogi_bfs('deaf', 1)}), qr/^ERROR:  (?:42P01|3F000)/, 'one that reads it reports that the tables do not exist');
 	$call->quit;
 }
 
-# ---- errors leave nothing open
+# ---- errors leave no connection open
 
 $hub->safe_psql('postgres', 'ALTER FOREIGN TABLE t OPTIONS (ADD table_name \'nothing\')');
 ($rc, $out, $err) = $hub->psql('postgres', "SELECT count(*) FROM emogi_bfs('t', 0)");
-like($err, qr/relation "public.nothing" does not exist/, 'a table that is not there');
+like($err, qr/relation "public.nothing" does not exist/, 'a missing table');
 $hub->safe_psql('postgres', 'ALTER FOREIGN TABLE t OPTIONS (SET table_name \'t\')');
 {
 	my $lock = session($far);
 
 	$lock->ask('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE');
 	($rc, $out, $err) = $hub->psql('postgres', "SET statement_timeout = '500ms'; SELECT count(*) FROM emogi_bfs('t', 0)");
-	like($err, qr/canceling statement due to statement timeout/, 'a table that is locked over there');
-	ok($far->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'emogi'}), 'nobody waits there any more');
+	like($err, qr/canceling statement due to statement timeout/, 'a locked remote table');
+	ok($far->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'emogi'}), 'no remote session waits any longer');
 	$lock->quit;
 }
-like(reach($hub), qr/^0 \d+ \d+\n/, 'all goes on');
+like(reach($hub), qr/^0 \d+ \d+\n/, 'everything works again');
 
 done_testing();

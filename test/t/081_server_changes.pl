@@ -1,5 +1,5 @@
-# What is done to a table on another server while it is read: between the look at its pages and the reading of them, a child is attached to it, or its schema
-# changes places with another.
+# Changes of a remote table while it is read: between reading its page count and its pages, a child
+# is attached, or its schema is swapped with another.
 
 use strict;
 use warnings;
@@ -15,10 +15,10 @@ use Test::More;
 my $far = far_node('far');
 my $hub = hub_node('hub');
 
-plan skip_all => 'this emogi does not read foreign tables' unless reads_servers();
+plan skip_all => 'this version of emogi does not read foreign tables' unless reads_servers();
 
-# Stars: the search from 1 finds as many as a table has rows, and 1 itself. Rows of ints come in groups, those of text one by one. Children have more pages than
-# their parents, all of which hold rows.
+# Stars: the search from 1 finds one vertex per row, and 1 itself. Rows of ints arrive in groups,
+# those of text one by one. Children have more pages than their parents, and all pages have rows.
 my %types = (grouped => 'bigint', single => 'text');
 
 sub fresh
@@ -30,7 +30,7 @@ sub fresh
 	} } sort keys %types));
 }
 
-# Get what a call answers during which something is done on the far side.
+# Get the answer of a call during which a remote command is run.
 sub answer_beside
 {
 	my ($table, $n, $change) = @_;
@@ -38,7 +38,7 @@ sub answer_beside
 
 	fresh();
 	my ($call, $pid) = hold_at($hub, \$out, \$err, 'remote_measured=3000000', "SET emogi.server_connections = $n", "SELECT count(*) FROM emogi_bfs('$table', 1::$types{$table})");
-	ok($pid, "$table, $n connections: a call knows the pages");
+	ok($pid, "$table, $n connections: a call has read the page count");
 	$far->safe_psql('postgres', $change);
 	$call->finish;
 	return join('', $out, $err =~ /ERROR:\s+(\w+)/);
@@ -49,11 +49,11 @@ $hub->safe_psql('postgres', server_of('far', $far) . join('', map { "CREATE FORE
 
 for my $n (1, 2)
 {
-	is(answer_beside('grouped', $n, 'ALTER TABLE now.child_of_grouped INHERIT now.grouped'), "11\n", "a child is attached, $n connections: it is not there for the snapshot");
-	like(answer_beside('single', $n, 'ALTER TABLE now.child_of_single INHERIT now.single'), qr/^(?:11\n|40001)$/, "a child is attached to a table that is read row by row, $n connections");
+	is(answer_beside('grouped', $n, 'ALTER TABLE now.child_of_grouped INHERIT now.grouped'), "11\n", "a child is attached, $n connections: it is invisible to the snapshot");
+	like(answer_beside('single', $n, 'ALTER TABLE now.child_of_single INHERIT now.single'), qr/^(?:11\n|40001)$/, "a child is attached to a table read row by row, $n connections");
 	is(answer_beside('grouped', $n, 'ALTER SCHEMA now RENAME TO past; ALTER SCHEMA "then" RENAME TO now; ALTER SCHEMA past RENAME TO "then"'), '40001',
-		"the name leads to an empty table, $n connections: no answer");
-	is(answer_beside('grouped', $n, 'ALTER TABLE now.child_of_grouped ADD x int; INSERT INTO now.grouped VALUES (1, 99)'), "11\n", "rows come later, $n connections");
+		"the name refers to an empty table, $n connections: no answer");
+	is(answer_beside('grouped', $n, 'ALTER TABLE now.child_of_grouped ADD x int; INSERT INTO now.grouped VALUES (1, 99)'), "11\n", "rows are inserted later, $n connections");
 }
 
 all_gone('at the end');

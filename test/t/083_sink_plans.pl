@@ -1,4 +1,5 @@
-# What names a call's load to _emogi_sink stands in no plan that a role can have shown to itself, whatever the planner is told.
+# The argument of _emogi_sink that identifies a call's load does not appear in any plan visible to a
+# role, with any planner setting.
 
 use strict;
 use warnings;
@@ -12,7 +13,7 @@ use Test::More;
 
 my $node = emogi_node('main', 'autovacuum = off');
 
-# No column and no constant of these is a bigint: one in a plan would be the load.
+# No column and no constant of these is a bigint, so a bigint in a plan would be the load.
 $node->safe_psql('postgres', q{
 	CREATE TABLE edges AS SELECT i::text AS src, (i + 1)::text AS dst, i::real AS weight FROM generate_series(1, 20000) i;
 	CREATE VIEW seen AS SELECT src, dst, weight FROM edges;
@@ -24,8 +25,8 @@ $node->safe_psql('postgres', q{
 	GRANT SELECT ON edges, seen, hidden TO reader});
 
 my %graphs = (
-	'a query that is shared' => 'SELECT src, dst FROM edges',
-	'a query that is not shared' => 'SELECT src, dst FROM edges WHERE yes()',
+	'a shared query' => 'SELECT src, dst FROM edges',
+	'a private query' => 'SELECT src, dst FROM edges WHERE yes()',
 	'weights' => 'SELECT src, dst, weight FROM edges WHERE yes()',
 	'vertices' => 'SELECT src, dst, src AS vertex FROM edges WHERE yes()',
 	'a view' => 'seen',
@@ -42,7 +43,7 @@ for my $name (sort keys %graphs)
 				SET client_min_messages = log; SET debug_print_plan = on; SET debug_print_rewritten = on; SET debug_print_parse = on;
 				SELECT count(*) > 0 FROM emogi_cc_text(\$\$$graphs{$name}\$\$)}, extra_params => [ '-U', 'reader' ]);
 			is($out, 't', "$name, $mode, $workers workers: an answer");
-			# plans of other queries, such as the call itself, have no aggregate of emogi's
+			# plans of other queries, such as the call itself, have no aggregate of emogi
 			my @plans = grep { /AGGREF/ && /:paramkind 0 :paramid 1 :paramtype 20/ } split /(?=LOG:  )/, $err =~ s/\s+/ /gr;
 			cmp_ok(scalar @plans, '>=', 1, '... whose plans are shown');
 			unlike("@plans", qr/:consttype 20 /, '... without a bigint');

@@ -1,4 +1,5 @@
-# Columns that are computed as they are read (PostgreSQL 18): a graph is shared only as long as their expressions, and what these depend on, are the same.
+# Virtual generated columns (PostgreSQL 18): a graph is shared only as long as their expressions,
+# and the dependencies of these, are the same.
 
 use strict;
 use warnings;
@@ -14,7 +15,7 @@ my $node = emogi_node('main');
 
 plan skip_all => 'generated columns are stored in this version' if $node->safe_psql('postgres', 'SHOW server_version_num') < 180000;
 
-# Edges lead from 0 to what is computed.
+# Edges lead from 0 to computed values.
 $node->safe_psql('postgres', q{
 	CREATE TABLE plain (src int, base int, dst int GENERATED ALWAYS AS (base + 1) VIRTUAL);
 	INSERT INTO plain VALUES (0, 1), (0, 2);
@@ -34,7 +35,7 @@ $node->safe_psql('postgres', q{
 
 my $session = session($node);
 
-# Check that a graph has the ends that a SELECT gives, and how it was served.
+# Check that a graph has the endpoints of a SELECT, and how it was obtained.
 sub served_as
 {
 	my ($graph, $from, $cache, $name) = @_;
@@ -53,40 +54,41 @@ for my $graph ('plain', 'SELECT src, dst FROM plain', 'seen')
 	$session->ask('ALTER TABLE plain ALTER dst SET EXPRESSION AS (base + 100)');
 	served_as($graph, 'plain', 'built', "$graph, another expression");
 	$session->ask('BEGIN; ALTER TABLE plain ALTER dst SET EXPRESSION AS (base + 200)');
-	served_as($graph, 'plain', 'private', "$graph, one of the own transaction");
+	served_as($graph, 'plain', 'private', "$graph, an own change");
 	$session->ask('ROLLBACK');
-	served_as($graph, 'plain', 'hit', "$graph, which is rolled back");
+	served_as($graph, 'plain', 'hit', "$graph, rolled back");
 }
 
 for my $graph ('spans', 'SELECT src, dst FROM spans')
 {
 	$session->ask("SELECT emogi_evict('spans'); SET TimeZone = 'UTC'");
-	served_as($graph, 'spans', 'built', "$graph, by one time zone");
+	served_as($graph, 'spans', 'built', "$graph, in one time zone");
 	$session->ask("SET TimeZone = 'America/New_York'");
-	served_as($graph, 'spans', 'built', "$graph, by another");
-	served_as($graph, 'spans', 'hit', "$graph, by that again");
+	served_as($graph, 'spans', 'built', "$graph, in another");
+	served_as($graph, 'spans', 'hit', "$graph, in that again");
 	$session->ask("SET TimeZone = 'UTC'");
-	served_as($graph, 'spans', 'hit', "$graph, by the first one");
+	served_as($graph, 'spans', 'hit', "$graph, in the first one");
 }
 
 served_as('texts', 'texts', 'private', 'a text search configuration');
 $session->ask("ALTER TEXT SEARCH CONFIGURATION words DROP MAPPING FOR asciiword");
-served_as('texts', 'texts', 'private', 'a text search configuration that was altered');
+served_as('texts', 'texts', 'private', 'an altered text search configuration');
 
 served_as('parts', 'parts', 'built', 'partitions');
 served_as('parts', 'parts', 'hit', 'partitions again');
 served_as('SELECT src, dst FROM part1', 'part1', 'built', 'one partition');
 
-# What a call waits for, or what has come since its statement began, is seen as a whole or not at all.
+# Changes that a call waits for, or that occur after the start of its statement, are visible
+# completely or not at all.
 $session->ask('SELECT pg_advisory_lock(7)');
 my $other = session($node);
 $other->tell(q{SELECT ends('plain') FROM (SELECT pg_advisory_xact_lock(7) OFFSET 0) l});
 ok(wait_until(10, sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") eq '1' }), 'a statement has begun');
 $session->ask('BEGIN; UPDATE plain SET base = base + 1000; ALTER TABLE plain ALTER dst SET EXPRESSION AS (base - 900); COMMIT; SELECT pg_advisory_unlock(7)');
-is($other->answer, '101 102', 'the rows of one state by the expression of the same');
+is($other->answer, '101 102', 'rows and expression of the same state');
 
 like((sqlstate($node, q{CREATE FUNCTION mine(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1'; CREATE TABLE no (a int, b int GENERATED ALWAYS AS (mine(a)) VIRTUAL)}))[1],
-	qr/user-defined function/, 'PostgreSQL has no functions of users there: the day that it does, they are judged as all others are');
+	qr/user-defined function/, 'PostgreSQL does not allow user-defined functions there; if it does, they are checked like others');
 
 $_->quit for $session, $other;
 $node->stop;

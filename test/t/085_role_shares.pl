@@ -1,5 +1,6 @@
-# A role without any right takes what it can of what all share, engine threads, memory and places of the cache, places for what follows
-# tables: others' calls are answered, their graphs stay, the server does not restart, and all is given back.
+# A role without privileges uses as much as it can of shared resources: engine threads, memory and
+# entries of the cache, entries of tracked tables. Calls of others are answered, their graphs stay,
+# the server does not crash, and everything is released.
 
 use strict;
 use warnings;
@@ -29,7 +30,7 @@ $node->safe_psql('postgres', q{
 my $app = session($node);
 $app->ask(q{SET ROLE app; SET statement_timeout = '60s'});
 
-# The call of another role, and where its graph came from.
+# The call of another role, and the source of its graph.
 sub app_calls
 {
 	return join ' ', split /\n/, $app->ask(q{SELECT count(*) FROM emogi_bfs('tree', 1);
@@ -42,7 +43,8 @@ sub running
 	return $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_progress WHERE username = 'mallory' AND state = 'running' AND phase = 'run'});
 }
 
-# Start the same call in so many sessions of the role, and wait until some run and all others are queued.
+# Start the same call in a number of sessions of the role, and wait until some run and all others
+# are queued.
 sub attack_engine
 {
 	my ($n, $runs, $sql, $name) = @_;
@@ -61,7 +63,7 @@ sub attack_engine
 	return @sessions;
 }
 
-# Cancel what the role does, and see its sessions end.
+# Cancel the role's calls, and check that the sessions end.
 sub end_attack
 {
 	my ($name, @sessions) = @_;
@@ -74,30 +76,31 @@ sub end_attack
 
 is(app_calls(), '100001 built', 'another role alone');
 
-# Engine threads. Similarity looks at all pairs of neighbours of a vertex: on a star that takes hours, which the number of edges does not promise.
-my @sessions = attack_engine(8, 4, q{SELECT count(*) FROM emogi_similarity('own.star', top_k => 1)}, 'runs that promise to be short');
+# Engine threads. Similarity considers all pairs of neighbours of a vertex: on a star that takes
+# hours, although the number of edges suggests a short run.
+my @sessions = attack_engine(8, 4, q{SELECT count(*) FROM emogi_similarity('own.star', top_k => 1)}, 'runs estimated to be short');
 is($app->ask(q{SELECT count(*) FROM emogi_bfs('SELECT src, dst + 0 FROM tree', 1)}), '100001', '... and a graph of another role is built and searched');
-is($app->ask(q{SELECT count(*) FROM emogi_pagerank('tree', max_iterations => 100000)}), '100001', '... and what promises to be long is run');
-end_attack('runs that promise to be short', @sessions);
+is($app->ask(q{SELECT count(*) FROM emogi_pagerank('tree', max_iterations => 100000)}), '100001', '... and a run estimated to be long is run');
+end_attack('runs estimated to be short', @sessions);
 @sessions = attack_engine(4, 2, q{SELECT count(*) FROM emogi_pagerank('own.star', max_iterations => 100000000, tolerance => 0)}, 'long runs');
 is($app->ask(q{SELECT count(*) FROM emogi_pagerank('tree', max_iterations => 100001)}), '100001', '... and a long run of another role is answered');
 end_attack('long runs', @sessions);
-is(app_calls(), '100001 hit', 'its graph is still there');
+is(app_calls(), '100001 hit', 'its graph is still cached');
 
-# Memory of the cache: more graphs than there is room for, none of which is in use.
+# Memory of the cache: more graphs than fit, none of them in use.
 my $mallory = session($node);
 $mallory->ask('SET ROLE mallory');
 is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 40 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i / 2, i + %s FROM generate_series(2, 400000) i', k)); END LOOP; END $$}),
 	'', 'forty graphs of a role');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source LIKE '%400000%'}), '<=', 5, '... of which few stay, because their constants differ');
-is(app_calls(), '100001 hit', '... and that of another role did not');
+is(app_calls(), '100001 hit', '... and that of another role stays');
 is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 120 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i / 2 AS a%s, i AS b FROM generate_series(2, 50000) i', k)); END LOOP; END $$}),
 	'', 'small graphs of queries that differ in more than constants');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source LIKE '% 50000)%'}), '>', 5, '... of which more stay');
 is(app_calls(), '100001 hit', '... but do not evict that of another role');
-cmp_ok($node->safe_psql('postgres', q{SELECT sum(bytes + key_bytes) FROM emogi_graphs WHERE source LIKE '%400000%'}), '<=', 72 << 20, '... which has three quarters of the memory at most');
+cmp_ok($node->safe_psql('postgres', q{SELECT sum(bytes + key_bytes) FROM emogi_graphs WHERE source LIKE '%400000%'}), '<=', 72 << 20, '... which uses at most three quarters of the memory');
 
-# ... and with a limit of its own.
+# ... and with a lower limit of the role.
 my $limited = session($node);
 $limited->ask(q{SET emogi.role_memory = '40MB'; SET ROLE mallory});
 is($limited->ask(q{DO $$ BEGIN FOR k IN 1 .. 10 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i / 2 AS a%s, i AS b FROM generate_series(2, 200000) i', k)); END LOOP; END $$}),
@@ -105,45 +108,70 @@ is($limited->ask(q{DO $$ BEGIN FOR k IN 1 .. 10 LOOP PERFORM count(*) FROM emogi
 is(app_calls(), '100001 hit', '... do not evict that of another');
 $limited->quit;
 
-# Places for graphs: 1024 with so little memory.
+# Graph entries: 1024 with this little memory.
 is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 1300 LOOP PERFORM count(*) FROM emogi_cc(format('SELECT i AS a%s, i + 1 AS b FROM generate_series(1, 2) i', k)); END LOOP; END $$}),
-	'', 'more graphs than there are places for');
+	'', 'more graphs than entries');
 is(app_calls(), '100001 hit', '... do not evict that of another role');
 is($mallory->ask(q{DO $$ BEGIN FOR k IN 1 .. 399 LOOP PERFORM count(*) FROM emogi_sssp(format('own.wide(c0, c1, c%s)', k), 1); END LOOP; END $$}),
 	'', 'graphs of one table with different weights');
-cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'own.wide'}), '<=', 257, '... of which 257 are kept: lookups go over them');
+cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE source = 'own.wide'}), '<=', 257, '... of which 257 are kept: lookups search them');
 
-# Places for what follows tables: 1024. Small ones go first, so there is a small one of another role, too.
+# Entries of tracked tables: 1024. Small ones are evicted first, so another role has a small one,
+# too.
 $app->ask(q{SELECT emogi_evict('tree'); SET emogi.incremental_min_size = 0});
-is(app_calls(), '100001 built', 'the graph of the other role is built anew, with what follows its table');
+is(app_calls(), '100001 built', 'the graph of the other role is rebuilt with its change tracker');
 is($app->ask(q{SELECT count(*) FROM emogi_bfs('little', 1)}), '2', '... and that of a small table');
 is($mallory->ask(q{SET emogi.incremental_min_size = 0; DO $$ BEGIN FOR i IN 0 .. 35 LOOP FOR j IN 0 .. 35 LOOP
-		IF i <> j THEN PERFORM count(*) FROM emogi_bfs(format('own.wide(c%s, c%s)', i, j), 1); END IF; END LOOP; END LOOP; END $$}), '', 'more tables to follow than there are places for');
+		IF i <> j THEN PERFORM count(*) FROM emogi_bfs(format('own.wide(c%s, c%s)', i, j), 1); END IF; END LOOP; END LOOP; END $$}), '', 'more tracked tables than entries');
 is(app_calls(), '100001 hit', '... leave the graph of another role');
 $app->ask(q{INSERT INTO tree VALUES (1, 200000)});
-like(app_calls(), qr/^100002 (?:merged|overlay)$/, '... which still follows its table');
+like(app_calls(), qr/^100002 (?:merged|overlay)$/, '... which still tracks its table');
 like(join(' ', split /\n/, $app->ask(q{INSERT INTO little VALUES (2, 3); SELECT count(*) FROM emogi_bfs('little', 1);
 	SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1})), qr/^3 (?:merged|overlay)$/, '... and a small one');
 $node->safe_psql('postgres', q{CREATE TABLE late AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, 100001) i; ALTER TABLE late OWNER TO app});
 my $late = join ' ', split /\n/, $app->ask(q{SELECT count(*) FROM emogi_bfs('late', 1); INSERT INTO late VALUES (1, 200000); SELECT count(*) FROM emogi_bfs('late', 1);
 	SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1});
-like($late, qr/^100001 100002 (?:merged|overlay)$/, '... and so does one that comes later');
+like($late, qr/^100001 100002 (?:merged|overlay)$/, '... and so does a later one');
 
-# ... of which one that is in use is not the least used, though nothing changes for its state to be asked about.
+# ... of which one in use is not the least recently used, even without changes that would use its
+# tracker.
 is($mallory->ask(q{CREATE TABLE own.used AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 1000) i; SELECT count(*) FROM emogi_bfs('own.used', 1)}), '1001', 'a graph of that role');
 is($mallory->ask(q{DO $$ BEGIN FOR i IN 0 .. 35 LOOP FOR j IN 0 .. 35 LOOP
 		IF i <> j THEN PERFORM count(*) FROM emogi_bfs(format('own.wide(c%s, c%s)', j + 40, i + 40), 1); PERFORM count(*) FROM emogi_bfs('own.used', 1); END IF; END LOOP; END LOOP; END $$}),
-	'', '... that is used beside more tables than there are places for');
+	'', '... that is used with more tables than entries');
 $mallory->ask(q{INSERT INTO own.used VALUES (1001, 1002)});
 like(join(' ', split /\n/, $mallory->ask(q{SELECT count(*) FROM emogi_bfs('own.used', 1); SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1})),
-	qr/^1002 (?:merged|overlay)$/, '... still follows its table');
+	qr/^1002 (?:merged|overlay)$/, '... still tracks its table');
 
 $_->quit foreach $mallory, $app;
 is(worker_pid($node), $worker, 'the engine worker is the same');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0}), '0', 'nothing is in use');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0}), '0', 'no memory is in use');
 nothing_left($node, 'at the end');
-is($node->safe_psql('postgres', 'DROP SCHEMA own CASCADE; SELECT tracker_bytes FROM emogi_cache'), '0', '... and nothing of what was dropped');
+is($node->safe_psql('postgres', 'DROP SCHEMA own CASCADE; SELECT tracker_bytes FROM emogi_cache'), '0', '... and nothing of dropped tables');
 $node->stop;
 no_crash($node);
+
+# Places for what follows tables, again: with more memory there are more places for graphs, so that all that follows a table has one.
+my $large = crash_node('large', "emogi.max_memory = '2GB'", 'emogi.engine = cpu', 'emogi.incremental_min_size = 0');
+$large->safe_psql('postgres', q{
+	CREATE ROLE mallory LOGIN;
+	CREATE ROLE app LOGIN;
+	CREATE SCHEMA own AUTHORIZATION mallory;
+	CREATE TABLE little AS SELECT 1 AS src, 2 AS dst;
+	ALTER TABLE little OWNER TO app;
+	SET ROLE app;
+	SELECT count(*) FROM emogi_bfs('little', 1);
+	RESET ROLE;
+	SET ROLE mallory});
+foreach my $some (0 .. 10)
+{
+	$large->safe_psql('postgres', "SET ROLE mallory; DO \$\$ BEGIN FOR i IN ${some}01 .. ${some}99 LOOP
+		EXECUTE format('CREATE TABLE own.t%s AS SELECT 1 AS src, 2 AS dst', i); COMMIT;
+		PERFORM count(*) FROM emogi_bfs('own.t' || i, 1); COMMIT; END LOOP; END \$\$");
+}
+is($large->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE tracker_bytes > 0) <= 1024 AND count(*) > 1024 FROM emogi_graphs}), 't', 'a role has graphs of more tables than there are places to follow');
+is($large->safe_psql('postgres', q{SELECT tracker_bytes > 0 FROM emogi_graphs WHERE source LIKE '%little'}), 't', '... and the table of another role, which was read before all of them, is followed');
+$large->stop;
+no_crash($large);
 
 done_testing();

@@ -1,7 +1,8 @@
-# Random nested queries as graph arguments end within the statement timeout and a bound of memory, in rows or in an error that is none of the
-# server's internals; and rows are the same whatever of emogi takes part, in a fresh session, as a view, prepared, and as SQL has them. The server
-# runs under a limit of its address space. EMOGI_QUERIES, or EMOGI_SECONDS, and EMOGI_SEED set number, time and seed (test/fuzz_graph_arguments does
-# so), EMOGI_FINDINGS names a file for what is found.
+# Random nested queries as graph arguments finish within the statement timeout and a memory limit,
+# with rows or with an error that is not internal. Rows are the same with all features of emogi, in
+# a new session, through a view, prepared, and in plain SQL. The server runs with a limited address
+# space. EMOGI_QUERIES, or EMOGI_SECONDS, and EMOGI_SEED set number, time and seed (as
+# test/fuzz_graph_arguments does), EMOGI_FINDINGS names a file for findings.
 
 use strict;
 use warnings;
@@ -26,15 +27,15 @@ my $node = crash_node('main', "emogi.max_memory = '256MB'", "statement_timeout =
 srand($seed);
 $node->safe_psql('postgres', join(';', graph_tables()));
 
-# What is not bounded must end in an error before it takes the machine.
-system('prlimit', '--pid=' . postmaster_pid($node), '--as=4000000000') == 0 or plan skip_all => 'prlimit is not there';
+# Unbounded memory use must end in an error before it exhausts the machine.
+system('prlimit', '--pid=' . postmaster_pid($node), '--as=4000000000') == 0 or plan skip_all => 'prlimit is not installed';
 
 # ------------------------------------------------------------------------------------------------------------- ask
 
 my (%sessions, %pids, $findings);
 my %count = map { ($_ => 0) } qw(queries rows errors timeouts compared excused internal slow large different crashes);
 
-# Get a session of a name, with settings of its own.
+# Get a named session with its own settings.
 sub session_of
 {
 	my ($name, @settings) = @_;
@@ -55,7 +56,7 @@ sub close_session
 	eval { $session->quit } if $session;
 }
 
-# Get the bytes of a process's own memory at its peak since they were last asked for.
+# Get the peak private memory of a process since the last call, in bytes.
 sub peak_of
 {
 	my ($pid) = @_;
@@ -66,7 +67,7 @@ sub peak_of
 	return 1024 * ($kb{VmHWM} - $kb{RssFile} - $kb{RssShmem});
 }
 
-# Ask a session; { rows or error, message, seconds, bytes }.
+# Run a command in a session; returns { rows or error, message, seconds, bytes }.
 sub answer_of
 {
 	my ($name, $sql, @settings) = @_;
@@ -88,7 +89,7 @@ sub answer_of
 	return \%answer;
 }
 
-# Note what should not be.
+# Record a finding.
 sub found
 {
 	my ($kind, $graph, $sql, $what) = @_;
@@ -100,7 +101,7 @@ sub found
 	append_to_file($ENV{EMOGI_FINDINGS}, "$text\n") if $ENV{EMOGI_FINDINGS};
 }
 
-# Does the server itself take long, or much, for the plan or the rows of a query?
+# Does the server itself need much time or memory for the plan or the rows of a query?
 sub takes_long_itself
 {
 	my ($graph) = @_;
@@ -113,7 +114,7 @@ sub takes_long_itself
 	return 0;
 }
 
-# Ask for one call, and see that it ends as it should.
+# Run one call, and check that it ends properly.
 sub ask
 {
 	my ($graph, $name, $sql, @settings) = @_;
@@ -129,7 +130,7 @@ sub ask
 	elsif ($wrong ne '' && takes_long_itself($graph)) { $count{excused}++ }
 	elsif ($wrong ne '')
 	{
-		# on a busy machine a call may take long once
+		# on a busy machine a call may be slow once
 		my $again = answer_of($name, $sql, @settings);
 		$answer = $again if $wrong eq 'slow' && $again->{seconds} <= $most_seconds;
 		found($wrong, $graph, $sql, sprintf('%.1f s, %.0f MB', $answer->{seconds}, $answer->{bytes} / 1e6)) if $answer != $again || $wrong eq 'large';
@@ -141,7 +142,7 @@ sub ask
 
 my @limits = (57, 53, 54);
 
-# Write a call of a random function: what is selected of its rows is determined.
+# Write a call of a random function: the selected columns are determined.
 sub random_call
 {
 	my ($graph, $argument, $source) = @_;
@@ -153,10 +154,10 @@ sub random_call
 		"SELECT count(*), max(level) FROM emogi_bfs($argument, ${source}::text)", "SELECT vertex FROM emogi_bfs($argument, ${source}::text) WHERE level <= 2", "SELECT count(*) FROM emogi_shortest_path($argument, ${source}::text, ${source}::text)");
 }
 
-# Write a SELECT of rows such that they can be compared.
+# Write a SELECT whose rows can be compared.
 sub sorted { return "SELECT string_agg(r::text, ' ' ORDER BY r::text COLLATE \"C\") FROM ($_[0]) AS r" }
 
-# Compare what two ways give.
+# Compare the results of two methods.
 sub compare
 {
 	my ($graph, $name, $sql, $one, $other) = @_;
@@ -170,7 +171,7 @@ sub compare
 
 my @plain = map { "emogi.$_ = off" } qw(enable_cache enable_scan enable_batch enable_local_search enable_index_search);
 
-# Ask for a call of a view of the graph, and compare the answer, where there can be such a view.
+# Run a call on a view of the graph, and compare the answer, if the query allows a view.
 sub ask_as_view
 {
 	my ($graph, $call, $reference) = @_;
@@ -181,7 +182,7 @@ sub ask_as_view
 	answer_of('all', 'DROP VIEW fuzzed');
 }
 
-# Ask for a call in all ways, and compare the answers.
+# Run a call by all methods, and compare the answers.
 sub ask_in_all_ways
 {
 	my ($graph) = @_;
@@ -198,7 +199,7 @@ sub ask_in_all_ways
 	ask_as_view($graph, $call =~ s/\Q$text\E/'fuzzed'/r, $reference) if $graph->{is_named} && maybe(0.3);
 }
 
-# Compare the levels of a search with those that a recursive query finds. Keys are compared by their text.
+# Compare the levels of a search with those of a recursive query. Keys are compared as text.
 sub compare_with_sql
 {
 	my ($graph) = @_;
@@ -232,10 +233,10 @@ my $counts = join(', ', map { "$_ $count{$_}" } sort keys %count);
 is($count{crashes}, 0, "seed $seed: no session has ended ($counts)");
 is($count{internal}, 0, '... no internal error');
 is($count{slow}, 0, "... all ended within $most_seconds s");
-is($count{large}, 0, '... and in the memory that they may take');
-is($count{different}, 0, '... and answers were the same');
-cmp_ok($count{compared}, '>', 0.5 * $count{queries}, '... some of which there were');
-answers_small($node, 'the server goes on');
+is($count{large}, 0, '... and within the memory limit');
+is($count{different}, 0, '... and answers were equal');
+cmp_ok($count{compared}, '>', 0.5 * $count{queries}, '... of which there were some');
+answers_small($node, 'the server continues');
 region_is_empty($node, 'nothing is left in memory');
 no_crash($node);
 $node->stop;

@@ -1,5 +1,6 @@
-# Tables are registered, writer by writer, while others go on: commits and calls do not wait for a call that asks the lock manager about its tables, writers that come meanwhile are seen
-# by the next call, and a call that ends there, canceled or terminated, leaves no reference to them.
+# Tables are registered while writers continue: commits and calls do not wait for a call that
+# queries the lock manager about its tables, the next call sees writers that start meanwhile, and a
+# call canceled or terminated there leaves no reference to the tables.
 
 use strict;
 use warnings;
@@ -23,7 +24,7 @@ $node->safe_psql('postgres', q{
 
 sub tables { return $node->safe_psql('postgres', 'SELECT tables FROM emogi_cache') }
 
-# Is the session in the midst of a registration?
+# Is the session in a registration?
 sub is_registering
 {
 	my ($pid) = @_;
@@ -33,7 +34,7 @@ sub is_registering
 my $call = q{SELECT count(*) FROM emogi_bfs('parts', 1)};
 my $before = tables();
 
-# A transaction that is running when the tables are registered, and has changed none of them.
+# A transaction that is running when the tables are registered, and has not changed them.
 my $running = session($node);
 $running->ask('BEGIN; SELECT pg_current_xact_id()');
 
@@ -58,30 +59,30 @@ foreach my $how (qw(cancel terminate))
 	is(tables(), $before, '... and no table that was dropped is tracked');
 }
 
-# Writers that come while a call registers: before the lock manager was asked, and after.
+# Writers that start while a call registers: before the lock manager was queried, and after.
 my $session = session($node);
 my $pid = $session->ask('SELECT pg_backend_pid()');
 my $writer = session($node);
 $writer->ask('BEGIN; INSERT INTO parts VALUES (3, 5)');
 $session->ask(q{SET emogi.fault = 'registering=2000000'});
 $session->tell($call);
-ok(wait_until(20, sub { is_registering($pid) }), 'a call registers its tables beside a writer');
+ok(wait_until(20, sub { is_registering($pid) }), 'a call registers its tables during a write');
 $writer->ask('COMMIT');
 $node->safe_psql('postgres', 'INSERT INTO parts VALUES (2, 6)');
-is($session->answer, '4', '... and does not see what is committed meanwhile');
+is($session->answer, '4', '... and does not see later commits');
 $session->ask('RESET emogi.fault');
 foreach my $i (1 .. 3)
 {
 	is($session->ask($call), '6', "the next calls see it: $i");
 }
-is($session->ask('SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1'), 'hit', '... and the graph is kept');
+is($session->ask('SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1'), 'hit', '... and the graph is cached');
 $running->ask('INSERT INTO parts VALUES (1, 7)');
-is($session->ask($call), '6', 'what the other one has not committed is not seen');
+is($session->ask($call), '6', 'uncommitted changes of the other are invisible');
 $running->ask('COMMIT');
-is($session->ask($call), '7', '... and then it is');
+is($session->ask($call), '7', '... and visible after the commit');
 $_->quit foreach $session, $writer, $running;
 $node->safe_psql('postgres', 'DROP TABLE parts');
-is(tables(), $before, 'a table that was registered beside others and is dropped is not tracked any more');
+is(tables(), $before, 'a dropped table that was registered with others is no longer tracked');
 
 nothing_left($node, 'at the end');
 $node->stop;

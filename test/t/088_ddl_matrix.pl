@@ -1,6 +1,7 @@
-# Every DDL statement form of PostgreSQL beside cached graphs: after each one, committed by another session, open in the same
-# transaction, or rolled back, calls answer as they do with emogi.enable_cache = off and as plain SQL does. A command that a new version
-# brings makes the test fail until it has a row.
+# Every DDL statement form of PostgreSQL with cached graphs: after each one, committed by another
+# session, open in the same transaction, or rolled back, calls return the same as with
+# emogi.enable_cache = off and as plain SQL. A new command of a new version makes the test fail
+# until it has a row.
 
 use strict;
 use warnings;
@@ -15,8 +16,9 @@ use Test::More;
 
 my $fingerprint = q{SELECT count(*) || ' ' || md5(string_agg(vertex || component, ' ' ORDER BY vertex, component)) FROM emogi_cc_text('e')};
 
-# What the rows start from: a name => [set-up, graph argument, ...]. A set-up is run in the schema m, which calls search behind the
-# schema "first", if there is one. Graphs are called with emogi_cc_text, or are whole calls, from SELECT emogi_ on.
+# Fixtures of the rows: name => [setup, graph argument, ...]. A setup runs in schema m, which calls
+# search after schema "first", if it exists. Graphs are called with emogi_cc_text, or are complete
+# calls beginning with SELECT emogi_.
 my %fixture = (
 	none => [''],
 
@@ -27,7 +29,7 @@ my %fixture = (
 		'e', 'e(src, dst)', 'v', 'SELECT src, dst FROM e WHERE e IS NOT NULL', 'SELECT src, dst FROM v WHERE src < 5', 'SELECT * FROM e',
 		q{SELECT string_agg(vertex || ':' || distance, ' ') FROM emogi_sssp('e', 1)}],
 
-	# composite values beside the keys
+	# composite values together with the keys
 	composite => [q{CREATE TYPE c AS (a int, b int); CREATE TABLE e (src bigint, dst bigint, c c, d c);
 		INSERT INTO e VALUES (1, 2, '(1,2)', '(1,2)'), (2, 3, '(1,2)', '(1,3)'), (10, 11, '(1,)', '(1,)'), (11, 12, '(2,1)', NULL), (20, 21, '(,)', '(3,3)');
 		CREATE VIEW v AS SELECT src, dst FROM e WHERE c IS NOT NULL},
@@ -68,7 +70,7 @@ my %fixture = (
 	row_type_casts => [q{CREATE TABLE r (a int, b int); CREATE TABLE e (src int, dst int); INSERT INTO e VALUES (1, 12), (12, 3), (10, 11)},
 		'SELECT (ROW(src, dst)::r)::text AS src, (ROW(dst, src)::r)::text AS dst FROM e', 'SELECT src, dst FROM e WHERE ROW(src, dst)::r < ROW(1, 5)::r', 'SELECT ROW(src, src)::r AS src, ROW(dst, dst)::r AS dst FROM e'],
 
-	# tables of more pages than one, whose graphs follow them
+	# tables of several pages, whose graphs are tracked
 	live_keys => [q{CREATE TYPE c AS (a int, b int); CREATE TABLE e (src c, dst c); INSERT INTO e SELECT ROW(g / 2, g % 5)::c, ROW(g, g % 3)::c FROM generate_series(1, 500) g},
 		$fingerprint, q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('e', '(3,1)'::text, max_depth => 2)}],
 	live_enum => [q{CREATE TYPE en AS ENUM ('a', 'b', 'c', 'd'); CREATE TABLE e (src en, dst en); INSERT INTO e SELECT CASE WHEN g % 2 = 0 THEN 'a' ELSE 'c' END::en, CASE WHEN g % 2 = 0 THEN 'b' ELSE 'd' END::en FROM generate_series(1, 2000) g}, 'e', $fingerprint],
@@ -131,11 +133,14 @@ my %fixture = (
 		CREATE POLICY own ON e USING (who = current_user); CREATE POLICY group_sees ON e TO ddl_group USING (true); ALTER TABLE e ENABLE ROW LEVEL SECURITY}, 'e', 'v', 'SELECT src, dst FROM e', 'SELECT src, dst FROM e WHERE src > 1'],
 );
 
-# [statement form, what it can change, fixture, DDL, undo, options]. What it can change: rows (of a graph), keys (their text, order
-# or equality), rights (of the caller), or harmless: reason; excepted: the manual asks for emogi_evict(). Options: graphs => [...] in
-# place of the fixture's; setup => more of it; clean => what to drop besides; as => role of the calls; own => 1: in the sessions of the
-# calls; tx => 0: not in a transaction; min, max => major version; if => a condition of the server; error => SQLSTATE of the DDL;
-# sql => 0: no comparison with plain SQL; old => 0: no snapshot older than the DDL, in which PostgreSQL itself notices it late; wait => a query whose answer changes when the DDL has arrived; session => what a session of calls begins with.
+# [statement form, effect, fixture, DDL, undo, options]. Effects: rows (of a graph), keys (their
+# text, order or equality), rights (of the caller), "harmless: reason", or excepted: the manual
+# requires emogi_evict(). Options: graphs => [...] replaces the fixture's; setup => additional
+# setup; clean => objects to drop; as => role of the calls; own => 1: run in the sessions of the
+# calls; tx => 0: not in a transaction; min, max => major version; if => condition on the server;
+# error => SQLSTATE of the DDL; sql => 0: no comparison with plain SQL; old => 0: no snapshot older
+# than the DDL, for which PostgreSQL itself detects it late; wait => query whose answer changes when
+# the DDL has taken effect; session => commands at the start of a session of calls.
 my $no_use = 'harmless: no query depends on it';
 my $space = PostgreSQL::Test::Utils::tempdir();
 my %alice = (as => 'ddl_alice');
@@ -172,7 +177,7 @@ my @types = (
 	['ALTER TYPE RENAME TO', 'rows', 'composite_casts', 'ALTER TYPE c RENAME TO c2', 'ALTER TYPE c2 RENAME TO c'],
 	['ALTER TYPE OWNER TO', $no_use, 'composite', 'ALTER TYPE c OWNER TO ddl_bob', 'ALTER TYPE c OWNER TO postgres'],
 	['ALTER TYPE SET SCHEMA', 'rows', 'composite_casts', 'ALTER TYPE c SET SCHEMA other', 'ALTER TYPE other.c SET SCHEMA m', { setup => 'CREATE SCHEMA other' }],
-	['ALTER TYPE SET', 'harmless: functions of base types are believed', 'base', 'ALTER TYPE b SET (TYPMOD_IN = numerictypmodin)', undef],
+	['ALTER TYPE SET', 'harmless: functions of base types are trusted', 'base', 'ALTER TYPE b SET (TYPMOD_IN = numerictypmodin)', undef],
 	['CREATE TYPE', 'rows', 'shadow', 'CREATE TYPE c AS (a int)', 'DROP TYPE c', { graphs => ['SELECT (ROW(src)::c)::text AS src, dst::text AS dst FROM e'] }],
 	['CREATE TYPE, in front', 'rows', 'composite_casts', 'CREATE TYPE first.c AS (a int, b int, z text)', 'DROP TYPE first.c', { setup => 'CREATE SCHEMA first' }],
 	['CREATE TYPE AS ENUM, in front', 'keys', 'enum', q{CREATE TYPE first.en AS ENUM ('d', 'c', 'b', 'a')}, 'DROP TYPE first.en', { setup => 'CREATE SCHEMA first', graphs => ['SELECT src::text::en AS src, dst::text::en AS dst FROM e', q{SELECT src::text AS src, 'x' AS dst FROM e WHERE 'a'::en < 'b'::en}] }],
@@ -191,14 +196,14 @@ my @types = (
 	['ALTER TABLE DROP COLUMN, of a row type within a type', 'rows', 'nested_row_type', 'ALTER TABLE r DROP COLUMN b', undef],
 	['ALTER TABLE ADD COLUMN, of a row type in casts', 'rows', 'row_type_casts', 'ALTER TABLE r ADD COLUMN z int', 'ALTER TABLE r DROP COLUMN z'],
 	['ALTER TABLE ALTER COLUMN TYPE, of a row type in casts', 'rows', 'row_type_casts', 'ALTER TABLE r ALTER COLUMN b TYPE text', 'ALTER TABLE r ALTER COLUMN b TYPE int USING b::int'],
-	['ALTER TABLE RENAME COLUMN, of a row type in casts', 'harmless: a cast goes by places', 'row_type_casts', 'ALTER TABLE r RENAME COLUMN a TO y', 'ALTER TABLE r RENAME COLUMN y TO a'],
+	['ALTER TABLE RENAME COLUMN, of a row type in casts', 'harmless: a cast is positional', 'row_type_casts', 'ALTER TABLE r RENAME COLUMN a TO y', 'ALTER TABLE r RENAME COLUMN y TO a'],
 	['ALTER TABLE INHERIT, of a row type', 'harmless: no column changes', 'row_type', 'ALTER TABLE r INHERIT pa', 'ALTER TABLE r NO INHERIT pa', { setup => 'CREATE TABLE pa (a int)' }],
 	['ALTER TABLE ADD COLUMN, of a parent of a row type', 'rows', 'row_type', 'ALTER TABLE pa ADD COLUMN z int', 'ALTER TABLE pa DROP COLUMN z', { setup => 'CREATE TABLE pa (a int); ALTER TABLE r INHERIT pa' }],
 	['CREATE OR REPLACE VIEW, of a row type', 'rows', 'view_row_type', 'CREATE OR REPLACE VIEW r AS SELECT 1 AS a, 2 AS b, 3 AS z', undef],
 	['ALTER VIEW RENAME COLUMN, of a row type', 'rows', 'view_row_type', 'ALTER VIEW r RENAME COLUMN a TO y', 'ALTER VIEW r RENAME COLUMN y TO a'],
 
 	['ALTER DOMAIN ADD', 'rows', 'domain', 'ALTER DOMAIN d ADD CONSTRAINT small CHECK (VALUE < 20) NOT VALID', 'ALTER DOMAIN d DROP CONSTRAINT small', { sql => 0 }],
-	['ALTER DOMAIN VALIDATE CONSTRAINT', 'harmless: it counts already', 'domain', 'ALTER DOMAIN d VALIDATE CONSTRAINT small', undef, { setup => 'ALTER DOMAIN d ADD CONSTRAINT small CHECK (VALUE < 200) NOT VALID' }],
+	['ALTER DOMAIN VALIDATE CONSTRAINT', 'harmless: it is already in effect', 'domain', 'ALTER DOMAIN d VALIDATE CONSTRAINT small', undef, { setup => 'ALTER DOMAIN d ADD CONSTRAINT small CHECK (VALUE < 200) NOT VALID' }],
 	['ALTER DOMAIN DROP CONSTRAINT', 'rows', 'domain', 'ALTER DOMAIN d DROP CONSTRAINT small', undef, { setup => 'ALTER DOMAIN d ADD CONSTRAINT small CHECK (VALUE < 20) NOT VALID' }],
 	['ALTER DOMAIN RENAME CONSTRAINT', $no_use, 'domain', 'ALTER DOMAIN d RENAME CONSTRAINT positive TO p', undef],
 	['ALTER DOMAIN SET NOT NULL', 'rows', 'domain', 'ALTER DOMAIN d SET NOT NULL', 'ALTER DOMAIN d DROP NOT NULL', { graphs => ['SELECT coalesce(NULLIF(src, 5)::d, 1) AS src, dst FROM p'] }],
@@ -210,7 +215,7 @@ my @types = (
 	['CREATE DOMAIN', 'rows', 'domain', 'CREATE DOMAIN first.d AS int CHECK (VALUE < 0)', 'DROP DOMAIN first.d', { setup => 'CREATE SCHEMA first' }],
 	['DROP DOMAIN', 'rows', 'domain', 'DROP DOMAIN d CASCADE', undef],
 
-	['ALTER COLLATION REFRESH VERSION', 'harmless: it notes a version', 'collation', 'ALTER COLLATION und REFRESH VERSION', undef, { setup => q{CREATE COLLATION und (provider = icu, locale = 'und')}, if => q{EXISTS (SELECT FROM pg_collation WHERE collname LIKE '%-x-icu')} }],
+	['ALTER COLLATION REFRESH VERSION', 'harmless: it records a version', 'collation', 'ALTER COLLATION und REFRESH VERSION', undef, { setup => q{CREATE COLLATION und (provider = icu, locale = 'und')}, if => q{EXISTS (SELECT FROM pg_collation WHERE collname LIKE '%-x-icu')} }],
 	['ALTER COLLATION RENAME TO', 'rows', 'collation', 'ALTER COLLATION co RENAME TO co2', 'ALTER COLLATION co2 RENAME TO co'],
 	['ALTER COLLATION OWNER TO', $no_use, 'collation', 'ALTER COLLATION co OWNER TO ddl_bob', undef],
 	['ALTER COLLATION SET SCHEMA', 'rows', 'collation', 'ALTER COLLATION co SET SCHEMA other', 'ALTER COLLATION other.co SET SCHEMA m', { setup => 'CREATE SCHEMA other' }],
@@ -330,7 +335,7 @@ my @functions = (
 	['DROP EXTENSION', 'rows', 'text', 'DROP EXTENSION citext', undef, { sql => 0, setup => 'CREATE EXTENSION citext SCHEMA m', graphs => ['SELECT src::citext AS src, dst::citext AS dst FROM e'], if => q{EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citext')} }],
 );
 
-# ALTER TABLE e ...: [sub-form, undo, what it can change, options]
+# ALTER TABLE e ...: [sub-form, undo, effect, options]
 my @alter_table = (
 	['ADD COLUMN vertex bigint DEFAULT 77', 'DROP COLUMN vertex', 'rows'], ['ADD COLUMN cost int', 'DROP COLUMN cost', 'rows'], ['ADD COLUMN IF NOT EXISTS x int', 'DROP COLUMN x', 'rows'], ['DROP COLUMN dst CASCADE', undef, 'rows'], ['DROP COLUMN weight', undef, 'rows'], ['DROP COLUMN k CASCADE', undef, 'rows'],
 	['ALTER COLUMN dst TYPE bigint USING dst + 5', undef, 'rows', { setup => 'DROP VIEW v', graphs => ['e', 'SELECT src, dst FROM e'] }], ['ALTER COLUMN weight TYPE int USING 7', undef, 'rows'], ['ALTER COLUMN t TYPE varchar(10)', undef, 'harmless: no value changes'],
@@ -466,7 +471,7 @@ my @rights = (
 	['REVOKE EXECUTE, of an aggregate', 'rights', 'rights', 'REVOKE EXECUTE ON FUNCTION ag(bigint) FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION ag(bigint) TO PUBLIC', { %alice, setup => 'CREATE AGGREGATE ag(bigint) (SFUNC = int8larger, STYPE = bigint)', graphs => ['SELECT src, ag(dst) AS dst FROM e GROUP BY src'] }],
 	['REVOKE EXECUTE, of an operator', 'rights', 'rights', 'REVOKE EXECUTE ON FUNCTION f2(bigint, bigint) FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION f2(bigint, bigint) TO PUBLIC', { %alice, setup => q{CREATE FUNCTION f2(bigint, bigint) RETURNS bigint LANGUAGE internal IMMUTABLE STRICT AS 'int8pl'; CREATE OPERATOR +% (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = f2)}, graphs => ['SELECT src, src +% dst AS dst FROM e'] }],
 	['REVOKE EXECUTE, of emogi itself', 'rights', 'rights', 'REVOKE EXECUTE ON FUNCTION emogi_cc_text(text, text, "any") FROM PUBLIC', 'GRANT EXECUTE ON FUNCTION emogi_cc_text(text, text, "any") TO PUBLIC', { %alice, sql => 0, old => 0 }],
-	['REVOKE USAGE, of a type', 'harmless: it is for who makes objects', 'composite', 'REVOKE USAGE ON TYPE c FROM PUBLIC', 'GRANT USAGE ON TYPE c TO PUBLIC', { %alice, setup => 'GRANT SELECT ON e, v TO ddl_alice' }],
+	['REVOKE USAGE, of a type', 'harmless: it concerns creators of objects', 'composite', 'REVOKE USAGE ON TYPE c FROM PUBLIC', 'GRANT USAGE ON TYPE c TO PUBLIC', { %alice, setup => 'GRANT SELECT ON e, v TO ddl_alice' }],
 	['REVOKE, of a role', 'rights', 'rights', 'REVOKE ddl_group FROM ddl_alice', undef, { %alice, setup => 'GRANT ddl_group TO ddl_alice', clean => 'REVOKE ddl_group FROM ddl_alice' }],
 	['ALTER DEFAULT PRIVILEGES', 'harmless: of objects to come', 'rights', 'ALTER DEFAULT PRIVILEGES IN SCHEMA m GRANT SELECT ON TABLES TO ddl_alice', undef, {%alice}],
 	['ALTER TABLE OWNER TO', 'rights', 'rights', 'ALTER TABLE e OWNER TO ddl_alice', 'ALTER TABLE e OWNER TO ddl_carol', {%alice}],
@@ -558,7 +563,7 @@ my @others = (
 	['ALTER LARGE OBJECT', 'harmless: large objects are no rows', 'edges', 'ALTER LARGE OBJECT 424242 OWNER TO ddl_bob', undef, { setup => 'SELECT lo_create(424242)', clean => 'SELECT lo_unlink(424242)' }],
 );
 
-# Commands that are no DDL: they change rows, which other tests have, or nothing.
+# Commands that are not DDL: they change rows, which other tests cover, or nothing.
 my @no_ddl = ('ABORT', 'BEGIN', 'CALL', 'CHECKPOINT', 'CLOSE', 'COMMIT', 'COMMIT PREPARED', 'COPY', 'DEALLOCATE', 'DECLARE', 'DELETE', 'DO', 'END', 'EXECUTE', 'EXPLAIN', 'FETCH', 'INSERT', 'LISTEN', 'LOCK', 'MERGE', 'MOVE',
 	'NOTIFY', 'PREPARE', 'PREPARE TRANSACTION', 'RELEASE SAVEPOINT', 'ROLLBACK', 'ROLLBACK PREPARED', 'ROLLBACK TO SAVEPOINT', 'SAVEPOINT', 'SELECT', 'SET CONSTRAINTS', 'SHOW', 'START TRANSACTION', 'TABLE', 'UNLISTEN', 'UPDATE', 'VALUES', 'WAIT', 'WITH');
 
@@ -566,14 +571,14 @@ my $node = matrix_node();
 my $spare = PostgreSQL::Test::Utils::tempdir();
 $node->safe_psql('postgres', "CREATE TABLESPACE ddl_space LOCATION '$spare'");
 my @rows = (@types, @functions, @relations, @servers, @rights, @settings, @others);
-my $only = $ENV{DDL_ROWS};    # a pattern: the rows to run, for who changes one
+my $only = $ENV{DDL_ROWS};    # a pattern selecting the rows to run, for development
 run_matrix(\%fixture, [ grep { !$only || $_->[0] =~ /$only/ } @rows ]);
 
 # Commands of this version without a row.
 my @forms = map { $_->[0] } @rows;
 foreach my $command (commands_of_psql())
 {
-	ok(scalar(grep { $_ eq $command } @no_ddl) + scalar(grep { /^\Q$command\E\b/ } @forms), "$command has a row, or is no DDL");
+	ok(scalar(grep { $_ eq $command } @no_ddl) + scalar(grep { /^\Q$command\E\b/ } @forms), "$command has a row, or is not DDL");
 }
 no_crash($node);
 done_testing();

@@ -1,5 +1,6 @@
-# Keys that hold anonymous records are errors in every form and session: such a type is a number that each session gives out anew,
-# so another session would read the bytes of one type as those of another. ROW(a, b) of ordinary columns is a key.
+# Keys that contain anonymous records are errors in every form and session: the type modifier of
+# such a type is assigned per session, so another session would interpret the bytes of one type as
+# another. ROW(a, b) of ordinary columns is a valid key.
 
 use strict;
 use warnings;
@@ -16,14 +17,14 @@ my %session;
 
 sub open_sessions { $session{$_} = session($node) foreach 'one', 'two' }
 
-# Give the sessions anonymous types that differ: the second has met another one first.
+# Give the sessions different anonymous types: the second has created another one first.
 sub open_differing
 {
 	open_sessions();
 	$session{two}->ask('SELECT ARRAY[ROW(1::int8)]; SELECT ROW(1::text, ROW(2::float8)), ARRAY[ROW(1, 2, 3)]');
 }
 
-# Ask a session; a crash is an answer, and both sessions are opened anew.
+# Run a query in a session; a crash counts as an answer, and both sessions are reopened.
 sub ask
 {
 	my ($who, $sql) = @_;
@@ -35,7 +36,7 @@ sub ask
 	return 'crash';
 }
 
-# Tell whether an answer is an error that is meant: a SQLSTATE that is not that of an internal one.
+# Return whether an answer is an intended error: its SQLSTATE is not that of an internal one.
 sub is_refused
 {
 	my ($who, $sql, $name) = @_;
@@ -53,7 +54,7 @@ $node->safe_psql('postgres', q{
 	CREATE VIEW plain AS SELECT ROW(a, b)::named AS src, ROW(c, d)::named AS dst FROM e;
 	CREATE FUNCTION pairs() RETURNS SETOF record LANGUAGE sql STABLE AS 'SELECT ARRAY[ROW(a, b)], ARRAY[ROW(c, d)] FROM e'});
 
-# What holds an anonymous record, as queries of two columns.
+# Anonymous records, as queries of two columns.
 my %held = (
 	'an array of rows' => "SELECT ARRAY[ROW(x, x + 1)] AS src, ARRAY[ROW(x + 1, x + 2)] AS dst $of",
 	'an array of rows of a table' => 'SELECT ARRAY[ROW(a, b)] AS src, ARRAY[ROW(c, d)] AS dst FROM e',
@@ -65,7 +66,7 @@ my %held = (
 	'a row within a row, of text' => "SELECT ROW(x::text, ROW(x::text)) AS src, ROW((x + 1)::text, ROW((x + 1)::text)) AS dst $of",
 	'array_agg of rows' => 'SELECT array_agg(ROW(a, b)) AS src, array_agg(ROW(c, d)) AS dst FROM e GROUP BY t',
 	'array_append' => "SELECT array_append(NULL::record[], ROW(x, x)) AS src, array_append(NULL::record[], ROW(x + 1, x + 1)) AS dst $of",
-	'a sub-query that gives an array' => "SELECT ARRAY(SELECT ROW(x, y) FROM generate_series(1, 2) y) AS src, ARRAY(SELECT ROW(x + 1, y) FROM generate_series(1, 2) y) AS dst $of",
+	'a subquery that returns an array' => "SELECT ARRAY(SELECT ROW(x, y) FROM generate_series(1, 2) y) AS src, ARRAY(SELECT ROW(x + 1, y) FROM generate_series(1, 2) y) AS dst $of",
 	'COALESCE' => "SELECT COALESCE(ARRAY[ROW(x)], ARRAY[ROW(0)]) AS src, COALESCE(NULL, ARRAY[ROW(x + 1)]) AS dst $of",
 	'COALESCE of rows within rows' => "SELECT COALESCE(ROW(x, ROW(x)), ROW(0, ROW(0))) AS src, COALESCE(ROW(x + 1, ROW(x)), ROW(0, ROW(0))) AS dst $of",
 	'CASE' => "SELECT CASE WHEN x > 1 THEN ARRAY[ROW(x)] ELSE ARRAY[ROW(x, x)] END AS src, ARRAY[ROW(x)] AS dst $of",
@@ -82,10 +83,10 @@ my %held = (
 	'a function' => 'SELECT src, dst FROM pairs() AS q(src record[], dst record[])',
 	'a row of a function' => 'SELECT ROW(1, src) AS src, ROW(2, dst) AS dst FROM pairs() AS q(src record[], dst record[])',
 	'a weight beside' => "SELECT ARRAY[ROW(x)] AS src, ARRAY[ROW(x + 1)] AS dst, x AS weight $of",
-	'a named type beside an anonymous one' => "SELECT ROW(ROW(x, 1)::named, ARRAY[ROW(x)]) AS src, ROW(ROW(x, 2)::named, ARRAY[ROW(x)]) AS dst $of",
+	'a named type and an anonymous one' => "SELECT ROW(ROW(x, 1)::named, ARRAY[ROW(x)]) AS src, ROW(ROW(x, 2)::named, ARRAY[ROW(x)]) AS dst $of",
 );
 
-# Each of them, in both orders of the sessions, cold and again.
+# Each of them, in both orders of the sessions, cold and warm.
 foreach my $order ([ 'one', 'two' ], [ 'two', 'one' ])
 {
 	open_differing();
@@ -95,7 +96,7 @@ foreach my $order ([ 'one', 'two' ], [ 'two', 'one' ])
 	}
 }
 
-# Every way to a graph, for three of them.
+# Every kind of graph argument, for three of them.
 my $n = 0;
 foreach my $graph ($held{'an array of rows'}, $held{'a row with an array of rows'}, $held{'rows within rows of a view'})
 {
@@ -123,7 +124,7 @@ foreach my $graph ($held{'an array of rows'}, $held{'a row with an array of rows
 		is_refused($_, $calls{$name}, "$name of " . substr($graph, 0, 30)) foreach 'one', 'two', 'one';
 		ask($_, 'RESET emogi.enable_cache; DEALLOCATE ALL') foreach 'one', 'two';
 	}
-	# to explain is not to run: an error or a plan, and no crash
+	# EXPLAIN does not execute: an error or a plan, and no crash
 	foreach my $who ('one', 'two')
 	{
 		my $plan = ask($who, "EXPLAIN (COSTS OFF) SELECT * FROM emogi_cc_text($quoted)");
@@ -131,7 +132,7 @@ foreach my $graph ($held{'an array of rows'}, $held{'a row with an array of rows
 	}
 }
 
-# Starts, pairs and sources that hold such records, of graphs that do not, and of graphs that do.
+# Start values, pairs and sources with such records, of graphs without and with them.
 foreach my $who ('one', 'two', 'one')
 {
 	foreach my $graph ('e((a, b), (c, d))', 'plain', $held{'an array of rows of a table'}, $held{'rows within rows of a view'})
@@ -147,7 +148,8 @@ foreach my $who ('one', 'two', 'one')
 	}
 }
 
-# Rows of ordinary columns, of named types and of their arrays are keys as ever, in both sessions, hit or built.
+# Rows of ordinary columns, of named types and of their arrays are valid keys, in both sessions, hit
+# or built.
 my @fine = (
 	[ 'rows of a query' => 'SELECT ROW(a, b) AS src, ROW(c, d) AS dst FROM e', '(1,1) (1,2) (2,2) (5,1) (5,3)' ],
 	[ 'columns in parentheses' => 'e((a, b), (c, d))', '(1,1) (1,2) (2,2) (5,1) (5,3)' ],

@@ -1,7 +1,9 @@
-# A transaction that writes and asks in turn: what is kept of its changes between its calls must be, byte for byte, what the server's own scan gives under
-# the snapshot of each call, and searches in it must answer as the engine does on a graph that is made of the changes. Statements, savepoints,
-# cursors with older snapshots and another session that writes to the same pages come at random; EMOGI_OWN_TRANSACTIONS asks for more of them,
-# EMOGI_OWN_SEED for others. With a rule switched off it must go wrong, or this test could not see it.
+# A transaction that alternates writes and calls: the data kept about its changes must equal, byte
+# for byte, the result of the server's own scan under each call's snapshot, and searches with it
+# must return the engine's answer on a graph built with the changes. Statements, savepoints, cursors
+# with older snapshots and another session writing to the same pages occur at random;
+# EMOGI_OWN_TRANSACTIONS sets their number, EMOGI_OWN_SEED the seed. Negative control: with a rule
+# disabled an answer must be wrong.
 
 use strict;
 use warnings;
@@ -17,7 +19,8 @@ my $transactions = $ENV{EMOGI_OWN_TRANSACTIONS} // 40;
 my $seed = $ENV{EMOGI_OWN_SEED} // 1;
 my $node = emogi_node('own', "emogi.incremental_min_size = 0\nemogi.max_memory = '256MB'\nautovacuum = off");
 
-# The searches, each with what they must answer under the same snapshot: by the engine, or on a graph that is made of the changes.
+# The searches, each with its reference under the same snapshot: by the engine, or on a graph built
+# with the changes.
 $node->safe_psql('postgres', q{
 CREATE TABLE own (src int, dst int, weight int, note int) WITH (fillfactor = 90);
 INSERT INTO own SELECT 1 + i * 7919 % 600, 1 + i * 104729 % 600, 1 + i % 3, 0 FROM generate_series(1, 1500) i;
@@ -28,6 +31,9 @@ SELECT 'path', array_agg(t::text ORDER BY ordinality)::text FROM emogi_shortest_
 UNION ALL SELECT 'bfs', array_agg(t::text ORDER BY ordinality)::text FROM emogi_bfs('own', v, max_depth => 3) WITH ORDINALITY t
 UNION ALL SELECT 'cycles', array_agg(t::text ORDER BY ordinality)::text FROM emogi_cycles('own', v, 5) WITH ORDINALITY t
 UNION ALL SELECT 'cycles both', array_agg(t::text ORDER BY ordinality)::text FROM emogi_cycles('own', v, 4, direction => 'both') WITH ORDINALITY t
+UNION ALL SELECT 'simple paths', array_agg(t::text ORDER BY ordinality)::text FROM emogi_simple_paths('own', v, ARRAY[w, v + 2], 6, 12) WITH ORDINALITY t
+UNION ALL SELECT 'roll-up', array_agg(t::text ORDER BY ordinality)::text FROM emogi_rollup('own(src, dst, weight) WHERE src < dst', v) WITH ORDINALITY t
+UNION ALL SELECT 'where used', array_agg(t::text ORDER BY ordinality)::text FROM emogi_rollup('own(src, dst, weight) WHERE src < dst', w, 3, 'in') WITH ORDINALITY t
 UNION ALL SELECT 'k paths', array_agg(t::text ORDER BY ordinality)::text FROM emogi_k_shortest_paths('own', v, w, 5) WITH ORDINALITY t
 UNION ALL SELECT 'k paths in', array_agg(t::text ORDER BY ordinality)::text FROM emogi_k_shortest_paths('own', v, w, 3, 'in') WITH ORDINALITY t
 UNION ALL SELECT 'reachable', array_agg(t::text ORDER BY ordinality)::text
@@ -65,7 +71,8 @@ $$;
 
 my %count;
 
-# Get a statement that changes rows of a session, whose sources are even or odd; keys grow now and then.
+# Get a statement that changes rows of a session, whose sources are even or odd; keys occasionally
+# grow.
 sub change
 {
 	my ($odd) = @_;
@@ -82,7 +89,7 @@ sub change
 	return "UPDATE own SET note = note + 1 WHERE src IN ($a, @{[$key->()]})";
 }
 
-# Let a session ask; count what is wrong.
+# Run the checks in a session; counts wrong answers.
 sub asks
 {
 	my ($session, $wrong, $what) = @_;
@@ -94,7 +101,7 @@ sub asks
 	push @$wrong, "$what: $said" if $said !~ /^right$/m;
 }
 
-# Take two sessions through a transaction of the first one.
+# Run two sessions through a transaction of the first one.
 sub transact
 {
 	my ($one, $two, $wrong, $number) = @_;
@@ -145,11 +152,11 @@ sub transact
 			asks($one, $wrong, $what);
 			$open = draw(2);
 			$two->ask(draw(3) == 0 ? 'ROLLBACK' : 'COMMIT') if !$open;
-			# its own call brings the live state up to date
+			# its own call refreshes the change tracker
 			$two->ask("SELECT count(*) FROM emogi_bfs('own', 1)") if !$open && draw(2) == 0;
 			asks($one, $wrong, $what);
 		}
-		# a savepoint that is rolled back takes a cursor that was opened after it
+		# a rolled-back savepoint closes cursors opened after it
 		$cursors = 0 if $kind == 8;
 		$one->ask('CLOSE ALL') if $kind == 8;
 	}
@@ -159,7 +166,7 @@ sub transact
 	$node->safe_psql('postgres', 'VACUUM own') if draw(6) == 0;
 }
 
-# Take sessions through transactions, until something is wrong if that is wanted; get what was.
+# Run sessions through transactions, until the first wrong answer if requested; returns the errors.
 sub run_transactions
 {
 	my ($settings, $most, $until_wrong) = @_;
@@ -182,19 +189,19 @@ sub run_transactions
 
 srand $seed;
 my @wrong = run_transactions('SELECT 1', $transactions, 0);
-is(scalar @wrong, 0, 'no answer is wrong') or diag @wrong[ 0 .. ($#wrong < 5 ? $#wrong : 5) ];
+is(scalar @wrong, 0, 'all answers are correct') or diag @wrong[ 0 .. ($#wrong < 5 ? $#wrong : 5) ];
 cmp_ok($count{looks}, '>', 6 * $transactions, 'enough calls');
 cmp_ok($count{fetched}, '>', $transactions / 10, '... by older snapshots, too');
-cmp_ok($count{kept}, '>', 10, '... that have found what was kept');
+cmp_ok($count{kept}, '>', 10, '... that have used the kept data');
 note join(', ', map { "$count{$_} $_" } sort keys %count);
 
 foreach my $rule (qw(tracker_own_rollback tracker_own_command tracker_own_others))
 {
 	srand $seed;
 	@wrong = run_transactions("SET emogi.fault = '$rule=0'", 300, 1);
-	cmp_ok(scalar @wrong, '>', 0, "negative control: $rule is noticed after $count{transactions} transactions");
+	cmp_ok(scalar @wrong, '>', 0, "negative control: $rule is detected after $count{transactions} transactions");
 }
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 $node->stop;
 no_crash($node);
 done_testing();

@@ -1,4 +1,4 @@
-# The room for new keys of a small graph is small: it shares memory with others.
+# The space for new keys of a small graph is a small allocation.
 
 use strict;
 use warnings;
@@ -22,10 +22,10 @@ foreach my $i (1 .. 60)
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('named1', 'v1') WHERE vertex = 'new'}), 1, 'a new key is found');
 cmp_ok($node->safe_psql('postgres', q{SELECT key_bytes / 60 FROM emogi_cache}), '<', 256 * 1024, '... and a dictionary has grown by less than 256 kB');
-is($node->safe_psql('postgres', q{SELECT evictions FROM emogi_cache}), 0, '... so that 60 graphs leave room');
+is($node->safe_psql('postgres', q{SELECT evictions FROM emogi_cache}), 0, '... so that memory is left after 60 graphs');
 is(join(' ', map { (served($node, qq{INSERT INTO named$_ VALUES ('new', 'newer'); SELECT count(*) FROM emogi_bfs('named$_', 'v1')}))[1] } 1 .. 60),
-	join(' ', ('overlay') x 60), '... and all follow their tables');
-is($node->safe_psql('postgres', q{SELECT emogi_evict() > 0, (SELECT key_bytes FROM emogi_cache)}), 't|0', 'evicted, they give all of it back');
+	join(' ', ('overlay') x 60), '... and all track their tables');
+is($node->safe_psql('postgres', q{SELECT emogi_evict() > 0, (SELECT key_bytes FROM emogi_cache)}), 't|0', 'evicted, they free all of it');
 
 $node->stop;
 done_testing();

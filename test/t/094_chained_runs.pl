@@ -1,5 +1,7 @@
-# A cold call is one request: the worker goes on from the rows to the graph and to the run, while the backend publishes the graph. Requests are counted; answers are
-# those of separate requests; and whatever ends the call between the build and the end of the run leaves the cache and the Region as they were.
+# A cold call is one request: the worker continues from the rows to the graph and to the run, while
+# the backend publishes the graph. Requests are counted, answers equal those of separate requests,
+# and an end of the call between the build and the end of the run leaves the cache and the arena
+# unchanged.
 
 use strict;
 use warnings;
@@ -14,7 +16,8 @@ use Time::HiRes qw(sleep time);
 
 my $node = crash_node('main', 'emogi.incremental_min_size = 0', "emogi.max_memory = '1GB'", 'max_parallel_workers_per_gather = 0');
 
-# A large component, and a chain of three vertices apart: a search from there is the backend's.
+# A large component, and a separate chain of three vertices: a search from there runs in the
+# backend.
 $node->safe_psql('postgres', q{
 	CREATE TABLE e AS SELECT (hashint8(i)::bigint & 2047) AS src, (hashint8(-i)::bigint & 2047) AS dst, 1 + i % 72 AS w FROM generate_series(1, 20000) i;
 	INSERT INTO e VALUES (5001, 5002, 1), (5002, 5003, 2);
@@ -30,7 +33,7 @@ $node->safe_psql('postgres', q{
 		RETURN answer;
 	END $$});
 
-# Get the answer to a call in a cold cache, or a warm one, and the number of its requests.
+# Get the answer to a call with a cold or a warm cache, and the number of its requests.
 sub ask_counted
 {
 	my ($call, $setting, $cold) = @_;
@@ -55,13 +58,13 @@ foreach my $case (
 		my $expected = $graph eq 'n' && $call =~ /bfs|sssp/ ? 2 : 1;
 		my ($cold, $nrequests) = ask_counted($call, '', 1);
 		my ($warm) = ask_counted($call, '', 0);
-		# with a fault that never happens, the worker leaves the memory of the CSR to the backend
+		# with a fault that never occurs, the worker leaves the memory of the CSR to the backend
 		my ($apart) = ask_counted($call, q{SET emogi.fault = 'allocation=1000000';}, 1);
 		my ($private) = ask_counted($call, 'SET emogi.enable_cache = off;', 1);
 
 		is($nrequests, $expected, "$call: requests of a cold call");
 		is($warm, $cold, "$call: warm");
-		is($apart, $cold, "$call: CSR in a request of its own");
+		is($apart, $cold, "$call: CSR in a separate request");
 		is($private, $cold, "$call: a private graph");
 	}
 }
@@ -77,7 +80,7 @@ region_is_empty($node, '... and no memory is left');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM emogi_bfs('l', ARRAY[]::bigint[])}), '0', 'no source');
 is((ask_counted(q{emogi_bfs('l', ARRAY[-5, 1, 1, 99999999])}, '', 1))[0], (ask_counted(q{emogi_bfs('l', ARRAY[1])}, '', 1))[0], 'sources that are not in the graph');
 
-# Many cold calls at once: one builds, and its run goes on beside the others.
+# Many concurrent cold calls: one builds, and its run continues concurrently with the others.
 my (@psql, @out, @err);
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
 foreach my $i (0 .. 5)
@@ -88,12 +91,18 @@ foreach my $i (0 .. 5)
 $_->finish foreach @psql;
 is(scalar(grep { $_ eq $out[0] && /^\d+ \w+\n\d+ \w+\s*\z/ } @out), 6, 'six at once') or diag "@out @err";
 
-# A graph that was built from one with a dictionary: the sources are looked up in that.
-$node->safe_psql('postgres', 'SELECT emogi_evict()');
-is((ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, q{SELECT digest($$emogi_bfs('t', 'v1')$$) \g /dev/null}, 1))[0],
-	(ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, '', 1))[0], 'built from the graph of the other direction');
+# A graph derived from one with a dictionary: the sources are looked up in that dictionary, not in a
+# later one.
+$node->safe_psql('postgres', q{CREATE TABLE u AS SELECT 'u' || src AS src, 'u' || dst AS dst FROM e});
+foreach my $setting ('', 'SET emogi.enable_incremental = off;')
+{
+	is((ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, $setting . q{SELECT digest($$emogi_bfs('t', 'v1')$$) \g /dev/null
+		SELECT count(*) FROM emogi_cc_text('u') \g /dev/null}, 1))[0],
+		(ask_counted(q{emogi_bfs('t', 'v1', direction => 'in')}, '', 1))[0], "built from the graph of the other direction: $setting");
+}
 
-# The run goes on while the backend has not published its graph, which it does whether or not it has been canceled.
+# The run continues while the backend has not published its graph, which it does even if it was
+# canceled.
 foreach my $graph ('e', 't', 'l')
 {
 	my $vertex = $graph eq 't' ? q{'v1'} : 1;
@@ -110,27 +119,27 @@ foreach my $graph ('e', 't', 'l')
 			$node->safe_psql('postgres', "SELECT $end($pid)");
 			$psql->finish;
 			like($err, $end eq 'pg_cancel_backend' ? qr/57014/ : qr/57P01|terminating|server closed/, '... the call ends');
-			is((served($node, "SELECT count(*) FROM (SELECT * FROM emogi_bfs('$graph', $vertex) OFFSET 0) r"))[1], 'hit', '... and the graph is there');
+			is((served($node, "SELECT count(*) FROM (SELECT * FROM emogi_bfs('$graph', $vertex) OFFSET 0) r"))[1], 'hit', '... and the graph is cached');
 			nothing_left($node, "... $end at $point");
 		}
 	}
 }
 
-# A graph is there for others while the run goes on that is chained to its build, and after a cancel of that.
+# A graph is shared while the run chained to its build continues, and after that run is canceled.
 my $long = q{SELECT digest($$emogi_pagerank('l', max_iterations => 450, tolerance => 0)$$)};
 foreach my $end ('pg_cancel_backend', 'pg_terminate_backend')
 {
 	my ($out, $err) = ('', '');
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
 	my $psql = start_psql($node, \$out, \$err, q{SET application_name = 'long'}, $long);
-	ok(wait_until(10, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE state = 'ready' AND pins > 0}) eq '1' }), "$end: published while the run goes on");
+	ok(wait_until(10, sub { $node->safe_psql('postgres', q{SELECT count(*) FROM emogi_graphs WHERE state = 'ready' AND pins > 0}) eq '1' }), "$end: published while the run continues");
 	is((served($node, q{SELECT count(*) FROM (SELECT * FROM emogi_bfs('l', 1, direction => 'in') OFFSET 0) r}))[1], 'hit', '... for others');
 	$node->safe_psql('postgres', qq{SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'long' AND backend_type = 'client backend'});
 	$psql->finish;
 	nothing_left($node, "... $end in the run");
 }
 
-# A worker that ends at a step: up to the CSR without a graph, at the run with one.
+# The worker exits at a step: before the CSR is complete without a graph, during the run with one.
 foreach my $graph ('e', 't', 'l')
 {
 	my $vertex = $graph eq 't' ? q{'v1'} : 1;

@@ -1,6 +1,7 @@
-# REPACK (CONCURRENTLY) moves a table to another file beside writers, whose changes it repeats there under a transaction of its own: cached
-# and live graphs answer as a SELECT does throughout, and afterwards. Older snapshots see the new file as empty, as in PostgreSQL, and
-# what they found serves nobody else.
+# REPACK (CONCURRENTLY) moves a table to another file during writes, whose changes it replays there
+# in its own transaction: cached and live graphs return the same as a SELECT throughout, and
+# afterwards. Older snapshots see the new file as empty, as in PostgreSQL, and their graphs are used
+# by no others.
 
 use strict;
 use warnings;
@@ -22,7 +23,7 @@ plan(skip_all => 'REPACK came with PostgreSQL 19') if $node->safe_psql('postgres
 $node->safe_psql('postgres', q{CREATE TABLE edges (id int PRIMARY KEY, src int, dst int, weight int DEFAULT 1);
 	INSERT INTO edges SELECT i, i % 200, i FROM generate_series(1, 20000) i});
 
-# The edges of which a statement's SELECT and its call do not agree: all lead from a vertex below 200.
+# The edges on which a statement's SELECT and its call disagree: all lead from a vertex below 200.
 my $differ = q{WITH found AS (SELECT vertex::int, paths::bigint FROM emogi_ssnsp('edges', 7) WHERE level = 1),
 	wanted AS (SELECT dst, count(*) FROM edges WHERE src = 7 AND dst <> 7 GROUP BY dst)
 	SELECT count(*) FROM ((TABLE found EXCEPT TABLE wanted) UNION ALL (TABLE wanted EXCEPT TABLE found)) d};
@@ -31,9 +32,9 @@ my $right = q{SELECT ok FROM emogi_check('edges', 'out', true)};
 is($node->safe_psql('postgres', $differ), '0', 'a graph');
 is($node->safe_psql('postgres', $right), 't', '... that is right');
 $node->safe_psql('postgres', 'REPACK (CONCURRENTLY) edges');
-is($node->safe_psql('postgres', "$differ; $right"), "0\nt", 'it is right after REPACK (CONCURRENTLY)');
+is($node->safe_psql('postgres', "$differ; $right"), "0\nt", 'correct after REPACK (CONCURRENTLY)');
 $node->safe_psql('postgres', 'UPDATE edges SET dst = dst + 1 WHERE id % 1000 = 7');
-is($node->safe_psql('postgres', "$right; $last"), "t\nmerged", '... and followed in the new file');
+is($node->safe_psql('postgres', "$right; $last"), "t\nmerged", '... and tracked in the new file');
 $node->safe_psql('postgres', 'DELETE FROM edges WHERE id % 3 = 0; REPACK edges');
 is($node->safe_psql('postgres', $right), 't', '... and after REPACK');
 
@@ -59,7 +60,7 @@ foreach my $evicted (0, 1)
 	$old->quit;
 }
 
-# ------------------------------------------------------------------- statements that REPACK overtakes (S3, S4, S10)
+# ------------------------------------------------------------------- statements concurrent with REPACK (S3, S4, S10)
 my $level = q{SELECT count(*) FROM emogi_bfs($1, 7) WHERE level = 1};
 my $wait = 'SELECT pg_advisory_lock(7), pg_advisory_unlock(7)';
 
@@ -75,7 +76,7 @@ foreach my $graph ('edges', 'edges(src, dst) WHERE weight > 0', 'SELECT src, dst
 	my ($holder, $repacker, @callers) = map { session($node) } 1 .. 5;
 	my $expected = $node->safe_psql('postgres', 'SELECT count(DISTINCT dst) FROM edges WHERE src = 7 AND dst <> 7');
 
-	# the plan is made once, without the graph's name: each execution has a snapshot before it has a lock
+	# the plan is made once, without the graph's name: each execution takes a snapshot before a lock
 	$_->ask("SET plan_cache_mode = force_generic_plan; PREPARE waits(text) AS $level;
 		PREPARE late(text) AS WITH done AS MATERIALIZED ($wait) SELECT ($level) FROM done;
 		PREPARE second(text) AS WITH first AS MATERIALIZED (SELECT count(*) AS n FROM emogi_bfs('small', 1)), done AS MATERIALIZED (SELECT n, pg_advisory_lock(7), pg_advisory_unlock(7) FROM first)
@@ -99,7 +100,7 @@ foreach my $graph ('edges', 'edges(src, dst) WHERE weight > 0', 'SELECT src, dst
 	is($repacker->ask('REPACK (CONCURRENTLY) edges'), '', '... which is repacked');
 	$holder->ask('SELECT pg_advisory_unlock(7)');
 	is($callers[0]->answer, $expected, '... the first call of a statement sees the new file');
-	like($callers[1]->answer, qr/ERROR:  40001/, '... after another call it cannot, and says so');
+	like($callers[1]->answer, qr/ERROR:  40001/, '... after another call it cannot, and reports it');
 	is($callers[1]->ask("EXECUTE second('$graph')"), "$expected|4", '... once');
 	is($node->safe_psql('postgres', $right), 't', '... and the graph is right');
 	$_->quit foreach $holder, $repacker, @callers;
@@ -115,11 +116,11 @@ my $rescanned = q{SELECT cache || ' ' || (pages_rescanned <= pg_relation_size('p
 
 is($node->safe_psql('postgres', $parts_right), 't', 'a partitioned table');
 $node->safe_psql('postgres', 'UPDATE parts SET dst = dst + 1 WHERE id = 7');
-is($node->safe_psql('postgres', $parts_right), 't', '... that is followed');
+is($node->safe_psql('postgres', $parts_right), 't', '... that is tracked');
 $node->safe_psql('postgres', 'REPACK (CONCURRENTLY) parts_low; UPDATE parts SET dst = dst + 1 WHERE id = 8');
-is($node->safe_psql('postgres', "$parts_right; $rescanned"), "t\nmerged true", '... of one that is repacked, the pages of that one are read, and no others');
+is($node->safe_psql('postgres', "$parts_right; $rescanned"), "t\nmerged true", '... after REPACK of one partition, only its pages are read');
 
-# ---------------------------------------------------------------------------------------- beside a writer
+# ---------------------------------------------------------------------------------------- with a writer
 my $dir = $node->basedir;
 append_to_file("$dir/write.sql", q{\set k random(1, 1000000)
 \set v random(0, 199)
@@ -136,7 +137,7 @@ my ($repack_out, $repack_err) = ('', '');
 my $repack = IPC::Run::start([ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', @env, '-d', 'postgres', '-f', "$dir/repack.sql" ], '>', \$repack_out, '2>', \$repack_err);
 my ($asked, $wrong, $caches) = (0, 0, '');
 
-# a snapshot that is taken before the lock may be older than the file that it then reads
+# a snapshot taken before the lock may be older than the file that is then read
 while ($repack->pump_nb, $repack->pumpable)
 {
 	my @answers = split /\n/, $node->safe_psql('postgres', "$differ; $last; BEGIN ISOLATION LEVEL REPEATABLE READ; LOCK TABLE edges IN ACCESS SHARE MODE; SELECT least(count(*), 1) FROM edges; $differ; $differ; COMMIT; $right; $parts_right");
@@ -148,16 +149,16 @@ while ($repack->pump_nb, $repack->pumpable)
 	diag("answers: @answers");
 }
 $repack->finish;
-is($repack_err, '', "REPACK (CONCURRENTLY) $rounds times beside a writer");
-cmp_ok($asked, '>', 0, "... asked $asked times meanwhile");
-is($wrong, 0, '... each answer was right');
+is($repack_err, '', "REPACK (CONCURRENTLY) $rounds times during writes");
+cmp_ok($asked, '>', 0, "... $asked checks meanwhile");
+is($wrong, 0, '... all answers were correct');
 note("caches:$caches");
 is($node->safe_psql('postgres', $right), 't', '... and then');
 $writer->kill_kill;
-is($node->safe_psql('postgres', "$right; $parts_right"), "t\nt", '... and without the writer');
+is($node->safe_psql('postgres', "$right; $parts_right"), "t\nt", '... and after the writer');
 is($node->safe_psql('postgres', $differ), '0', '... for a call, too');
 
-region_is_empty($node, '... the Region is empty');
+region_is_empty($node, '... the arena is empty');
 $node->stop;
 no_crash($node);
 done_testing();

@@ -1,5 +1,5 @@
-# From PostgreSQL 19 on, a SELECT that prunes a page also sets its bit in the visibility map. Bits that are cleared by a writer and set
-# again by a reader, without a VACUUM, hide no change from a refresh.
+# From PostgreSQL 19 on, a SELECT that prunes a page also sets its bit in the visibility map. Bits
+# cleared by a writer and set again by a reader, without VACUUM, hide no change from a refresh.
 
 use strict;
 use warnings;
@@ -28,7 +28,7 @@ $node->safe_psql('postgres', q{CREATE EXTENSION pg_visibility;
 # The number of pages whose bit is set, and the LSN of the map's page.
 sub map_of { return split /\|/, $node->safe_psql('postgres', q{SELECT all_visible, lsn FROM pg_visibility_map_summary('edges'), page_header(get_raw_page('edges', 'vm', 0))}) }
 
-# Is the graph right, and how was it found?
+# Is the graph correct, and how was it obtained?
 sub checked
 {
 	my ($fault) = @_;
@@ -39,7 +39,7 @@ sub checked
 
 sub change { $node->safe_psql('postgres', "UPDATE edges SET dst = dst + 1 WHERE $_[0]") }
 
-# A plain scan by a session that changes nothing.
+# A plain scan by a read-only session.
 sub read_all { $node->safe_psql('postgres', 'SET max_parallel_workers_per_gather = 0; SET enable_indexscan = off; SELECT sum(dst) FROM edges') }
 
 change('true');
@@ -48,7 +48,7 @@ my ($visible, $lsn) = map_of();
 cmp_ok($visible, '>', 10, 'a SELECT sets bits of the visibility map');
 like(checked(''), qr/^right, built/, '... a build');
 
-# the base's map is copied by a refresh; the next one may skip by it
+# a refresh copies the map of the base graph; the next one may skip pages with it
 change('src = 1');
 like(checked(''), qr/^right, merged, .*changes 2$/, '... a change');
 change('src = 2');
@@ -66,11 +66,11 @@ foreach my $round (1 .. 5)
 	cmp_ok($after, '>', $between, '... a reader sets them again');
 	isnt($lsn_after, $lsn_before, '... and the LSN of the map\'s page has moved');
 	like(checked(''), qr/^right, merged, .*changes [1-9]\d*$/, '... a refresh sees the change');
-	like(checked(''), qr/^right, hit/, '... and then nothing more');
+	like(checked(''), qr/^right, hit/, '... and then no further change');
 }
 
-# O5: what a transaction with changes of its own keeps of the map. The other transaction is older, so that its page becomes all-visible
-# while the first one still runs.
+# O5: the copy of the map kept by a transaction with own changes. The other transaction is older, so
+# that its page becomes all-visible while the first one still runs.
 sub own_changes_beside_a_reader
 {
 	my ($own, $other) = (session($node), session($node));
@@ -92,15 +92,15 @@ sub own_changes_beside_a_reader
 }
 
 read_all();
-like(checked(''), qr/^right/, 'before changes of an own transaction');
+like(checked(''), qr/^right/, 'before own changes');
 my ($first, $second, $set_again) = own_changes_beside_a_reader();
 is($first, 'right', '... a call with own changes');
-ok($set_again, '... another one changes pages, and a reader sets their bits');
+ok($set_again, '... another session changes pages, and a reader sets their bits');
 is($second, 'right', '... a second call sees the change');
 read_all();
 like(checked(''), qr/^right/, '... and others');
 
-# readers, writers and refreshes at once
+# concurrent readers, writers and refreshes
 my $dir = $node->basedir;
 my @env = ('-h', $node->host, '-p', $node->port);
 append_to_file("$dir/write.sql", "\\set k random(1, 9999)\nUPDATE edges SET dst = dst + 1 WHERE src = :k;\n");
@@ -117,7 +117,7 @@ while (time() < $end)
 }
 $_->kill_kill foreach @beside;
 note(join('; ', map { "$_: $seen{$_}" } sort keys %seen));
-is(join(', ', grep { !/^(?:hit|merged|built|private), by map (?:true|false)$/ } sort keys %seen), '', 'readers, writers and refreshes at once: each answer was right');
+is(join(', ', grep { !/^(?:hit|merged|built|private), by map (?:true|false)$/ } sort keys %seen), '', 'concurrent readers, writers and refreshes: all answers were correct');
 ok((grep { /^merged/ } keys %seen), '... also of refreshes');
 read_all();
 like(checked(''), qr/^right/, '... and afterwards');
@@ -140,20 +140,20 @@ foreach my $round (1 .. 3)
 	change("src % 500 = 30$round");
 	read_all();
 	$node->wait_for_catchup($standby);
-	is($standby->safe_psql('postgres', $standby_check), 'right', '... the standby sees the next change behind them');
+	is($standby->safe_psql('postgres', $standby_check), 'right', '... the standby sees the next change after them');
 }
-region_is_empty($standby, '... the Region of the standby is empty');
+region_is_empty($standby, '... the arena of the standby is empty');
 $standby->stop;
 no_crash($standby);
 
-# negative control: the bits alone tell nothing
+# negative control: the bits alone prove nothing
 change('src % 500 = 77');
 read_all();
-like(checked('tracker_map_lsn=0'), qr/^WRONG/, 'a refresh that believes the bits without the LSN goes wrong');
+like(checked('tracker_map_lsn=0'), qr/^WRONG/, 'a refresh that trusts the bits without the LSN is wrong');
 $node->safe_psql('postgres', 'SELECT emogi_evict()');
-like(checked(''), qr/^right, built/, '... and a build is right');
+like(checked(''), qr/^right, built/, '... and a build is correct');
 
-region_is_empty($node, '... the Region is empty');
+region_is_empty($node, '... the arena is empty');
 $node->stop;
 no_crash($node);
 done_testing();

@@ -1,6 +1,7 @@
-# Without shared_preload_libraries, from PostgreSQL 17 on (trial.c): the first call starts the engine, and others attach. Crashes, several
-# databases, races and exhausted background workers; what sessions that never call emogi write is seen. 098_trial_stress.pl does the
-# latter at length.
+# Without shared_preload_libraries, from PostgreSQL 17 on (trial.c): the first call starts the
+# engine, and others attach. Crashes, several databases, races and exhausted background workers;
+# writes of sessions that never call emogi are visible. 098_trial_stress.pl tests the latter at
+# length.
 
 use strict;
 use warnings;
@@ -32,11 +33,11 @@ my $start = time;
 my ($rc, $out, $err) = $node->psql('postgres', q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1); SELECT count(*) FROM emogi_bfs('small', 1)});
 note sprintf 'the first call of the server took %.0f ms, with psql', 1000 * (time - $start);
 is($out, "1:0 2:1 3:2 4:1\n4", 'the first call answers');
-is(scalar(() = $err =~ /NOTICE:  emogi is not in shared_preload_libraries/g), 1, '... with one notice a session');
-like($err, qr/HINT:.*shared_preload_libraries/, '... that says how to preload it');
+is(scalar(() = $err =~ /NOTICE:  emogi is not in shared_preload_libraries/g), 1, '... with one notice per session');
+like($err, qr/HINT:.*shared_preload_libraries/, '... that explains how to preload it');
 is(engines(), '1', '... and has started the engine');
 (undef, undef, $err) = $node->psql('postgres', q{SELECT count(*) FROM emogi_bfs('small', 1)});
-like($err, qr/NOTICE/, 'the next session is told, too');
+like($err, qr/NOTICE/, 'the next session gets it, too');
 (undef, undef, $err) = $node->psql('postgres', q{SET emogi.notice_trial = off; SELECT count(*) FROM emogi_bfs('small', 1)});
 is($err, '', '... unless emogi.notice_trial is off');
 foreach my $call (q{emogi_cycles('small', 1)}, q{emogi_reachable('small', 'VALUES (1, 2)')}, q{emogi_k_shortest_paths('small', 1, 3, 2)},
@@ -45,7 +46,7 @@ foreach my $call (q{emogi_cycles('small', 1)}, q{emogi_reachable('small', 'VALUE
 	($rc) = $node->psql('postgres', "LOAD 'emogi'; EXPLAIN (VERBOSE) SELECT * FROM $call");
 	is($rc, 0, "EXPLAIN of $call as the first that a session does with emogi");
 }
-is(ask('SELECT preloaded FROM emogi_stat_info'), 'f', 'emogi_stat_info says that it was not preloaded');
+is(ask('SELECT preloaded FROM emogi_stat_info'), 'f', 'emogi_stat_info shows that it was not preloaded');
 like((sqlstate($node, q{SELECT count(*) FROM emogi_devices; SET emogi.max_memory = '1GB'}))[0], qr/55P02/, 'a session cannot change the size of the arena');
 $node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'128MB'");
 $node->reload;
@@ -55,7 +56,7 @@ $node->reload;
 $node->append_conf('postgresql.conf', 'emogi.notice_trial = off');
 $node->reload;
 
-# ---- what other sessions write, which never load emogi
+# ---- writes of other sessions, which never load emogi
 
 make_checked($node, 'edges', 3000);
 my $reader = session($node);
@@ -100,7 +101,7 @@ foreach my $change (
 	right('... twice');
 }
 $writer->ask('BEGIN; INSERT INTO edges VALUES (1, 9010)');
-right('beside an open transaction');
+right('with an open transaction');
 $writer->ask('COMMIT');
 right('... after its commit');
 is($reader->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT verdict(\'edges\')') , 't', 'in a transaction with one snapshot');
@@ -128,7 +129,7 @@ answers_small($node, 'the first database');
 is(engines(), '1', '... with one engine');
 ask('DROP DATABASE second');
 
-# ---- the engine ends
+# ---- the engine exits
 
 my $pid = engine();
 kill 'TERM', $pid;
@@ -161,14 +162,14 @@ wait_for_restart($node, 'a backend was killed');
 is_right($node, 'edges', '... and answers');
 ok(wait_until(10, sub { engines() eq '1' }), '... with one engine');
 
-# ---- the extension goes and comes
+# ---- the extension is dropped and re-created
 
 ask('DROP EXTENSION emogi CASCADE');
 is((sqlstate($node, q{SELECT * FROM emogi_bfs('small', 1)}))[0], '42883', 'dropped');
 ask('CREATE EXTENSION emogi');
 answers_small($node, 'created again');
 
-# ---- many first calls at once, also while the engine of a crashed server comes back
+# ---- many concurrent first calls, also while the engine of a crashed server is restarted
 
 foreach my $round (1 .. 3)
 {
@@ -182,11 +183,11 @@ foreach my $round (1 .. 3)
 		$racers[$i]{run} = start_psql($node, \$said, \$error, q{SELECT string_agg(vertex || ':' || level, ' ') FROM emogi_bfs('small', 1)});
 	}
 	$_->{run}->finish foreach @racers;
-	is(join(',', map { ${ $_->{out} } . ${ $_->{err} } } @racers), join(',', ("1:0 2:1 3:2 4:1\n") x 8), "eight first calls at once, $round");
+	is(join(',', map { ${ $_->{out} } . ${ $_->{err} } } @racers), join(',', ("1:0 2:1 3:2 4:1\n") x 8), "eight concurrent first calls, $round");
 	is(engines(), '1', '... with one engine');
 }
 
-# ---- no background worker is free
+# ---- no free background worker
 
 $node->append_conf('postgresql.conf', 'max_worker_processes = 0');
 $node->restart;
@@ -197,7 +198,7 @@ foreach my $call ('the first call', 'the next one')
 	like($said, qr/ERROR:  53000: emogi could not start its engine: no background worker is free/, "$call without a background worker");
 	like($said, qr/HINT:.*max_worker_processes/, '... names the setting');
 }
-is($refused->ask('SELECT 1'), '1', '... and the session goes on');
+is($refused->ask('SELECT 1'), '1', '... and the session continues');
 $refused->quit;
 $node->adjust_conf('postgresql.conf', 'max_worker_processes', '8');
 $node->restart;
@@ -214,9 +215,9 @@ SKIP:
 	$old->ask(q{SELECT count(*) FROM emogi_bfs('small', 1)});
 	system("cp '$libdir/emogi.so' '$libdir/emogi.so.new' && mv '$libdir/emogi.so.new' '$libdir/emogi.so'") == 0 or die 'cp';
 	my ($state, $message) = sqlstate($node, q{SELECT * FROM emogi_bfs('small', 1)});
-	is($state, '55000', 'a library that was replaced since the first call');
+	is($state, '55000', 'a library replaced since the first call');
 	like($message, qr/HINT:  Restart the server/, '... with a hint');
-	is($old->ask(q{SELECT count(*) FROM emogi_bfs('small', 1)}), '4', '... and older sessions answer');
+	is($old->ask(q{SELECT count(*) FROM emogi_bfs('small', 1)}), '4', '... and older sessions continue');
 	$old->quit;
 }
 

@@ -1,6 +1,8 @@
-# Without shared_preload_libraries (trial.c): the stress of CacheStress.pm, whose writers never load emogi, so that no callback of emogi
-# sees their commits, VACUUMs, and definitions. No call may answer anything but what its own snapshot sees. If the rings of recent
-# writers are trusted as on a server that preloads emogi, it must go wrong. EMOGI_STRESS_SECONDS makes it longer.
+# Without shared_preload_libraries (trial.c): the stress test of CacheStress.pm with writers that
+# never load emogi, so that no callback of emogi sees their commits, VACUUMs, and DDL. Every answer
+# must be that of the call's snapshot. Negative control: if the rings of recent writers are trusted
+# as on a server that preloads emogi, an answer must be wrong. EMOGI_STRESS_SECONDS sets a longer
+# duration.
 
 use strict;
 use warnings;
@@ -24,7 +26,7 @@ my $writes = writes_done();
 cmp_ok($checks, '>=', $seconds * 20, "enough checks: $checks");
 cmp_ok($writes, '>', 0, "while $writes transactions wrote");
 is($node->safe_psql('postgres', 'SELECT preloaded FROM emogi_stat_info'), 'f', '... without preloading');
-is($node->safe_psql('postgres', 'SELECT hits + merges + overlays > builds FROM emogi_cache'), 't', 'more calls have used a cached graph than built one');
+is($node->safe_psql('postgres', 'SELECT hits + merges + overlays > builds FROM emogi_cache'), 't', 'more calls used a cached graph than built one');
 
 # trusting the rings of recent writers
 goes_wrong(30, 'trial_rule=0', 'with the rings of recent writers');

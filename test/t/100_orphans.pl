@@ -1,5 +1,6 @@
-# The postmaster is killed, and then a process that holds a lock of emogi, so that nobody releases the lock: the engine ends nevertheless,
-# and so do the sessions that need the lock of a trial's control block (trial.c) to attach or to exit. Then the server starts again.
+# The postmaster is killed, and then a process that holds a lock of emogi, so that the lock is never
+# released: the engine exits nevertheless, and so do the sessions that need the lock of a trial's
+# control block (trial.c) to attach or to exit. Then the server starts again.
 
 use strict;
 use warnings;
@@ -13,17 +14,17 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $seconds = 20;    # an orphan ends within 5 s, on a busy machine later
+my $seconds = 20;    # an orphan exits within 5 s, on a busy machine later
 my @conf = ('emogi.notice_trial = off', 'fsync = off');
-my @started;    # processes that would outlive a failed test
+my @started;    # processes that would survive a failed test
 END { local $?; kill 'KILL', grep { (readlink("/proc/$_/cwd") // '') =~ /100_orphans/ } @started }
 
 my $devices = 'SELECT count(*) > 0 FROM emogi_devices';
 
-# Has a process ended? A zombie has, too.
+# Has a process ended? A zombie has ended, too.
 sub has_ended { return status_of($_[0], 'State') =~ /^Z?$/ }
 
-# Wait until processes have ended, and kill the others, for the server's memory to be free.
+# Wait until processes have ended, and kill the others, to free the server's memory.
 sub all_end
 {
 	my ($name, @pids) = @_;
@@ -45,7 +46,8 @@ sub session_with_pid
 	return ($session, $pid);
 }
 
-# Stop processes. Is one in the middle of something that a session, told a command, waits for? `wait` is a query about the session.
+# Stop processes, and run a command in a session. Returns true if the session then waits for one of
+# them. `wait` is a query that detects this.
 sub hold_lock
 {
 	my ($node, $pids, $session, $session_pid, $command, $wait) = @_;
@@ -66,10 +68,10 @@ sub kill_all
 
 	$node->kill9;
 	kill 'KILL', @pids;
-	wait_until(10, sub { status_of($postmaster, 'State') eq '' });    # or the next one would take it for running
+	wait_until(10, sub { status_of($postmaster, 'State') eq '' });    # otherwise the next server would treat it as running
 }
 
-# Check that the server starts and answers.
+# Check that the server starts and answers calls.
 sub starts_again
 {
 	my ($node) = @_;
@@ -81,13 +83,15 @@ sub starts_again
 my $call = q{SELECT count(*) FROM emogi_cc('small')};
 # The lock has a name only in processes that use emogi.
 my $waits_for_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND wait_event_type = 'LWLock'};
-# That of the control block is tried again and again, which is no wait for a lock; a session that has stopped with another one is no use.
-my $tries_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active' AND wait_event_type IS NULL
+# The lock of the control block is polled, which does not count as a lock wait; a session stopped
+# with another lock is of no use.
+my $tries_lock = q{SELECT count(*) FROM pg_stat_activity WHERE pid = PID AND state = 'active' AND wait_event_type = 'Extension'
 	AND query_start < clock_timestamp() - interval '0.5 s'};
 
 # ---- a lock of the shared state
 
-# Kill the postmaster and a session that holds the lock of the slots; the engine needs it to exit.
+# Kill the postmaster and a session that holds the lock of the slots, which the engine needs to
+# exit.
 sub test_shared_lock
 {
 	my ($node, $name) = @_;
@@ -109,8 +113,8 @@ sub test_shared_lock
 	ok($caught, "$name: a session is stopped with a lock") or return;
 	note "the $tries. try";
 	kill_all($node, $victim_pid);
-	all_end('... the engine does not outlive the postmaster, and the lock\'s holder', $engine);
-	kill 'KILL', $probe_pid;    # it waits as for any lock of PostgreSQL
+	all_end('... the engine does not survive the postmaster and the holder of the lock', $engine);
+	kill 'KILL', $probe_pid;    # like any lock wait of PostgreSQL
 	all_end('... with all', $probe_pid);
 	starts_again($node);
 }
@@ -129,7 +133,7 @@ my $node = emogi_node('trial', @conf, "emogi.max_memory = '256MB'");
 answers_small($node, 'a trial');
 test_shared_lock($node, 'a trial');
 
-# ---- the lock of the control block, of a session that attaches
+# ---- the lock of the control block, held by an attaching session
 
 {
 	my ($idle, $idle_pid) = session_with_pid($node);
@@ -153,13 +157,13 @@ test_shared_lock($node, 'a trial');
 	ok($caught, 'a session is stopped while it attaches');
 	note "the $tries. try";
 	kill_all($node, map { $_->[1] } @victims);
-	all_end('... the engine, an attached session, and one that would attach end', $engine, $idle_pid, $probe_pid);
+	all_end('... the engine, an attached session, and an attaching session exit', $engine, $idle_pid, $probe_pid);
 	starts_again($node);
 }
 
-# ---- the lock of the control block, of the engine that creates the shared state
+# ---- the lock of the control block, held by the engine that creates the shared state
 
-$node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'700GB'");    # so that this takes long: its state has 100 MB
+$node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'700GB'");    # so that this takes long: the shared state has 100 MB
 $node->restart;
 {
 	my ($waiter, $waiter_pid) = session_with_pid($node);

@@ -1,8 +1,9 @@
-# Without preloading (trial.c), the shared state cannot be created, or not mapped: the call says so at once, whether the engine or the
-# session has failed, the log has the reason, nothing is left, and the next call tries again.
+# Without preloading (trial.c), creating or mapping the shared state fails: the call reports it
+# immediately, whether the engine or the session has failed, the log contains the reason, nothing is
+# left behind, and the next call tries again.
 #
-# The limits of address space and of file sizes are those of the system, set for the postmaster, whose children have them, or for a
-# session.
+# The limits of address space and of file sizes are those of the system, set for the postmaster,
+# whose children inherit them, or for a session.
 
 use strict;
 use warnings;
@@ -31,7 +32,8 @@ sub limit
 	system('prlimit', '--pid', $pid, "--$what=$bytes:") == 0 or die "prlimit --$what=$bytes:";
 }
 
-# Check that the first calls fail at once, that the log has the reason, and that no process of emogi remains.
+# Check that the first calls fail immediately, that the log contains the reason, and that no process
+# of emogi remains.
 sub engine_fails
 {
 	my ($reason, $name) = @_;
@@ -47,7 +49,7 @@ sub engine_fails
 		like($message, qr/the engine of emogi could not be started\n.*The server's log has the reason/s, '... says where the reason is');
 		cmp_ok($took, '<', 8, '... and does not wait for an engine that has failed');
 		like(slurp_file($node->logfile, $from), qr/$reason.*\n.*DETAIL: .*\n.*HINT:  Lower emogi\.max_memory/, '... which is in the log');
-		ok(wait_until(10, sub { worker_pid($node) eq '0' }), '... without an engine that remains');
+		ok(wait_until(10, sub { worker_pid($node) eq '0' }), '... and no engine remains');
 	}
 }
 
@@ -57,14 +59,14 @@ my $postmaster = postmaster_pid($node);
 my $address_bytes = 1024 * status_of($postmaster, 'VmSize');
 
 limit($postmaster, 'as', $address_bytes + 512 * $megabyte);    # four times 256 MB are reserved
-engine_fails('could not map the shared memory of emogi', 'address space is short');
+engine_fails('could not map the shared memory of emogi', 'too little address space');
 limit($postmaster, 'as', 'unlimited');
 answers_small($node, '... the next call tries again');
 
 $node->restart;
 $postmaster = postmaster_pid($node);
 limit($postmaster, 'fsize', 512 * $megabyte);
-engine_fails('could not create the shared memory of emogi', 'a file cannot be so large');
+engine_fails('could not create the shared memory of emogi', 'the file exceeds the size limit');
 limit($postmaster, 'fsize', 'unlimited');
 answers_small($node, '... the next call tries again');
 
@@ -86,15 +88,16 @@ limit($pid, 'as', 'unlimited');
 is($session->ask($call), '4', '... its next call tries again');
 $session->quit;
 
-# ---- the machine's memory
+# ---- physical memory
 
-# The state has 152 bytes for each megabyte of emogi.max_memory, here a little more than the 16th of the memory that it may have.
+# The state needs 152 bytes for each megabyte of emogi.max_memory, here slightly more than the
+# permitted 16th of the memory.
 my ($machine_kb) = slurp_file('/proc/meminfo') =~ /^MemTotal:\s+(\d+) kB/m;
 my $max_memory_mb = int(1.1 * 1024 * $machine_kb / 16 / 152);
 
 $node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'${max_memory_mb}MB'");
 $node->restart;
-engine_fails('could not create the shared memory of emogi', 'the shared state would take more than its share of the memory');
+engine_fails('could not create the shared memory of emogi', 'the shared state would exceed its share of the memory');
 $node->adjust_conf('postgresql.conf', 'emogi.max_memory', "'256MB'");
 $node->reload;
 answers_small($node, '... with another setting the next call tries again');

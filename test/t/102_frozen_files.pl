@@ -1,5 +1,6 @@
-# A table's file is replaced by one whose pages are all-visible from the start (COPY FREEZE), so that neither the visibility map nor, with
-# wal_level = minimal, its LSN tells the new file from the old one: only the file's number does (L1).
+# A table's file is replaced by one whose pages are all-visible from the start (COPY FREEZE), so
+# that neither the visibility map nor, with wal_level = minimal, its LSN distinguish the new file
+# from the old one; only the file number does (L1).
 
 use strict;
 use warnings;
@@ -14,7 +15,7 @@ use Test::More;
 my $right = q{SELECT ok FROM emogi_check('edges', 'out', true)};
 my $last = q{SELECT cache FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1};
 
-# Write a file for COPY: 20,000 edges, whose targets begin behind an offset.
+# Write a file for COPY: 20,000 edges, whose targets start after an offset.
 sub write_edges
 {
 	my ($path, $offset) = @_;
@@ -22,7 +23,7 @@ sub write_edges
 	append_to_file($path, join('', map { sprintf "%d\t%d\t1\n", $_ % 200, $offset + $_ } 1 .. 20000));
 }
 
-# Replace the file of a table that is tracked and all-visible, in several ways.
+# Replace the file of a tracked, all-visible table by several methods.
 sub test_level
 {
 	my ($level, @conf) = @_;
@@ -45,7 +46,7 @@ sub test_level
 		is($node->safe_psql('postgres', $right), 't', "... after $before, and COPY FREEZE");
 		is($node->safe_psql('postgres', q{SELECT min(vertex) FROM emogi_bfs('edges', 1) WHERE level = 1}), $offset + 1, '... for a call, too');
 		$node->safe_psql('postgres', 'UPDATE edges SET weight = 2 WHERE dst % 1000 = 0');
-		is($node->safe_psql('postgres', "$right; $last"), "t\nmerged", '... and changes are followed');
+		is($node->safe_psql('postgres', "$right; $last"), "t\nmerged", '... and changes are tracked');
 		$node->safe_psql('postgres', 'VACUUM (FREEZE) edges');
 		is($node->safe_psql('postgres', $right), 't', '... and after VACUUM');
 	}

@@ -1,7 +1,9 @@
-# Sessions that write and ask in short transactions, as row triggers do: what is kept of a transaction's changes after its commit, and what its calls
-# store for others, must give what a recursive query gives in the same statement. Inserts of one row or many, other changes, savepoints, rollbacks,
-# VACUUM, COPY, DDL, cursors with older snapshots and another session come at random; EMOGI_SHORT_STEPS asks for more of them, EMOGI_SHORT_SEED for
-# others. With a rule switched off an answer must be wrong, or this test could not see it.
+# Sessions that write and call in short transactions, as row triggers do: data kept about a
+# transaction's changes after its commit, and data that its calls store for others, must give the
+# answers of a recursive query in the same statement. Inserts of one row or many, other changes,
+# savepoints, rollbacks, VACUUM, COPY, DDL, cursors with older snapshots and another session occur
+# at random; EMOGI_SHORT_STEPS sets their number, EMOGI_SHORT_SEED the seed. Negative control: with
+# a rule disabled an answer must be wrong.
 
 use strict;
 use warnings;
@@ -18,7 +20,8 @@ my $seed = $ENV{EMOGI_SHORT_SEED} // 1;
 my $node = emogi_node('short', "emogi.incremental_min_size = 0\nemogi.max_memory = '256MB'\nautovacuum = off\nmax_prepared_transactions = 2");
 my @tables = qw(numbers names parts guarded late narrow);
 
-# guarded and late have triggers that search before and after each row; the searches of narrow read some rows only.
+# guarded and late have triggers that search before and after each row; the searches of narrow read
+# only some rows.
 $node->safe_psql('postgres', q{
 CREATE TABLE verdicts (what text);
 CREATE TABLE numbers (src int, dst int, note int DEFAULT 0) WITH (fillfactor = 90);
@@ -72,7 +75,8 @@ CREATE TRIGGER watch AFTER INSERT ON late FOR EACH ROW EXECUTE FUNCTION watch();
 
 my %count;
 
-# Get a statement that changes rows of a table, mostly an insert of few rows. Two sessions do not change each other's rows.
+# Get a statement that changes rows of a table, mostly an insert of few rows. Two sessions do not
+# change each other's rows.
 sub change
 {
 	my ($table, $odd) = @_;
@@ -90,7 +94,7 @@ sub change
 	return "INSERT INTO $table SELECT NULL, $p$b; INSERT INTO $table SELECT $p$a, $p$b";
 }
 
-# Let a session ask about a table; note what is wrong.
+# Run checks on a table in a session; records errors.
 sub asks
 {
 	my ($session, $wrong, $table, $what) = @_;
@@ -100,7 +104,7 @@ sub asks
 	push @$wrong, "$what, $table: $said" if $said !~ /^right$/m;
 }
 
-# Let a session do something to a table.
+# Run a command on a table in a session.
 sub writes
 {
 	my ($session, $wrong, $table, $odd, $what) = @_;
@@ -109,7 +113,7 @@ sub writes
 	push @$wrong, "$what: $said" if $said =~ /WRONG|ERROR/;
 }
 
-# Take a session through a short transaction.
+# Run a session through a short transaction.
 sub transact
 {
 	my ($session, $wrong, $odd, $table, $what) = @_;
@@ -142,7 +146,7 @@ sub transact
 	$session->ask($kind == 8 ? 'ROLLBACK' : 'COMMIT');
 }
 
-# Do something to a table that ends what is kept, or might have to.
+# Run a command on a table that invalidates kept data, or might have to.
 sub disturb
 {
 	my ($session, $table) = @_;
@@ -158,7 +162,7 @@ sub disturb
 	return $session->ask("SELECT count(*) FROM emogi_bfs('$table', " . ($table =~ /^(?:names|guarded)$/ ? "'k1'" : 1) . ')');
 }
 
-# Take sessions through transactions; get what was wrong.
+# Run sessions through transactions; returns the errors.
 sub run_sessions
 {
 	my ($most) = @_;
@@ -174,7 +178,7 @@ sub run_sessions
 		transact($one, \@wrong, 0, $table, $what);
 		if (draw(6) == 0)
 		{
-			# the other session's transaction lasts while the first one's end, now and then
+			# sometimes the other session's transaction outlasts the first one's
 			my $lasts = draw(2);
 
 			$two->ask('BEGIN') if $lasts;
@@ -196,22 +200,24 @@ sub run_sessions
 
 srand $seed;
 my @wrong = run_sessions($steps);
-is(scalar @wrong, 0, 'no answer is wrong') or diag @wrong[ 0 .. ($#wrong < 5 ? $#wrong : 5) ];
+is(scalar @wrong, 0, 'all answers are correct') or diag @wrong[ 0 .. ($#wrong < 5 ? $#wrong : 5) ];
 cmp_ok($count{looks}, '>', $steps, 'enough calls');
 cmp_ok($count{carried}, '>', 10, '... of which some needed no refresh');
 note join(', ', map { "$count{$_} $_" } sort keys %count);
 
-# An imported snapshot does not see the transaction whose changes were kept, which no call has used since.
+# An imported snapshot does not see the transaction whose changes were kept, which no call has used
+# since.
 my ($one, $two) = (session($node), session($node));
 $one->ask("TRUNCATE numbers; INSERT INTO numbers VALUES (1, 2), (2, 3); SELECT checked('numbers', 1, 3)");
 
-# Another session writes after a transaction whose changes were kept. Without the rule that asks for that, its row is missed.
+# Another session writes after a transaction whose changes were kept. Without the rule that detects
+# it, its row is missed.
 foreach my $fault ('', 'tracker_carried=0')
 {
 	$one->ask("SET emogi.fault = '$fault'; BEGIN; INSERT INTO numbers VALUES (3, 4); SELECT checked('numbers', 1, 4); COMMIT");
 	$two->ask('INSERT INTO numbers VALUES (4, ' . ($fault ? 6 : 5) . ')');
 	my $said = $one->ask("SELECT checked('numbers', 1, " . ($fault ? 6 : 5) . ')');
-	$fault ? like($said, qr/^WRONG/, "negative control: $fault is noticed") : is($said, 'right', 'a row of another session');
+	$fault ? like($said, qr/^WRONG/, "negative control: $fault is detected") : is($said, 'right', 'a row of another session');
 }
 $one->ask("SET emogi.fault = ''; TRUNCATE numbers; INSERT INTO numbers VALUES (1, 2), (2, 3); SELECT checked('numbers', 1, 3)");
 $two->ask('BEGIN ISOLATION LEVEL REPEATABLE READ');
@@ -224,7 +230,8 @@ $one->ask('COMMIT');
 $two->ask('COMMIT');
 is($one->ask("SELECT checked('numbers', 1, 4); SELECT count(*) FROM emogi_shortest_path('numbers', 1, 4)"), "right\n4", '... a newer one does');
 
-# The same if only that transaction was in progress in the imported snapshot, which else sees what the last call has seen.
+# The same if only that transaction was in progress in the imported snapshot, which otherwise equals
+# that of the last call.
 $one->ask("BEGIN; INSERT INTO numbers VALUES (4, 5); SELECT checked('numbers', 1, 5)");
 $two->ask('BEGIN ISOLATION LEVEL REPEATABLE READ');
 $snapshot = $two->ask('SELECT pg_export_snapshot()');
@@ -250,12 +257,12 @@ is($one->ask("CALL steps(); SELECT checked('numbers', 1, 41); SELECT count(*) FR
 
 # Others write to the table while a prepared transaction of the session is open.
 $one->ask("BEGIN; INSERT INTO numbers VALUES (41, 42); SELECT checked('numbers', 1, 42); PREPARE TRANSACTION 'p'");
-is($one->ask("SELECT checked('numbers', 1, 42)"), 'right', 'a prepared transaction is not seen');
+is($one->ask("SELECT checked('numbers', 1, 42)"), 'right', 'a prepared transaction is invisible');
 $two->ask("COMMIT PREPARED 'p'");
-is($one->ask("SELECT checked('numbers', 1, 42); SELECT count(*) FROM emogi_shortest_path('numbers', 1, 42)"), "right\n42", '... and is after its commit');
+is($one->ask("SELECT checked('numbers', 1, 42); SELECT count(*) FROM emogi_shortest_path('numbers', 1, 42)"), "right\n42", '... and visible after its commit');
 $one->quit;
 $two->quit;
-region_is_empty($node, 'the Region is empty');
+region_is_empty($node, 'the arena is empty');
 $node->stop;
 no_crash($node);
 done_testing();

@@ -126,7 +126,7 @@ my @calls = (
 	'emogi_spanning_forest(G)', 'emogi_bridges(G)', 'emogi_articulation_points(G)', 'emogi_biconnected(G)', 'emogi_pagerank(G)', 'emogi_eigenvector(G)', 'emogi_katz(G, 0.01)', 'emogi_hits(G)', "emogi_heat(G, 'VALUES (1, 1.0), (2, 0.5)')",
 	"emogi_circuit(G, 'VALUES (1, 1.0), (2, 0.0)')", "emogi_neural(G, 'VALUES (1, 0.5)')", '(SELECT count(*), sum(cost) FROM emogi_shortest_path(G, SRC, 7))', '(SELECT target, max(distance) FROM emogi_shortest_paths(G, ARRAY[SRC], ARRAY[3, 4, 5]) GROUP BY 1)',
 	"(SELECT source, target, max(distance) FROM emogi_shortest_paths(G, 'VALUES (1, 2), (SRC, 4)') GROUP BY 1, 2)", '(SELECT path_id, max(distance) FROM emogi_k_shortest_paths(G, SRC, 7, 4) GROUP BY 1)', 'emogi_all_shortest_paths(G, SRC, 7)',
-	'(SELECT vertex, count(*) FROM emogi_cycles(G, SRC, 4, 100000) GROUP BY 1)', "emogi_reachable(G, 'VALUES (1, 2), (SRC, 4)')", '(SELECT edges, vertices FROM emogi_check(G))', '(SELECT ok FROM emogi_check(G, with_overlay => true))');
+	'(SELECT vertex, count(*) FROM emogi_cycles(G, SRC, 4, 100000) GROUP BY 1)', '(SELECT vertex, count(*) FROM emogi_simple_paths(G, SRC, ARRAY[4, 7], 4, 9, 100000) GROUP BY 1)', 'emogi_rollup(G, SRC)', 'emogi_rollup(G, SRC, 1)', "emogi_rollup(G, SRC, 2, 'in')", "emogi_reachable(G, 'VALUES (1, 2), (SRC, 4)')", '(SELECT edges, vertices FROM emogi_check(G))', '(SELECT ok FROM emogi_check(G, with_overlay => true))');
 
 # The graph argument in one of its forms, of a table or its view.
 sub forms

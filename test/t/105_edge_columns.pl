@@ -181,19 +181,66 @@ foreach my $timeout (1, 5, 20, 40, 80)
 	my ($rc, $out, $err) = $node->psql('postgres', "SET statement_timeout = $timeout; $bfs, edge_filter => 'a < 25 AND b > ''7''')");
 	note "$timeout ms: $rc $err";
 }
+$node->safe_psql('postgres', "$bfs, edge_filter => 'a < 2$_')") foreach 6 .. 9;
 my $loaded = $node->safe_psql('postgres', "$bfs, edge_filter => 'a < 25')");
 is($node->safe_psql('postgres', "SELECT property_columns FROM emogi_graphs WHERE source = 'wide'"), 'a', 'a load of a column after canceled loads');
 my $expected = $node->safe_psql('postgres', "SET emogi.enable_property_columns = off; $bfs, edge_filter => 'a < 25')");
 is($loaded, $expected, '... answers');
+$node->safe_psql('postgres', "$bfs, edge_filter => 'c < 9999$_')") foreach 1 .. 4;
 like($node->safe_psql('postgres', "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) $bfs, edge_filter => 'c < 100000')"), qr/Filter Evaluated: on .*Property Columns: 2/s, 'EXPLAIN shows the columns, now two');
 # all 200,000 values of b are stored; many more would not be
 is($node->safe_psql('postgres', "$bfs, edge_filter => 'b > ''8''')"), $node->safe_psql('postgres', "SET emogi.enable_property_columns = off; $bfs, edge_filter => 'b > ''8''')"), 'a column of many different texts');
 
+# An application that always filters, with other values in each call: no graph is cached, and few calls build one of their condition.
+my $explain = 'EXPLAIN (ANALYZE, COSTS OFF)';
+$node->safe_psql('postgres', "SELECT emogi_evict('wide')");
+my @plans = map { $node->safe_psql('postgres', "$explain $bfs, edge_filter => 'a < 2$_ AND c < 19000$_')") } 1 .. 8;
+is(scalar(grep { /Filter Evaluated/ } @plans[ 3 .. 7 ]), 5, 'the fourth call and later ones with other values have a mask');
+is(scalar(grep { /Columns Time/ } @plans), 1, '... by one load');
+is($node->safe_psql('postgres', "$bfs, edge_filter => 'a < 25')"), $expected, '... and answer');
+
+# The table is written before each call: loads become rare. Once it is not written any more, calls have masks.
+my $loads = 0;
+foreach my $round (1 .. 24)
+{
+	$node->safe_psql('postgres', "UPDATE wide SET a = a WHERE c = $round");
+	$loads++ if $node->safe_psql('postgres', "$explain $bfs, edge_filter => 'a < 30 AND c < 1900$round')") =~ /Columns Time/;
+}
+cmp_ok($loads, '<=', 12, "$loads loads in 24 calls on a table that is written before each");
+like($node->safe_psql('postgres', join(';', map { "$explain $bfs, edge_filter => 'a < 3$_ AND c < 1800$_')" } 1 .. 40)), qr/Filter Evaluated/, 'masks, once it is not written');
+
+# Without memory for columns, calls answer as they do without them.
+sub of_poor
+{
+	my ($columns, $bound) = @_;
+	my ($rc, $out) = $node->psql('postgres', "SET emogi.enable_property_columns = $columns; SET ROLE poor; $bfs, edge_filter => 'a < 25 AND b < ''$bound''')");
+
+	return $rc == 0 ? $out : 'error';
+}
+$node->safe_psql('postgres', "SELECT emogi_evict('wide'); CREATE ROLE poor LOGIN; GRANT SELECT ON wide TO poor");
+my ($succeeded, @worse) = (0);
+foreach my $mb (6, 8, 10, 14, 20, 30)
+{
+	$node->append_conf('postgresql.conf', "emogi.role_memory = '${mb}MB'");
+	$node->reload;
+	foreach my $bound (1 .. 6)
+	{
+		my ($without, $with) = (of_poor('off', "$bound$mb"), of_poor('on', "$bound$mb"));
+
+		$succeeded += $without ne 'error';
+		push @worse, "$bound with $mb MB: $with, not $without" if $without ne 'error' && $with ne $without;
+	}
+}
+is(scalar @worse, 0, "$succeeded calls of a role with little memory") or diag join("\n", @worse);
+cmp_ok($succeeded, '>', 5, '... of which some succeed');
+$node->append_conf('postgresql.conf', 'emogi.role_memory = -1');
+$node->reload;
+
 # Of sessions that load at once, one does, and the others do without.
 my @sessions = map { session($node) } 1 .. 4;
 $node->safe_psql('postgres', "SELECT emogi_evict('wide'); $bfs)");
-$_->tell("$bfs, edge_filter => 'c IN (2, 4) OR c < 150000')") foreach @sessions[ 0, 1 ];
-$_->tell("$bfs, edge_filter => 'a = 1 OR c < 150000')") foreach @sessions[ 2, 3 ];
+$_->tell('SELECT ' . join(', ', map { "($bfs, edge_filter => 'c IN (2, 4) OR c < 15000$_'))" } 10 .. 29)) foreach @sessions[ 0, 1 ];
+$_->tell('SELECT ' . join(', ', map { "($bfs, edge_filter => 'a = 1 OR c < 15000$_'))" } 10 .. 29)) foreach @sessions[ 2, 3 ];
 my @answers = map { $_->answer } @sessions;
 is($answers[2], $answers[3], 'loads at once');
 is($node->safe_psql('postgres', "SELECT count(property_columns) FROM emogi_graphs WHERE source = 'wide'"), 1, '... of which one stored its columns');

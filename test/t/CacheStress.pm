@@ -1,5 +1,5 @@
-# Writers, readers, builders and evictions at once, with sleeps at the tender places of the protocol: no call may answer anything but
-# what its own snapshot sees.
+# Concurrent writers, readers, builders and evictions, with sleeps at the critical steps of the
+# protocol: every answer must be that of the call's snapshot.
 package CacheStress;
 
 use strict;
@@ -17,8 +17,9 @@ our @EXPORT = qw(stress_node stress writes_done goes_wrong);
 
 my $node;
 
-# All edges start at 0 and no two end at the same vertex, so count and sum of the vertices at level 1 are those of dst.
-# chk() fails if the answer is not what its own snapshot sees in the table; it writes nothing.
+# All edges start at 0 and no two end at the same vertex, so count and sum of the vertices at level
+# 1 are those of dst. chk() fails if the answer differs from what its own snapshot sees in the
+# table; it writes nothing.
 my $tables = q{
 	CREATE SEQUENCE ends;
 	CREATE TABLE other (a int);
@@ -59,7 +60,8 @@ my $tables = q{
 	END $$};
 
 my %role = (
-	# Readers: one statement a transaction; several checks under one snapshot; beside one's own changes; other forms of the graph.
+	# Readers: one statement per transaction; several checks under one snapshot; with own changes;
+	# other forms of the graph.
 	read => { clients => 3, reader => 1, script => 'SELECT chk();' },
 	prepared => { clients => 1, reader => 1, options => [ '-M', 'prepared' ], script => 'SELECT chk();' },
 	parts => { clients => 1, reader => 1, script => 'SELECT chk_parts();' },
@@ -110,7 +112,7 @@ my %role = (
 		SELECT chk();
 		\endif
 		\sleep 30 ms} },
-	# Registration happens again and again.
+	# Registration is repeated.
 	evict => { clients => 1, reader => 1, script => q{
 		\set s random(1, 60)
 		\if :s % 3 = 0
@@ -121,11 +123,12 @@ my %role = (
 		SELECT emogi_evict('parts');
 		\endif
 		\sleep :s ms} },
-	# Dead rows go, beside snapshots that are older.
+	# Dead rows are vacuumed, with older snapshots open.
 	vacuum => { clients => 1, reader => 1, script => q{
 		\sleep 2 s
 		VACUUM edges, parts, other, pg_class, pg_attribute, pg_type, pg_depend, pg_inherits, pg_index;} },
-	# Writers: rows with savepoints and aborts; prepared transactions; many subtransactions; definitions; partitions.
+	# Writers: rows with savepoints and aborts; prepared transactions; many subtransactions; DDL;
+	# partitions.
 	rows => { clients => 2, script => q{
 		\set r random(1, 100)
 		\set s random(1, 80000)
@@ -257,7 +260,7 @@ sub start_all
 	}
 }
 
-# What all have said so far, and whether any is still running.
+# The output of all so far, and whether any is still running.
 sub said
 {
 	$_->{run}->pump_nb foreach grep { $_->{run}->pumpable } values %running;
@@ -265,7 +268,7 @@ sub said
 }
 sub any_running { return scalar grep { $_->{run}->pumpable } values %running }
 
-# End all of them, by force if wanted, and what they left prepared.
+# End all of them, by force if requested, and their prepared transactions.
 sub end_all
 {
 	my ($force) = @_;
@@ -288,7 +291,7 @@ sub counters
 	return split /\|/, $node->safe_psql('postgres', 'SELECT hits + builds + private_builds, hits, builds, private_builds, waits, evictions FROM emogi_cache');
 }
 
-# Run all for a while, up to the first stale answer. Returns what they said, and the counters.
+# Run all for a while, or until the first stale answer. Returns their output and the counters.
 sub stress
 {
 	my ($time) = @_;
@@ -317,12 +320,12 @@ sub stress
 	is($stale, 0, "no stale answer in $checks checks") or diag grep { /STALE/ } split /^/, $said;
 	my @errors = grep { !/STALE|deadlock detected/ } $said =~ /^(.*(?:ERROR|FATAL|aborted).*)$/mg;
 	is(scalar @errors, 0, 'no error') or diag join "\n", @errors[ 0 .. ($#errors < 9 ? $#errors : 9) ];
-	is($node->safe_psql('postgres', 'SELECT chk(), chk_both(), chk_weights(), chk_parts()'), '|||', 'right when all is quiet');
-	region_is_empty($node, 'the Region is empty');
+	is($node->safe_psql('postgres', 'SELECT chk(), chk_both(), chk_weights(), chk_parts()'), '|||', 'correct after the end of all writes');
+	region_is_empty($node, 'the arena is empty');
 	return ($checks, $hits, $builds, $private, $waits, $evictions);
 }
 
-# Test that every role has run, and return the number of transactions that wrote.
+# Test that every role has run, and return the number of writing transactions.
 sub writes_done
 {
 	my $writes = 0;
@@ -337,7 +340,8 @@ sub writes_done
 	return $writes;
 }
 
-# Test that readers with a fault get a stale answer within some seconds, and that all is right again without it.
+# Test that readers with a fault get a stale answer within some seconds, and correct answers without
+# it.
 sub goes_wrong
 {
 	my ($time, $fault, $name) = @_;
@@ -355,8 +359,8 @@ sub goes_wrong
 	end_all(1);
 	like($said, qr/STALE/, sprintf "negative control: a stale answer after %.1f s $name", $took);
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
-	is($node->safe_psql('postgres', 'SELECT chk(), chk_both(), chk_weights(), chk_parts()'), '|||', '... and right again with it');
-	region_is_empty($node, '... and the Region is empty');
+	is($node->safe_psql('postgres', 'SELECT chk(), chk_both(), chk_weights(), chk_parts()'), '|||', '... and correct again with it');
+	region_is_empty($node, '... and the arena is empty');
 }
 
 1;

@@ -1,4 +1,4 @@
-# What 088_ddl_matrix.pl runs its table of DDL statements with.
+# Driver for the table of DDL statements of 088_ddl_matrix.pl.
 package DdlMatrix;
 
 use strict;
@@ -16,7 +16,7 @@ my $path = 'SET search_path = first, m, public';
 my ($node, $version, %session);
 my ($ngraphs, $nhits) = (0, 0);
 
-# Get the cluster of the matrix, with the sessions: caller, other, fresh.
+# Get the cluster of the matrix, with its sessions: caller, other, fresh.
 sub matrix_node
 {
 	my (@conf) = @_;
@@ -33,7 +33,7 @@ sub open_sessions
 	$session{$_} = session($node) foreach qw(caller other fresh);
 }
 
-# Ask a session for several things at once: the answers, errors as "error SQLSTATE".
+# Run several statements in a session; returns the answers, with errors as "error SQLSTATE".
 sub ask_all
 {
 	my ($who, @sql) = @_;
@@ -43,7 +43,7 @@ sub ask_all
 	return map { /(?:ERROR|FATAL|PANIC):\s+(\w{5}):/ ? "error $1" : s/\n+\z//r } @answers;
 }
 
-# Get the statement that calls a graph: its vertices, and behind "=>" their components.
+# Get the statement that calls a graph: its vertices, and after "=>" their components.
 sub call_of
 {
 	my ($graph) = @_;
@@ -62,8 +62,9 @@ sub plain_of
 	return qq{WITH q AS MATERIALIZED ($query), ends AS (SELECT src, dst FROM q WHERE src IS NOT NULL AND dst IS NOT NULL) SELECT string_agg(v::text, ' ' ORDER BY v::text COLLATE "C") FROM (SELECT src FROM ends UNION SELECT dst FROM ends) u(v)};
 }
 
-# Compare, in one session, what calls answer (twice) with what they answer without the cache, and with plain SQL. Returns the answers
-# without the cache; what differs is added to the row. In a transaction, errors are caught by savepoints.
+# Compare, in one session, the answers of calls (twice) with those without the cache, and with plain
+# SQL. Returns the answers without the cache; differences are added to the row. In a transaction,
+# errors are caught by savepoints.
 sub check
 {
 	my ($who, $phase, $row, $in_transaction) = @_;
@@ -89,7 +90,8 @@ sub check
 	return \@off;
 }
 
-# Tell whether an answer of emogi_cc_text and one of plain SQL have the same vertices, or are both errors.
+# Return whether an answer of emogi_cc_text and one of plain SQL have the same vertices, or are both
+# errors.
 sub same
 {
 	my ($off, $plain) = @_;
@@ -98,7 +100,8 @@ sub same
 	return $plain eq $off =~ s/ => .*//sr;
 }
 
-# Call every graph three times, as the cache keeps some from the second call on; counts hits of the third.
+# Call every graph three times, because the cache keeps some from the second call on; counts the
+# hits of the third.
 sub warm
 {
 	my ($row) = @_;
@@ -111,7 +114,7 @@ sub warm
 	}
 }
 
-# Do the DDL of a row in a session; dies unless it succeeds.
+# Run the DDL of a row in a session; dies unless it succeeds.
 sub change
 {
 	my ($who, $row, $sql) = @_;
@@ -121,7 +124,8 @@ sub change
 	die "$sql: $answer\n";
 }
 
-# Do the DDL in the transaction of the calls, and roll it back. Returns the answers within.
+# Run the DDL in the transaction of the calls, and roll it back. Returns the answers within the
+# transaction.
 sub in_transaction
 {
 	my ($row, $before) = @_;
@@ -133,18 +137,19 @@ sub in_transaction
 	$within = check('caller', 'in the transaction of the DDL', $row, 1) if !$row->{error};
 	ask_all('caller', 'ROLLBACK');
 	my $off = check('caller', 'after ROLLBACK', $row);
-	push @{ $row->{wrong} }, "after ROLLBACK the answers are others than before: @$off" if "@$off" ne "@$before";
+	push @{ $row->{wrong} }, "after ROLLBACK the answers differ from those before: @$off" if "@$off" ne "@$before";
 	warm($row);
 	return @$within;
 }
 
-# Do the DDL in another session, or in that of the calls if it is about sessions. Returns the answers after it, of an old and of a fresh session.
+# Run the DDL in another session, or in that of the calls if it concerns sessions. Returns the
+# answers after it, in an old and a fresh session.
 sub by_another
 {
 	my ($row) = @_;
 	my $old = $row->{tx} && $row->{old} && !$row->{own};
 
-	# a snapshot, but no lock on a table of the graph: calls read new catalogs and old rows
+	# a snapshot without a lock on a table of the graph: calls read new catalogs and old rows
 	ask_all('caller', 'BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT count(*) FROM pg_am') if $old;
 	change($row->{own} ? 'caller' : 'other', $row, $row->{ddl});
 	ask_all('caller', $row->{role}) if $row->{own} && !$row->{keep_role};
@@ -161,7 +166,8 @@ sub by_another
 	return (@after, @{ check('fresh', 'in a fresh session', $row) });
 }
 
-# Undo the DDL; then have graphs built while it is open in another session, and commit it: they are old ones.
+# Undo the DDL; then build graphs while the undo is open in another session, and commit it: the
+# graphs are stale.
 sub undone
 {
 	my ($row) = @_;
@@ -179,7 +185,8 @@ sub undone
 	change('other', {}, $row->{undo});
 }
 
-# Run one row: set-up, warm calls, the DDL in the same transaction and rolled back, the DDL of another session, undo. Returns what went wrong.
+# Run one row: setup, warm calls, the DDL in the same transaction and rolled back, the DDL in
+# another session, undo. Returns the errors.
 sub run_row
 {
 	my ($row) = @_;
@@ -194,11 +201,11 @@ sub run_row
 	undone($row) if $row->{undo};
 
 	my $changed = grep { $after[$_] ne $before->[ $_ % @$before ] } 0 .. $#after;
-	push @{ $row->{wrong} }, 'the DDL was to change a graph, and changed none: ' . join('; ', @$before) if $row->{can} ne 'harmless' && !$changed;
-	push @{ $row->{wrong} }, 'the DDL was to be harmless, and changed a graph: ' . join('; ', @$before, '->', @after) if $row->{can} eq 'harmless' && $changed;
+	push @{ $row->{wrong} }, 'the DDL should change a graph, but changed none: ' . join('; ', @$before) if $row->{can} ne 'harmless' && !$changed;
+	push @{ $row->{wrong} }, 'the DDL should be harmless, but changed a graph: ' . join('; ', @$before, '->', @after) if $row->{can} eq 'harmless' && $changed;
 }
 
-# Drop what a row has left.
+# Drop the objects that a row has left.
 sub clean_up
 {
 	my ($row) = @_;
@@ -208,7 +215,7 @@ sub clean_up
 	ask_all('other', 'ROLLBACK', 'RESET ROLE', 'DROP SCHEMA IF EXISTS m, first, other CASCADE', $row->{clean} // '');
 }
 
-# Run all rows of the table that the version has, one test each.
+# Run all rows of the table that apply to the version, one test each.
 sub run_matrix
 {
 	my ($fixture, $rows) = @_;
@@ -228,7 +235,7 @@ sub run_matrix
 			push @{ $row->{wrong} }, $@ if !eval { run_row($row); 1 };
 			ok(!@{ $row->{wrong} }, "$form ($row->{can})") or diag map { "  $_\n" } @{ $row->{wrong} };
 			eval { clean_up($row); 1 } or do {
-				diag "$form: a session is gone: $@";
+				diag "$form: a session has ended: $@";
 				wait_until(60, sub { $node->safe_psql('postgres', 'SELECT 1') eq '1' });
 				open_sessions();
 				clean_up($row);
@@ -239,7 +246,7 @@ sub run_matrix
 	cmp_ok($nhits, '>', $ngraphs / 2, 'most graphs were hits before the DDL');
 }
 
-# Get the commands that psql lists, in columns of one width.
+# Get the commands listed by psql, which prints them in columns of equal width.
 sub commands_of_psql
 {
 	my ($stdout) = run_command([ 'psql', '-X', '-d', $node->connstr('postgres'), '-c', '\h' ]);
@@ -250,7 +257,7 @@ sub commands_of_psql
 		my @cells = map { my $line = substr($_, 2); map { substr($line, $_ * $width, $width) } 0 .. int((length($line) - 1) / $width) } @lines;
 		return map { s/\s+\z//r } @cells if !grep { !/^[A-Z]+( [A-Z]+)*\s+\z/ && !/^[A-Z]+( [A-Z]+)*\z/ || /^.{$width}\z/ && !/ \z/ } @cells;
 	}
-	die "psql lists commands in an unknown way: $stdout";
+	die "psql lists commands in an unknown format: $stdout";
 }
 
 1;

@@ -1,4 +1,5 @@
-# What the TAP tests share: clusters that preload emogi, errors by SQLSTATE, and a look at the worker and the Region.
+# Common code of the TAP tests: clusters that preload emogi, errors by SQLSTATE, and checks of the
+# worker and the arena.
 package EmogiTest;
 
 use strict;
@@ -13,17 +14,18 @@ use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(emogi_node server_version sqlstate wait_until postmaster_pid worker_pid status_of region_is_empty answers_small no_crash start_psql session create_look look sees hits_again draw);
 
-# Do clusters preload emogi? EMOGI_NO_PRELOAD=1 runs any test without, from PostgreSQL 17 on.
+# Do clusters preload emogi? EMOGI_NO_PRELOAD=1 runs any test without preloading, from PostgreSQL 17
+# on.
 our $preloads = !$ENV{EMOGI_NO_PRELOAD};
 
-# Get a random integer from 0 to n - 1; the numbers depend on srand alone.
+# Get a random integer from 0 to n - 1; the sequence depends only on srand.
 sub draw { return int rand $_[0] }
 
 # Get the major version of the server.
 sub server_version { return (`postgres --version` =~ /(\d+)/)[0] }
 
-# Get a running cluster that preloads emogi, unless $preloads is 0, with the given lines of configuration and the extension in database
-# postgres.
+# Get a running cluster that preloads emogi, unless $preloads is 0, with additional lines of
+# configuration and the extension in database postgres.
 sub emogi_node
 {
 	my ($name, @conf) = @_;
@@ -40,7 +42,7 @@ sub emogi_node
 	return $node;
 }
 
-# Get the SQLSTATE that a command ends with ('' if none) and the whole message.
+# Get the SQLSTATE with which a command fails ('' if it succeeds), and the whole message.
 sub sqlstate
 {
 	my ($node, $sql, $db) = @_;
@@ -49,7 +51,7 @@ sub sqlstate
 	return ($err =~ /(?:ERROR|FATAL):\s+(\w{5}):/ ? $1 : '', $err);
 }
 
-# Wait until a piece of code returns true, some seconds at most.
+# Wait until a piece of code returns true, up to some seconds.
 sub wait_until
 {
 	my ($seconds, $code) = @_;
@@ -57,7 +59,8 @@ sub wait_until
 
 	while (time() < $end)
 	{
-		# psql that cannot connect ends before it has read its input, a broken pipe that IPC::Run dies of
+		# a psql that cannot connect exits before it has read its input, and IPC::Run dies of the
+		# broken pipe
 		return 1 if eval { $code->() };
 		sleep 0.02;
 	}
@@ -95,7 +98,8 @@ sub status_of
 	return $status =~ /^$line:\s+(\S+)/m ? $1 : '';
 }
 
-# Check that the Region holds nothing but cached graphs and live states within 2 seconds, and is empty when these are evicted.
+# Check that within 2 seconds the arena holds only cached graphs and change trackers, and that it is
+# empty after these are evicted.
 sub region_is_empty
 {
 	my ($node, $name) = @_;
@@ -108,10 +112,10 @@ sub region_is_empty
 	my $clean = wait_until(2, $look);
 
 	$node->safe_psql('postgres', 'SELECT emogi_evict()');
-	ok($clean && wait_until(2, $look), $name) or diag "used_bytes without cached graphs and live states is $used";
+	ok($clean && wait_until(2, $look), $name) or diag "used_bytes without cached graphs and change trackers is $used";
 }
 
-# Check that a call on a graph of three edges answers right.
+# Check that a call on a graph of three edges returns the correct answer.
 sub answers_small
 {
 	my ($node, $name, $db) = @_;
@@ -120,7 +124,7 @@ sub answers_small
 	is($out . $err, '1:0 2:1 3:2 4:1', $name);
 }
 
-# Check that no process of the cluster crashed by itself.
+# Check that no process of the cluster crashed. SIGKILL does not count.
 sub no_crash
 {
 	my ($node) = @_;
@@ -128,7 +132,8 @@ sub no_crash
 	unlike(slurp_file($node->logfile), qr/terminated by signal (?:4|6|7|8|11)\b|PANIC|TRAP:/, 'no process crashed');
 }
 
-# Start psql on some commands, without waiting; returns what IPC::Run calls a harness. Errors come as "ERROR:  SQLSTATE".
+# Start psql on some commands, without waiting; returns the IPC::Run harness. Errors are printed as
+# "ERROR:  SQLSTATE".
 sub start_psql
 {
 	my ($node, $out, $err, @commands) = @_;
@@ -137,7 +142,7 @@ sub start_psql
 		'<', \'', '>', $out, '2>', $err, IPC::Run::timeout(120));
 }
 
-# Open a psql that stays, on a database ('postgres' if none is named).
+# Open a persistent psql on a database ('postgres' by default).
 sub session
 {
 	my ($node, $db) = @_;
@@ -145,7 +150,8 @@ sub session
 	return EmogiTest::Session->start($node, $db // 'postgres');
 }
 
-# Make the function look(): it compares emogi_bfs on a table edges, all of whose edges start at 0, with the table itself, in one statement.
+# Create the function look(): it compares emogi_bfs on the table edges, in which all edges start at
+# 0, with the table itself, in one statement.
 sub create_look
 {
 	my ($node, $db) = @_;
@@ -164,7 +170,7 @@ sub create_look
 		END $$});
 }
 
-# Ask a session for the verdict of look() ("right: ..." or something else) and where the graph came from.
+# Get the result of look() in a session ("right: ..." or an error) and the source of the graph.
 sub look
 {
 	my ($session, $check) = @_;
@@ -174,7 +180,8 @@ sub look
 	return ($verdict // 'no answer', $cache // 'no run');
 }
 
-# Test that a session's look is right, with the number of ends it should have, and that the graph came from where it should.
+# Test that a session's look is correct, with the expected number of endpoints, and that the graph
+# has the expected source.
 sub sees
 {
 	my ($session, $ends, $from, $name) = @_;
@@ -184,7 +191,8 @@ sub sees
 	like("$verdict, $cache", qr/^right: $ends ends, sum -?\d*, $from$/, $name);
 }
 
-# Look until there is a hit, and test that it comes: registration waits for transactions that are older. No answer may be wrong.
+# Repeat look until there is a hit, and test that one occurs: registration waits for older
+# transactions. No answer may be wrong.
 sub hits_again
 {
 	my ($session, $ends, $name) = @_;
@@ -194,7 +202,8 @@ sub hits_again
 	ok($hit && !$wrong, $name) or diag $wrong // "$verdict, $cache";
 }
 
-# A psql that stays. What it is asked comes back as one string, errors in their place as "ERROR:  SQLSTATE: message".
+# A persistent psql. Answers are returned as one string, with errors in their place as "ERROR:
+# SQLSTATE: message".
 package EmogiTest::Session;
 
 sub start
@@ -219,7 +228,7 @@ sub tell
 	$self->{run}->pump_nb;
 }
 
-# Are the commands sent done?
+# Are the sent commands finished?
 sub is_done
 {
 	my ($self) = @_;
@@ -228,7 +237,7 @@ sub is_done
 	return $self->{out} =~ /^session has answered $self->{asked}\n/m;
 }
 
-# Get the answer to the commands sent, as soon as they are done.
+# Get the answer to the sent commands, as soon as they are finished.
 sub answer
 {
 	my ($self) = @_;
@@ -265,10 +274,11 @@ sub quit
 
 package EmogiTest;
 
-# What the tests of faults share: sessions held at a place of the cache's protocol, answers that check themselves, how calls were served.
+# Common code for tests with faults: sessions held at a step of the cache's protocol, self-checking
+# answers, and how calls were answered.
 push @EXPORT, qw(crash_node wait_for_restart make_checked is_right served hold_at nothing_left connection_lost);
 
-# Get a cluster as emogi_node() does, that comes back by itself after a crash.
+# Get a cluster like emogi_node(), which restarts automatically after a crash.
 sub crash_node
 {
 	my ($name, @conf) = @_;
@@ -283,19 +293,19 @@ sub wait_for_restart
 	my ($node, $name) = @_;
 	my $crashes;
 	my $back = sub {
-		# before the postmaster has seen the crash, the cluster would answer still
+		# before the postmaster has noticed the crash, the cluster would still answer
 		$crashes = () = slurp_file($node->logfile) =~ /all server processes terminated; reinitializing/g;
 		return 0 if $crashes <= ($crashes_seen{$node->name} // 0);
 		my ($rc, $out) = $node->psql('postgres', 'SELECT 1');
 		return ($rc // 1) == 0 && $out eq '1';
 	};
 
-	ok(wait_until(30, $back), "$name: the cluster is back");
+	ok(wait_until(30, $back), "$name: the cluster has restarted");
 	$crashes_seen{$node->name} = $crashes;
 }
 
-# Make the function verdict(graph), which tells if all that emogi_bfs() reaches from 1 is all that the table holds, and a
-# table where that is so: a tree of n edges with the root 1.
+# Create the function verdict(graph), which returns whether everything that emogi_bfs() reaches from
+# 1 is everything in the table, and a table for which that holds: a tree of n edges with the root 1.
 sub make_checked
 {
 	my ($node, $table, $n, $db) = @_;
@@ -312,7 +322,7 @@ sub make_checked
 		CREATE TABLE $table AS SELECT i / 2 AS src, i AS dst FROM generate_series(2, $n + 1) i});
 }
 
-# Check that a call on a table of make_checked() answers right.
+# Check that a call on a table of make_checked() returns the correct answer.
 sub is_right
 {
 	my ($node, $table, $name, $db) = @_;
@@ -321,7 +331,8 @@ sub is_right
 	is($out . $err, 't', $name);
 }
 
-# Run a query that calls emogi once, in a session of its own: the answer and how it was served, 'hit', 'built' or 'private'.
+# Run a query that calls emogi once, in a new session; returns the answer and how it was answered,
+# 'hit', 'built' or 'private'.
 sub served
 {
 	my ($node, $sql, $db) = @_;
@@ -332,8 +343,8 @@ sub served
 	return ($out . $err, $cache);
 }
 
-# Start a session that is held by emogi.fault in the middle of its last command; returns the harness and the backend's pid,
-# 0 when it was not held.
+# Start a session that emogi.fault holds in its last command; returns the harness and the backend's
+# pid, or 0 if it was not held.
 my $nheld = 0;
 
 sub hold_at
@@ -352,7 +363,7 @@ sub hold_at
 	return ($psql, $pid || 0);
 }
 
-# Check that nothing is left in the Region once the cached Graphs of a database are evicted: no pin, no byte.
+# Check that the arena is empty after the cached graphs of a database are evicted: no pin, no byte.
 sub nothing_left
 {
 	my ($node, $name, $db) = @_;
@@ -360,10 +371,10 @@ sub nothing_left
 	ok(wait_until(2, sub { $node->safe_psql($db // 'postgres', q{SELECT count(*) FROM emogi_graphs WHERE pins > 0 OR state <> 'ready'}) eq '0' }),
 		"$name: no pins, no build");
 	$node->safe_psql($db // 'postgres', 'SELECT emogi_evict()');
-	region_is_empty($node, "$name: an empty Region after emogi_evict()");
+	region_is_empty($node, "$name: an empty arena after emogi_evict()");
 }
 
-# Tell whether a message is what a session says whose server goes through a crash, or stops.
+# Return whether a message is one of a session whose server crashes or stops.
 sub connection_lost
 {
 	my ($err) = @_;

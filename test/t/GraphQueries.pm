@@ -1,9 +1,10 @@
-# Random queries that give edges, as graph arguments: nested up to 40 deep in all forms that SQL has for a query within a query, with keys of many
-# types. Their columns are a and b, the ends, and w.
+# Random queries that return edges, as graph arguments: nested up to 40 levels in all forms of
+# subqueries, with keys of many types. Their columns are a and b, the endpoints, and w, the weight.
 #
-# What a query gives is determined: nothing is volatile, and a LIMIT stands only where all columns are ordered by. The server itself copies an
-# expression wherever a column that it computes is used: where a form uses a column twice, OFFSET 0 or MATERIALIZED keeps it from doubling that at
-# each level. Rows are kept few by a LIMIT.
+# The result of a query is determined: nothing is volatile, and LIMIT is used only if all columns
+# are ordered by. The server copies the expression of a computed column to each of its uses: if a
+# form uses a column twice, OFFSET 0 or MATERIALIZED prevents the copies from doubling at each
+# level. LIMIT keeps the number of rows small.
 package GraphQueries;
 
 use strict;
@@ -14,7 +15,7 @@ use RandomQueries qw(any maybe);
 
 our @EXPORT = qw(graph_tables random_graph);
 
-# Types of keys: values as SQL, and an expression for the type's own cast.
+# Types of keys: values as SQL, and an expression with the type's own cast.
 my %types = (
 	int => { values => [ map { "$_" } 1 .. 6 ], cast => 'int' },
 	bigint => { values => [ 1, 2, 3, '-4', '9223372036854775807' ], cast => 'bigint' },
@@ -48,7 +49,7 @@ sub key
 	return any(@{ $types{$type}{values} }) . "::$types{$type}{cast}";
 }
 
-# Get the commands that make what the queries read.
+# Get the commands that create the objects read by the queries.
 sub graph_tables
 {
 	my @sql = ("CREATE TYPE color AS ENUM ('red', 'green', 'blue')", 'CREATE DOMAIN few AS int CHECK (VALUE < 100)', 'CREATE TYPE pair AS (a int, b text)', 'CREATE TYPE nested AS (a int, p pair)');
@@ -65,7 +66,7 @@ sub graph_tables
 	return @sql;
 }
 
-# Write a query without one within it.
+# Write a query without a nested one.
 sub base
 {
 	my ($type) = @_;
@@ -77,8 +78,9 @@ sub base
 	return 'SELECT a, b, w FROM (VALUES ' . join(', ', map { '(' . key($type) . ', ' . key($type) . ', 1::float8)' } 1 .. 1 + rand(4)) . ') AS v(a, b, w)';
 }
 
-# Forms of a query around one (%q), which they name once, or (those in the second list) whose columns they use more than once. %n is a number of their own,
-# %b another query, %k a key, %o what keeps the server from copying, %m the same of WITH.
+# Forms of a query around another (%q), which they reference once, or (in the second list) whose
+# columns they use more than once. %n is a unique number, %b another query, %k a key, %o what
+# prevents copies by the server, %m the same for WITH.
 my @once = (
 	'SELECT a, b, w FROM (%q) AS s%n', 'SELECT s%n.* FROM (%q) AS s%n(a, b, w)', 'WITH c%n AS %m (%q) SELECT a, b, w FROM c%n', 'WITH c%n(b, a, w) AS (%q) SELECT a, b, w FROM c%n', 'SELECT b AS a, a AS b, w FROM (%q) AS s%n %o',
 	'(%q) UNION (%b)', '(%q) UNION ALL (%b)', '(%q) INTERSECT (%q)', '(%q) INTERSECT ALL (%b)', '(%q) EXCEPT (%b)', '(%q) EXCEPT ALL (%b)', '(%b) UNION ((%q) EXCEPT (%b))',
@@ -103,7 +105,7 @@ my @twice = (
 	'WITH c%n AS MATERIALIZED (%q) SELECT (SELECT a FROM c%n ORDER BY a, b, w LIMIT 1) AS a, (SELECT b FROM c%n ORDER BY b LIMIT 1) AS b, w FROM c%n', 'WITH c%n AS MATERIALIZED (%q) SELECT * FROM c%n INTERSECT SELECT * FROM c%n',
 	'WITH RECURSIVE c%n AS MATERIALIZED (%q), r%n(a, b, w) AS (SELECT a, b, w FROM c%n UNION SELECT r%n.a, c%n.b, c%n.w FROM r%n JOIN c%n ON r%n.b = c%n.a) SELECT a, b, w FROM r%n ORDER BY 1, 2, 3 LIMIT 20');
 
-# The same around a call of emogi's: of keys that are integers, whose vertices are bigint.
+# The same around a call of emogi: with integer keys, whose vertices are bigint.
 my @calls = (
 	'SELECT s%n.a, vertex::int AS b, s%n.w FROM (%q) AS s%n JOIN emogi_bfs($inner$SELECT a AS src, b AS dst FROM e_int$inner$, 1) ON vertex = s%n.a', 'SELECT vertex::int AS a, level AS b, 1::float8 AS w FROM emogi_bfs($q%n$SELECT a AS src, b AS dst FROM (%q) AS s%n$q%n$, 1)',
 	'SELECT vertex::int AS a, component::int AS b, 1::float8 AS w FROM emogi_cc($q%n$%q$q%n$)', 'SELECT a, b, w FROM (%q) AS s%n WHERE EXISTS (SELECT FROM emogi_bfs($inner$SELECT a AS src, b AS dst FROM e_int$inner$, 2) WHERE vertex = b)');
@@ -113,7 +115,7 @@ sub wrapped
 {
 	my ($query, $type, $n, $only) = @_;
 	my $form = $only // (maybe(0.35) ? any(@twice) : any(@once));
-	# what takes arrays, or functions' arguments, must know of which type; locked rows are refused in most places
+	# arrays and function arguments need a known type; locked rows are rejected in most places
 	$form = any(@once) while !defined $only && ($rows{$type} && $form =~ /unnest|ARRAY|_%y|%c/ || $form =~ /FOR UPDATE/ && maybe(0.9));
 	$form = any(@calls) if !defined $only && $type eq 'int' && maybe(0.2);
 	my $now = any('', '', 'MATERIALIZED', 'MATERIALIZED');
@@ -125,7 +127,8 @@ sub wrapped
 	return $form;
 }
 
-# Make a random graph argument: { text, type, depth, direct: the query of its ends, sources: keys as SQL text }.
+# Create a random graph argument: { text, type, depth, direct: the query of its endpoints, sources:
+# keys as SQL text }.
 sub random_graph
 {
 	my $type = any(maybe(0.4) ? sort keys %rows : sort keys %types, 'int', maybe(0.5) ? ('row', 'row_of_text') x 4 : ());
@@ -137,7 +140,7 @@ sub random_graph
 	foreach my $n (1 .. $depth)
 	{
 		my $next = wrapped($query, $type, $n, $same);
-		# two copies of a query at each level would be many of it at the last
+		# two copies of a query at each level would be too many at the last
 		$query = length($next) > 60000 ? $query : $next;
 	}
 	my $columns = any('a AS src, b AS dst', 'a AS src, b AS dst, w AS weight', 'a AS source, b AS target, w AS cost', "'x' AS label, a AS src, b AS dst");

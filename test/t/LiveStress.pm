@@ -1,5 +1,6 @@
-# A table and a partitioned table that are changed in every way at once, maintained, vacuumed, and checked all the time: every check
-# (emogi_check) compares a whole graph with what the server's own scan finds under the same snapshot.
+# A table and a partitioned table that are concurrently changed in every way, maintained, vacuumed,
+# and checked: every check (emogi_check) compares a whole graph with the result of the server's own
+# scan under the same snapshot.
 package LiveStress;
 
 use strict;
@@ -17,7 +18,8 @@ our @EXPORT = qw(stress_node stress);
 
 # ---------------------------------------------------------------------------------------------------------------- the tables
 
-# Keys come and go: in the middle, at the end, below all others; some ends are NULL. Most weights fit into a byte. %1: rows.
+# Keys are inserted and deleted in the middle, at the end, and below all others; some endpoints are
+# NULL. Most weights fit into a byte. %1: rows.
 my $tables = q{
 	CREATE EXTENSION emogi;
 	CREATE SEQUENCE fresh START 1000000;
@@ -61,7 +63,7 @@ my $tables = q{
 
 # ---------------------------------------------------------------------------------------------------------------- the roles
 
-# What is written, to one table or the other: @T@. A number is the script's share among those of its role.
+# Writes to one table or the other: @T@. A number is the script's share within its role.
 my %writes = (
 	insert => [ 30, q{
 		\set r random(1, 100)
@@ -78,7 +80,8 @@ my %writes = (
 		\else
 		COMMIT;
 		\endif} ],
-	# HOT where there is room, but for dst of edges, which has an index; pad is no part of a graph.
+	# HOT if there is space, except for dst of edges, which has an index; pad is not part of a
+	# graph.
 	update => [ 40, q{
 		\set r random(1, 100)
 		\set m random(1, 20)
@@ -128,7 +131,7 @@ my %writes = (
 		ROLLBACK TO b;
 		\endif
 		COMMIT;} ],
-	# More subtransactions than a snapshot has room for.
+	# More subtransactions than a snapshot can store.
 	subtransactions => [ 3, q{
 		\set r random(1, 100)
 		BEGIN;
@@ -174,7 +177,7 @@ my %writes = (
 		\else
 		COMMIT;
 		\endif} ],
-	# As many rows as there should be; and weights of a type that fits into a byte again.
+	# Restore the number of rows, and weights of a type that fits into a byte.
 	balance => [ 6, q{
 		\set r random(1, 100)
 		DELETE FROM @T@ WHERE k IN (SELECT k FROM @T@ ORDER BY k LIMIT greatest(0, (SELECT count(*) FROM @T@) - @ROWS@) FOR UPDATE SKIP LOCKED);
@@ -183,7 +186,7 @@ my %writes = (
 		DELETE FROM @T@ WHERE k IN (SELECT k FROM @T@ WHERE weight NOT IN (SELECT * FROM generate_series(0, 200)) FOR UPDATE SKIP LOCKED);
 		\endif} ]);
 
-# What only one of them takes.
+# Writes for only one of the tables.
 my %edges_writes = (
 	tail => [ 5, q{
 		\set r random(1, 100)
@@ -199,7 +202,7 @@ my %edges_writes = (
 		\set r random(1, 100)
 		INSERT INTO edges (src, dst, weight, k, pad) VALUES (vertex(), :r, 1, 1000000000 + :k % 50, 'c') ON CONFLICT (k) DO UPDATE SET src = edges.src + 1;
 		INSERT INTO edges (src, dst, weight, k, pad) VALUES (vertex(), :r, 1, 1000000000 + :k % 70, 'c') ON CONFLICT DO NOTHING;} ]);
-# part3 is not always one of the partitions.
+# part3 is not always attached.
 my %parts_writes = (
 	move => [ 20, q{
 		\set m random(1, 10)
@@ -214,14 +217,15 @@ my %parts_writes = (
 		INSERT INTO parts (src, dst, weight, pad) SELECT src, dst, weight, pad FROM gone;
 		\endif} ]);
 
-# Conditions, each a graph and a live state of its own: what they read is written by itself, too, and NULL now and then.
+# Conditions, each with its own graph and change tracker: their columns are also written separately,
+# sometimes with NULL.
 my %filtered = (
 	edges => [ q{SELECT src, dst, weight FROM edges WHERE pad LIKE '%u%'}, q{SELECT dst AS src, src AS dst, weight FROM edges WHERE length(pad) > 40 AND k % 3 < 2}, q{SELECT * FROM narrow},
 		q{SELECT src, dst, weight FROM edges WHERE pad LIKE '%i%'} ],
 	parts => [ q{SELECT src, dst, weight FROM parts WHERE part > 1 OR pad < 'p'}, q{SELECT src, dst, weight FROM parts WHERE tableoid <> 'part1'::regclass AND right(pad, 1) = 'i'} ]);
 
-# A check: any direction, weights or not, both ways or not; of a third as a search that reaches little sees it; now and then of other columns,
-# some of them with keys that are no integers.
+# A check: any direction, with or without weights, both directions or one; a third of them as seen
+# by a small search; sometimes with other columns, some of which have keys that are not integers.
 my $look = q{
 	\set d random(1, 3)
 	\set w random(0, 1)
@@ -266,7 +270,7 @@ my %readers = (
 		$check{parts}
 		COMMIT;} ]);
 
-# Beside one's own changes, which only oneself sees.
+# With own changes, visible only to the own transaction.
 my %own = (
 	own => [ 3, qq{$look
 		\\set r random(1, 100)
@@ -304,7 +308,7 @@ my %own = (
 		\\endif
 		COMMIT;$look
 		$check{parts}} ],
-	# ... under a snapshot that is older than all of it
+	# ... under a snapshot older than all of it
 	late => [ 1, qq{$look
 		\\set s random(1, 40)
 		BEGIN ISOLATION LEVEL REPEATABLE READ;
@@ -386,21 +390,23 @@ sub on
 	return map { my ($share, $text) = @{ $scripts{$_} }; ("${table}_$_" => [ $share, $text =~ s/\@T\@/$table/gr ]) } keys %scripts;
 }
 
-# Who does it all: so many clients, with the scripts of a role by their shares.
+# Clients of each role, with the shares of its scripts.
 my %roles = (
 	readers => { clients => 4, reads => 1, options => [ '-M', 'prepared' ], scripts => \%readers },
 	own => { clients => 1, reads => 1, scripts => \%own },
 	writers => { clients => 3, sleep => [ 1, 12 ], settings => 'synchronous_commit=off', scripts => { on('edges', %writes), on('edges', %edges_writes) } },
 	partition_writers => { clients => 2, sleep => [ 1, 30 ], scripts => { on('parts', %writes), on('parts', %parts_writes) } },
 	maintainer => { clients => 1, settings => 'maintenance_work_mem=1MB', scripts => \%maintenance },
-	# where it is asked for: has the tables forgotten all the time, which are then registered beside those who write
+	# if requested: forces the tables to be forgotten continuously, so that they are registered
+	# again during writes
 	evictor => { clients => 1, asked => 1, sleep => [ 1, 60 ], scripts => { evict => $maintenance{evict} } });
 
-# ---------------------------------------------------------------------------------------------------------------- the run
+# ---------------------------------------------------------------------------------------------------------------- running
 
-# Get a cluster for it, with the tables. Variants: checksums; replica (else wal_level is minimal); small (shared_buffers, so that pages
-# come and go); thread: the engine has one, which is faster for graphs as small as these; standby: there is one, and all checks are made
-# there; trial: emogi is not preloaded, so that the writers never load it. Settings: lines of postgresql.conf.
+# Get a cluster for the test, with the tables. Variants: checksums; replica (otherwise wal_level is
+# minimal); small (small shared_buffers, so that pages are evicted); thread: one engine thread,
+# which is faster for graphs of this size; standby: all checks run on a standby; trial: emogi is not
+# preloaded, so that writers never load it. Settings: lines of postgresql.conf.
 sub stress_node
 {
 	my ($name, $variants, $rows, @settings) = @_;
@@ -418,7 +424,7 @@ sub stress_node
 	return $node;
 }
 
-# Get a standby of a cluster, whose readers wait for nobody for long.
+# Get a standby of a cluster, whose readers delay replay only briefly.
 sub standby_of
 {
 	my ($node) = @_;
@@ -432,10 +438,10 @@ sub standby_of
 	return $standby;
 }
 
-# Where checks are made.
+# The node that runs checks.
 sub checked { return $_[0]->{emogi_standby} // $_[0] }
 
-# Fill in where files lie, and how many rows there should be.
+# Fill in paths and the number of rows.
 sub in_place
 {
 	my ($node, $text, $rows) = @_;
@@ -470,7 +476,8 @@ sub start_role
 		'<', \'', '>&', \$out) };
 }
 
-# Start a session that vacuums all the time, slowly: each is canceled after a while. It ends the other one, and autovacuum, now and then.
+# Start a session that vacuums continuously and slowly; each VACUUM is canceled after a while.
+# Occasionally it terminates the other such session, and autovacuum.
 sub start_canceled
 {
 	my ($node, $seconds) = @_;
@@ -494,20 +501,20 @@ sub start_ended
 	return { out => \$out, run => IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>&', \$out) };
 }
 
-# How many calls there have been.
+# The number of calls so far.
 sub calls { return $_[0]->safe_psql('postgres', 'SELECT coalesce(max(id), 0) FROM emogi_runs') }
 
-# What the server's log says since a place: wrong checks, with all that is told of them, errors that should not be, and how many commands
-# were canceled and sessions ended.
+# The contents of the server's log since a position: failed checks with all their details,
+# unexpected errors, and the numbers of canceled commands and terminated sessions.
 my $canceled = 'canceling statement due to statement timeout|canceling autovacuum task';
 my $ended = 'terminating (?:connection|autovacuum process) due to administrator command';
 my $conflict = 'canceling statement due to conflict with recovery|terminating connection due to conflict with recovery|could not serialize access due to conflict';
-my $left = 'terminating background worker "parallel worker" due to administrator command|could not map dynamic shared memory segment';	# by a leader who has gone
+my $left = 'terminating background worker "parallel worker" due to administrator command|could not map dynamic shared memory segment';	# by a leader that has exited
 my $moved = 'tuple to be locked was already moved to another partition due to concurrent update';
-# a query is built once more of its text, which finds a new partition
+# a query is rebuilt from its text, which finds a new partition
 my $attached = 'could not read relation "parts" under the snapshot of the statement|could not compare the graph of ".* parts .*" with its table';
-# TABLESAMPLE reads the flag of an all-visible page without its lock, and a new row is there before the flag is cleared
-# (heapam_scan_sample_next_tuple)
+# TABLESAMPLE reads the flag of an all-visible page without a lock, and a new row exists before the
+# flag is cleared (heapam_scan_sample_next_tuple)
 my $sampled = 'attempted to lock invisible tuple';
 # A timeout that expires while finish_xact_command ends it: disable_timeout forgets that it was one. Nothing here cancels a VACUUM otherwise.
 my $forgotten = 'canceling statement due to user request';
@@ -533,7 +540,7 @@ sub log_since
 	return (\@wrong, \@errors, $stopped);
 }
 
-# End all that still runs, and what was left prepared.
+# End everything that still runs, and prepared transactions.
 sub end_all
 {
 	my ($node, @running) = @_;
@@ -544,7 +551,7 @@ sub end_all
 	$node->safe_psql('postgres', "ROLLBACK PREPARED '$_'") foreach split /\n/, $node->safe_psql('postgres', 'SELECT gid FROM pg_prepared_xacts');
 }
 
-# How many transactions pgbench has made.
+# The number of transactions of pgbench.
 sub transactions
 {
 	my $sum = 0;
@@ -552,9 +559,10 @@ sub transactions
 	return $sum;
 }
 
-# Run all for so many seconds. Named: seconds; rows; readers, how many if not as many as %roles says; faults, of emogi.fault, for all
-# sessions; evictor: is there one; until_wrong: end as soon as a check is wrong. Returns what came of it: seconds, checks, wrong and errors
-# (texts), stopped (VACUUMs), late (roles that did not end), said (by role), writes (transactions), cache (its counters).
+# Run everything for some seconds. Named arguments: seconds; rows; readers, if not as in %roles;
+# faults, emogi.fault for all sessions; evictor: whether there is one; until_wrong: end at the first
+# failed check. Returns seconds, checks, wrong and errors (texts), stopped (VACUUMs), late (roles
+# that did not end), said (by role), writes (transactions), cache (its counters).
 sub stress
 {
 	my ($node, %how) = @_;

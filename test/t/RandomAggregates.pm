@@ -1,10 +1,12 @@
-# Random queries of the kinds that emogi answers without making rows, and of those beside them: aggregates, DISTINCT and first rows of one call,
-# conditions on its columns, sums over LATERAL searches, and joins of tables with a call by vertex. The queries are as RandomAnswers.pm wants
-# them, each with an aim: the node that the manual leads one to expect ('' if it leaves the query to PostgreSQL).
+# Random queries of the kinds that emogi answers without producing rows, and similar ones:
+# aggregates, DISTINCT and first rows of one call, conditions on its columns, sums over LATERAL
+# searches, and joins of tables with a call on vertex. Queries have the format of RandomAnswers.pm,
+# each with an aim: the node expected from the manual ('' if the query is left to PostgreSQL).
 #
-# Graphs are named SHAPE_KEYS: keys are b (bigint), i (int), u (uuid), t (text) and c (varchar by "C"). Vertex 5 of dense_b is md5('5')::uuid in
-# dense_u, 'v5' in dense_t and dense_c. Outer rows are in o_none, o_few, o_mid and o_many. All are made of hashes, so that a short command
-# makes them again.
+# Graphs are named SHAPE_KEYS: keys are b (bigint), i (int), u (uuid), t (text) and c (varchar with
+# "C"). Vertex 5 of dense_b is md5('5')::uuid in dense_u, 'v5' in dense_t and dense_c. Outer rows
+# are in o_none, o_few, o_mid and o_many. All are computed from hashes, so that a short command
+# re-creates them.
 package RandomAggregates;
 
 use strict;
@@ -15,8 +17,8 @@ use RandomQueries qw(any maybe);
 
 our @EXPORT = qw(random_graphs graphs_of random_aggregate);
 
-my (%made, %graphs);    # the commands that make each table; what is known of each graph
-my $round = 0;          # counts queries of each kind, for what comes in turn
+my (%made, %graphs);    # the commands that create each table; properties of each graph
+my $round = 0;          # counts queries of each kind, for choices made in turn
 
 # ------------------------------------------------------------------------------------------------------------- tables
 
@@ -24,7 +26,7 @@ my @keys = qw(b i u t c);
 my %key_type = (b => 'bigint', i => 'bigint', u => 'uuid', t => 'text', c => 'text');
 my %key_of = (b => '%s', i => '%s::int', u => 'md5(%s::text)::uuid', t => q{'v' || %s}, c => q{('v' || %s)::varchar(24) COLLATE "C"});
 
-# Make a number from 0 up to n of that of a row, g.
+# Create a number from 0 up to n from that of a row, g.
 sub hashed
 {
 	my ($n) = @_;
@@ -32,7 +34,7 @@ sub hashed
 	return '(hashint8extended(g, ' . int(rand(1000)) . ") & 1048575) % $n";
 }
 
-# Make all graphs of a round, with their sizes and shapes by chance; the commands that do so.
+# Create all graphs of a round, with random sizes and shapes; returns the commands.
 sub random_graphs
 {
 	my ($weight, $more) = (hashed(13) . ' + 1', '');
@@ -77,7 +79,8 @@ sub random_graphs
 	return ((map { "DROP TABLE IF EXISTS $_" } sort keys %made), map { $made{$_}[-1] } @bases, grep { !/_b$/ } sort keys %made);
 }
 
-# Make the tables of outer rows: repeats, NULLs, what is no vertex, keys of all types.
+# Create the tables of outer rows: duplicates, NULLs, values that are not vertices, keys of all
+# types.
 sub make_outer_rows
 {
 	my $x = 'CASE WHEN g % 11 = 0 THEN NULL WHEN g % 13 = 0 THEN (' . hashed(60) . ' - 30) * 4294967297 WHEN g % 3 = 0 THEN ' . hashed(60) . ' WHEN g % 7 = 0 THEN -(' . hashed(60) . ') ELSE ' . hashed(any(300, 6000)) . ' END';
@@ -90,7 +93,7 @@ sub make_outer_rows
 	}
 }
 
-# Get the commands that make the tables in a query.
+# Get the commands that create the tables of a query.
 sub graphs_of
 {
 	my ($sql) = @_;
@@ -104,7 +107,7 @@ sub graphs_of
 
 sub constant { return "\x01$_[0]:$_[1]\x02" }
 
-# Make the literal of a vertex, by its number.
+# Create the literal of a vertex from its number.
 sub key_literal
 {
 	my ($keys, $n) = @_;
@@ -113,7 +116,7 @@ sub key_literal
 	return $keys eq 'u' ? "md5('$n')::uuid" : "'v$n'";
 }
 
-# Make a constant vertex of a graph, or one that it may not have.
+# Create a constant vertex of a graph, or one that it may not contain.
 sub a_vertex
 {
 	my ($graph) = @_;
@@ -122,7 +125,7 @@ sub a_vertex
 	return constant($key_type{ $graph->{keys} }, maybe(0.02) ? 'NULL' : key_literal($graph->{keys}, $n));
 }
 
-# Make what names a graph, for a function with weights or without.
+# Create the graph argument of a function, with or without weights.
 sub graph_argument
 {
 	my ($name, $weights) = @_;
@@ -131,8 +134,8 @@ sub graph_argument
 	return any(("'$name'") x 8, "'$name(dst, src)'", "'$name(dst, src, weight)'", "'SELECT src, dst, weight FROM $name WHERE weight < 1'", "'$name'::regclass");
 }
 
-# Make a call: { sql, columns (name, type: v vertex, c component, l level, n number, f float), graph, name }. Source: the column of an outer
-# row that it searches from, by keys; function: which.
+# Create a call: { sql, columns (name, type: v vertex, c component, l level, n number, f float),
+# graph, name }. Source: the column of an outer row used as source, by keys; function: its name.
 sub call
 {
 	my ($name, $function, $source) = @_;
@@ -162,7 +165,8 @@ sub call
 		cdlp => sub { ("cdlp$suffix($argument, max_iterations => " . any(1 .. 4) . "$direction)", 'label c') },
 		louvain => sub { ("louvain$suffix($argument" . any('', ', max_levels => 1', ', resolution => 2') . ')', 'level l', 'community c', 'parent c') },
 		leiden => sub { ("leiden$suffix($argument" . any('', ', max_cluster_size => 4', ', theta => 0') . ')', 'level l', 'community c', 'parent c') },
-		# rows that are not vertices, under names that those of vertices have; no floats, of which a vertex has several
+		# rows that are not vertices, with column names of vertices; no floats, of which a vertex
+		# has several
 		spanning_forest => sub { ("(SELECT src AS vertex, dst AS component FROM emogi_spanning_forest$suffix($argument" . any('', ', maximum => true') . ')) r', 'component c') },
 		bridges => sub { ("(SELECT src AS vertex, dst AS component FROM emogi_bridges$suffix($argument)) r", 'component c') },
 		biconnected => sub { ("(SELECT vertex, component AS paths FROM emogi_biconnected$suffix($argument)) r", 'paths n') },
@@ -197,9 +201,9 @@ sub a_graph
 	return any(@names);
 }
 
-my $several = qr/louvain|leiden|spanning_forest|bridges|biconnected|similarity|random_walk|_tree/;    # have several rows for a vertex, or NULLs
+my $several = qr/louvain|leiden|spanning_forest|bridges|biconnected|similarity|random_walk|_tree/;    # have several rows per vertex, or NULLs
 
-# Make any call; the functions come in turn. single: of a function with a row for each vertex.
+# Create any call; functions are chosen in turn. single: of a function with one row per vertex.
 sub any_call
 {
 	my ($single) = @_;
@@ -212,7 +216,7 @@ sub any_call
 
 # -------------------------------------------------------------------------------------------------------- conditions
 
-# Make a literal to compare a column with.
+# Create a literal for comparison with a column.
 sub a_value
 {
 	my ($type, $call, $name) = @_;
@@ -226,12 +230,12 @@ sub a_value
 	return constant('float8', any(0, 0.5, 1, 2.5, 7, 30, 0.1, 0.01, 0.001, 0.0003, 0.0001, -1, "'NaN'::float8", "'Infinity'::float8", 'NULL'));
 }
 
-# Can emogi compare a column with a value, by an operator, without a row?
+# Can emogi compare a column with a value, by an operator, without producing rows?
 sub is_compared
 {
 	my ($type, $keys, $op, @values) = @_;
 
-	return 0 if grep { /NULL/ } @values;    # then PostgreSQL sees that there is no row
+	return 0 if grep { /NULL/ } @values;    # then PostgreSQL detects that there are no rows
 	return 1 if $type =~ /[lnf]/;
 	return $op eq '=' && $keys =~ /[biu]/ if $type eq 'v' || $keys eq 'u';
 	return $op eq '=' if $keys =~ /[tc]/;
@@ -246,7 +250,8 @@ sub knows_keys
 	return $call->{graph}{keys} =~ /[biu]/ || $call->{sql} !~ /\('SELECT/;
 }
 
-# Make a condition on one column of a call: ( condition, whether the manual has it become part of the call ).
+# Create a condition on one column of a call: ( condition, whether the manual has it pushed down
+# into the call ).
 sub condition
 {
 	my ($call, $alias, @columns) = @_;
@@ -271,22 +276,23 @@ sub condition
 		$type =~ /[ln]/ ? ("$c % 2 = 0", "$c % 3 = 1") : (), "$c IS DISTINCT FROM $value"), 0);
 }
 
-# Make conditions on a call, joined by AND, with the word before them ('' if there are none): ( text, whether all become part of the call ).
+# Create conditions on a call, joined by AND, after a given word ('' if there are none): ( text,
+# whether all are pushed down ).
 sub conditions
 {
 	my ($call, $word, $alias, @columns) = @_;
 	my $pushed = 1;
 	my @conditions = map { my ($condition, $is_pushed) = condition($call, $alias, @columns); $pushed &&= $is_pushed; $condition } 1 .. any(0, 0, 0, 1, 1, 1, 2, 3);
 
-	# one list, and one value that is none, are seen to
+	# one list, and one value that is not a list, are supported
 	$pushed = 0 if 1 < grep { / IN \(| ANY / } @conditions or 1 < grep { / <> / } @conditions;
 	return (@conditions ? " $word " . join(' AND ', @conditions) : '', $pushed);
 }
 
 # -------------------------------------------------------------------------------------------------------- aggregates
 
-# Make an aggregate over a call's column: ( expression, kind, whether the manual has emogi compute it ). Alone: a float is added in the order
-# of the vertices, and the reference says so.
+# Create an aggregate over a call's column: ( expression, kind, whether the manual has emogi compute
+# it ). Alone: floats are added in the order of the vertices, which the reference specifies.
 sub aggregate
 {
 	my ($call, $alias, $alone) = @_;
@@ -296,7 +302,8 @@ sub aggregate
 	my $c = "$alias$name";
 	my $vertex = "${alias}vertex" . ($keys eq 'c' ? ' COLLATE "C"' : '');
 	my $order = $alone && $type eq 'f' ? "\x03 ORDER BY $vertex\x04" : '';
-	# PostgreSQL's own avg of floats fails where the squares that it keeps beside the sum overflow, and emogi's does not
+	# PostgreSQL's avg of floats fails if the squares that it also accumulates overflow; emogi's
+	# does not
 	my @sums = $type eq 'f' && $call->{graph}{shape} eq 'odd' ? 'sum' : ('sum', 'sum', 'avg');
 	my $sum = $type eq 'f' ? $alone ? '+' : '~' : '=';
 
@@ -317,7 +324,7 @@ sub aggregate
 	return (any(@sums) . "($c$order)", $sum, 1);
 }
 
-# Make a list of columns c1, c2, ... of [ expression, kind ].
+# Create a list of columns c1, c2, ... from [ expression, kind ].
 sub select_list
 {
 	my $n = 0;
@@ -325,7 +332,7 @@ sub select_list
 	return join(', ', map { "$_->[0] AS c" . ++$n } @_);
 }
 
-# Make a query: its parts as a hash for RandomAnswers.
+# Create a query: its parts as a hash for RandomAnswers.
 sub made
 {
 	my ($sql, $columns, %more) = @_;
@@ -333,7 +340,7 @@ sub made
 	return { sql => $sql, ncolumns => scalar @$columns, same_error => 1, kinds => [ map { $_->[1] } @$columns ], ordered => 0, aim => '', before => '', %more };
 }
 
-# Get the columns of a call that rows can be grouped by, the levels and components oftener.
+# Get the columns of a call that rows can be grouped by; levels and components more often.
 sub groupable
 {
 	my ($call) = @_;
@@ -342,7 +349,7 @@ sub groupable
 	return (@columns, (grep { $_->[1] =~ /[lc]/ } @columns) x 4);
 }
 
-# Does the manual have emogi group by a column?
+# Does emogi group by a column, according to the manual?
 sub makes_groups
 {
 	my ($call, $column) = @_;
@@ -350,7 +357,7 @@ sub makes_groups
 	return $column->[1] eq 'l' || $column->[1] eq 'c' && knows_keys($call);
 }
 
-# Make an aggregate query over one call, with one group.
+# Create an aggregate query over one call, with one group.
 sub sums
 {
 	my $call = any_call();
@@ -363,7 +370,8 @@ sub sums
 	return made('SELECT ' . select_list(@columns) . " FROM $call->{sql}$where$having", \@columns, aim => $computed && $having !~ /min/ ? 'EmogiAggregate' : '');
 }
 
-# Make an aggregate query over one call by groups of one of its columns, or none if there is no such column.
+# Create an aggregate query over one call with groups of one of its columns, or nothing if there is
+# no such column.
 sub groups
 {
 	my $call = any_call();
@@ -385,7 +393,7 @@ sub groups
 	return made($sql, \@columns, ordered => $ordered, aim => $computed ? 'EmogiAggregate' : '', rises => $named && makes_groups($call, $group) && ($group->[1] eq 'l' || $call->{graph}{keys} =~ /[biu]/));
 }
 
-# Make a query for the distinct values of a column of one call, or for how many there are.
+# Create a query for the distinct values of a column of one call, or for their number.
 sub distinct
 {
 	my $call = any_call();
@@ -400,18 +408,18 @@ sub distinct
 	return made('SELECT ' . select_list(@columns) . " FROM $call->{sql}$where", \@columns, aim => $aim);
 }
 
-# Put an aggregate query, or one for first rows, into another.
+# Nest an aggregate query, or one for first rows, in another.
 sub around
 {
 	my ($query) = @_;
 	my $first = $query->{kinds}[0] eq '=' ? 'count(c1)' : 'count(*)';
-	my $sql = $query->{sql} =~ s/\x03.*?\x04//sgr;    # its sums are counted at most
+	my $sql = $query->{sql} =~ s/\x03.*?\x04//sgr;    # its sums are only counted
 
 	return made("SELECT count(*) AS c1, $first AS c2 FROM ($sql) q", [ ([ '', '=' ]) x 2 ], aim => $query->{aim}, over => 1) if !grep { $_ eq '?' } @{ $query->{kinds} };
 	return $query;
 }
 
-# Make a query with an aggregate for each outer row.
+# Create a query with an aggregate for each outer row.
 sub aggregates_by_row
 {
 	my $function = any('bfs', 'bfs', 'ssnsp', 'sssp', 'cc', 'core');
@@ -430,7 +438,8 @@ sub aggregates_by_row
 		[ [ '', '=' ], map { [ '', $_->[1] =~ tr/+/~/r ] } @inner ]);
 }
 
-# Make a query for the first rows in an order, which the vertex makes certain, or emogi where it picks them.
+# Create a query for the first rows in an order, which is made unique by the vertex, or by emogi if
+# it picks them.
 sub first_rows
 {
 	my $call = any_call(1);
@@ -447,12 +456,12 @@ sub first_rows
 	my $by = join(', ', map { $_ . any('', ' DESC', ' DESC', ' DESC NULLS LAST', ' NULLS FIRST') } @order) . $vertex;
 
 	my $equal = join('|', 'vertex', @order);
-	$pushed = 0 if $order[0] eq 'vertex' || $where =~ /\b(?:$equal) = | = (?:$equal)\b/;    # then rows come in this order, or all are equal in it
+	$pushed = 0 if $order[0] eq 'vertex' || $where =~ /\b(?:$equal) = | = (?:$equal)\b/;    # rows are in this order, or all equal in it
 	$pushed = 0 if $limit !~ /^\d+$/ || $limit > 90000 || $limit == 0 || $offset =~ /\x01/ || $text;
 	return made('SELECT ' . select_list(@columns) . " FROM $call->{sql}$where ORDER BY $by LIMIT $limit$offset", \@columns, ordered => 1, aim => $pushed ? 'Rows Picked' : '');
 }
 
-# Make a query for a call's rows under conditions.
+# Create a query for a call's rows with conditions.
 sub filtered
 {
 	my $call = any_call(1);
@@ -475,7 +484,7 @@ sub outer_key
 	return $keys eq 'u' ? 'u' : 't';
 }
 
-# Make a query for sums over searches from outer rows.
+# Create a query for sums over searches from outer rows.
 sub lateral_sums
 {
 	my $others = maybe(0.15);
@@ -508,7 +517,8 @@ sub lateral_sums
 	return made($sql, \@columns, taken => $computed && $outer ne 'o_none');
 }
 
-# Make a query that joins outer rows with a call by vertex, or asks which of them it reaches.
+# Create a query that joins outer rows with a call on vertex, or that returns which of them it
+# reaches.
 sub membership
 {
 	my $call = any_call();
@@ -545,7 +555,8 @@ sub membership
 	return $query;
 }
 
-# Make a query for the vertices of components that outer rows name, or vertices of the same call.
+# Create a query for the vertices of components named by outer rows, or by vertices of the same
+# call.
 sub members
 {
 	my $function = any('cc', 'cc', 'scc');
@@ -564,7 +575,8 @@ sub members
 		sub { made('SELECT ' . select_list(map { [ "b.$_->[0]", '=' ] } @{ $call->{columns} }) . " FROM $call->{sql} b WHERE b.component = (SELECT d.component FROM $other->{sql} d WHERE d.vertex = " . a_vertex($call->{graph}) . ")$and", [ ([ '', '=' ]) x 2 ]) })->();
 }
 
-# Make a query over joined outer rows: the rows where they are not many, or sums of them; call: what b is, if it has columns to ask for.
+# Create a query over joined outer rows: the rows if there are few, or sums of them; call: the call
+# behind alias b, if it has columns to use.
 sub over_outer
 {
 	my ($from, $outer, $call) = @_;
@@ -580,9 +592,9 @@ sub over_outer
 	return made('SELECT ' . select_list(@columns) . " FROM $from" . (@by ? ' GROUP BY o.k' : ''), \@columns);
 }
 
-# -------------------------------------------------------------------------------------------------------- whole
+# -------------------------------------------------------------------------------------------------------- complete queries
 
-# Make a call that fails, under what would be computed without rows.
+# Create a failing call, under a query that would be computed without rows.
 sub failing
 {
 	my $name = a_graph('bfs', 1);
@@ -598,7 +610,7 @@ sub failing
 		[ ([ '', '=' ]) x 2 ], fails => 1);
 }
 
-# Make a whole query, of the kind whose turn it is. Some come after a change in the same transaction.
+# Create a complete query of the next kind in turn. Some follow a change in the same transaction.
 my %kinds = (sums => \&sums, groups => \&groups, distinct => \&distinct, first => \&first_rows, lateral => \&lateral_sums, joins => \&membership, members => \&members, row => \&aggregates_by_row, filtered => \&filtered,
 	around => sub { around(any(\&sums, \&groups, \&distinct, (\&first_rows) x 3)->()) }, failing => \&failing);
 my @turns = (qw(sums first groups joins around lateral sums first distinct groups), qw(sums first joins groups members failing sums first groups joins),
@@ -612,7 +624,7 @@ sub random_aggregate
 	my $query;
 
 	$round = 11 * ($turn % @turns) + int($turn / @turns);
-	# two of three are such that emogi takes them
+	# emogi can compute two of three
 	for (1 .. $tries)
 	{
 		$query = { %{ $kinds{$kind}->() }, kind => $kind };

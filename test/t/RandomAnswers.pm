@@ -1,14 +1,17 @@
-# Random queries asked of a server in several ways: under settings, in plans and through commands of all kinds. Tells how an answer differs from
-# the reference, and makes a query that goes wrong shorter. Tests give the queries (033_random_queries.pl, 057_random_aggregates.pl).
+# Run random queries by several methods: under settings, in plans and through commands of all kinds.
+# Reports how an answer differs from the reference, and reduces failing queries. Tests provide the
+# queries (033_random_queries.pl, 057_random_aggregates.pl).
 #
-# A query is { sql (constants marked as RandomQueries says), ncolumns, ordered, before (a command in the same transaction, or ''), kinds }. What
-# stands between \x03 and \x04 in it is for the reference alone, such as the order that a sum adds in. A column's kind is '=' (the same text),
-# '+' (a sum of floats, which the reference adds in the order of vertices: the same text where emogi adds, else as '~'), '~' (a sum of floats:
-# the same up to a part in 10^12) or '?' (determined only where emogi picks the rows); without kinds all are '='. With same_error the SQLSTATE
-# of an error must be that of the reference's, with rises the first column of an EmogiAggregate at the top of a plan must rise.
+# A query is { sql (with constants marked as in RandomQueries), ncolumns, ordered, before (a command
+# in the same transaction, or ''), kinds }. Text between \x03 and \x04 is for the reference alone,
+# such as the order of additions. A column's kind is '=' (equal text), '+' (a sum of floats, which
+# the reference adds in the order of vertices: equal text if emogi adds, otherwise as '~'), '~' (a
+# sum of floats: equal up to 1e-12) or '?' (determined only if emogi picks the rows); the default is
+# '='. With same_error the SQLSTATE of an error must equal the reference's, with rises the first
+# column of an EmogiAggregate at the top of a plan must be ascending.
 #
-# A way is { name, settings, text (commands, the last of which print the answer), setup (commands before it), plan (what to explain, for
-# answers that are to have a plan), evict }.
+# A way is { name, settings, text (commands, the last of which print the answer), setup (commands
+# before it), plan (what to explain, for answers with a plan), evict }.
 package RandomAnswers;
 
 use strict;
@@ -23,10 +26,10 @@ use Time::HiRes qw(time);
 
 our @EXPORT = qw(ask_of ask ask_plainly reference_way way_of way_names random_way random_settings parallel_settings difference record_finding ask_no_more);
 
-my $most_findings = 20;    # are reduced and printed; more are counted only
+my $most_findings = 20;    # are reduced and printed; more are only counted
 my ($node, $session, @reference, @planner, $forced);
 
-# Say which server is asked, and under which settings the reference is made.
+# Set the server, and the settings of the reference.
 sub ask_of
 {
 	($node, @reference) = @_;
@@ -42,7 +45,7 @@ sub ask_of
 
 # ------------------------------------------------------------------------------------------------------------- ways
 
-# Get settings that make plans parallel; force: also those that win nothing by it.
+# Get settings that make plans parallel; force: also plans that gain nothing.
 sub parallel_settings
 {
 	my ($force) = @_;
@@ -50,7 +53,7 @@ sub parallel_settings
 	return ('parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'min_parallel_index_scan_size = 0', $force ? "$forced = $force" : ());
 }
 
-# Make some settings under which a query must answer the same.
+# Create some settings under which a query must return the same.
 sub random_settings
 {
 	my @settings = map { "emogi.$_ = off" } grep { maybe(0.2) } qw(enable_scan enable_batch enable_join_lookup enable_aggregates enable_topk enable_local_search enable_index_search enable_cache);
@@ -69,7 +72,7 @@ sub random_settings
 	return @settings;
 }
 
-# Prepare a query with parameters and execute it, perhaps after it was executed before.
+# Prepare a query with parameters and execute it, possibly after earlier executions.
 sub prepared
 {
 	my ($mode, $before, $marked) = @_;
@@ -80,8 +83,8 @@ sub prepared
 		plan => $run, text => "$run;\nDEALLOCATE p;" };
 }
 
-# Ways to have a query answered: each gets it with its constants marked, and the number of its columns. What a way prints before "answer" is
-# thrown away, and "part" divides what must come together to the same.
+# Methods of running a query: each receives it with its constants marked, and the number of its
+# columns. Output before "answer" is ignored, and "part" separates parts that must be equal.
 my %ways = (
 	plain => sub { { text => with_literals($_[0]) . ';' } },
 	explain => sub { { text => '\o /dev/null' . "\nEXPLAIN (" . join(', ', any('VERBOSE', 'VERBOSE off'), any('COSTS off', 'COSTS on'), any('ANALYZE', 'ANALYZE off', 'ANALYZE off'), 'FORMAT ' . any(qw(text json yaml xml))) . ') '
@@ -98,7 +101,7 @@ my %ways = (
 	insert => sub { { text => 'CREATE TEMP TABLE answer AS ' . with_literals($_[0]) . " LIMIT 0;\nINSERT INTO answer " . with_literals($_[0]) . ";\nTABLE answer;" } },
 	function => sub { { text => 'SELECT * FROM lines_of($query$SELECT format($f$' . join('|', ('%s') x $_[1]) . '$f$, ' . join(', ', map { "CASE WHEN c$_ IS NULL THEN '(null)' ELSE format('%s', c$_) END" } 1 .. $_[1]) . ') FROM (' . with_literals($_[0]) . ') q$query$);' } });
 
-# Make a way of this name, under these settings; planned: its plan is wanted too.
+# Create a method with this name and settings; planned: its plan is wanted, too.
 sub way_of
 {
 	my ($query, $name, $settings, $planned) = @_;
@@ -110,7 +113,7 @@ sub way_of
 	return { setup => '', evict => 0, %$way, name => $name, settings => $settings, planned => $planned };
 }
 
-# Get the way of the reference.
+# Get the method of the reference.
 sub reference_way
 {
 	my ($query) = @_;
@@ -118,7 +121,7 @@ sub reference_way
 	return { name => 'plain', settings => \@reference, setup => '', text => with_literals($query->{sql} =~ s/[\x03\x04]//gr) . ';' };
 }
 
-# Get the names of the ways that will do for a query.
+# Get the names of the methods that apply to a query.
 sub way_names
 {
 	my ($query) = @_;
@@ -127,7 +130,7 @@ sub way_names
 	  qw(explain function hold insert pieces plain prepared scroll table);
 }
 
-# Make a random way for a query.
+# Create a random method for a query.
 sub random_way
 {
 	my ($query) = @_;
@@ -138,9 +141,9 @@ sub random_way
 	return { %{ way_of($query, $name, \@settings) }, evict => maybe(0.3) };
 }
 
-# -------------------------------------------------------------------------------------------------------------- ask
+# -------------------------------------------------------------------------------------------------------------- running
 
-# Put commands together for one way.
+# Combine the commands of one method.
 sub commands
 {
 	my ($way, $before) = @_;
@@ -149,7 +152,7 @@ sub commands
 		$way->{setup} || (), defined $way->{plan} ? "SELECT '<plan>';\nEXPLAIN (COSTS off" . ($way->{planned} =~ /ANALYZE/ ? ", $way->{planned}" : '') . ") $way->{plan};\nSELECT '<rows>';" : (), $way->{text}, '\o', 'ROLLBACK;', 'DEALLOCATE ALL;');
 }
 
-# Read what a way has printed: { error, message, rows, problem, plan }.
+# Parse the output of a method: { error, message, rows, problem, plan }.
 sub answer_of
 {
 	my ($said) = @_;
@@ -162,7 +165,8 @@ sub answer_of
 	{
 		my @first = split /\n/, $parts[1];
 		my @back = split /\n/, $parts[2];
-		# where a cursor on three rows or fewer has gone past the last of them, going back begins with it
+		# if a cursor on three rows or fewer has moved past the last of them, moving back starts
+		# with it
 		my @expected = @rows >= 3 ? reverse(@rows[ 0 .. 1 ]) : @rows == 2 ? reverse(@rows) : @rows;
 		return { rows => \@rows, plan => $plan, problem => 'FETCH 3 and FETCH ALL differ' } if "@first" ne "@rows[0 .. ($#rows < 2 ? $#rows : 2)]";
 		return { rows => \@rows, plan => $plan, problem => "FETCH BACKWARD 2 gets '@back'" } if "@back" ne "@expected";
@@ -170,18 +174,19 @@ sub answer_of
 	return { rows => \@rows, plan => $plan };
 }
 
-# Open the session, if it is not.
+# Open the session if it is not open.
 sub open_session
 {
 	return if defined $session;
 	$session = session($node);
-	$session->ask("\\pset null (null)\nSET client_min_messages = error");	# warnings are no rows; a semicolon would belong to \\pset
+	$session->ask("\\pset null (null)\nSET client_min_messages = error");	# warnings are not rows; a semicolon would belong to \\pset
 }
 
-# Ask for something that is no query; what comes back, '' if there is no session.
+# Run something that is not a query; returns the output, or '' if there is no session.
 sub ask_plainly { return $session ? $session->ask($_[0]) : '' }
 
-# Have ways answer a query (what divides their answers is selected, for psql keeps back what it echoes until after an error); the answers, or undef for those that the server did not survive.
+# Run a query by several methods (separators are selected, because psql delays what it echoes until
+# after an error); returns the answers, or undef for those that crashed the server.
 sub ask
 {
 	my ($before, @ways) = @_;
@@ -215,7 +220,7 @@ sub ask_no_more
 
 # --------------------------------------------------------------------------------------------------------- compare
 
-# Tell how an answer differs from the reference: '' if it does not.
+# Describe how an answer differs from the reference; '' if it does not.
 sub difference
 {
 	my ($query, $reference, $answer) = @_;
@@ -226,7 +231,7 @@ sub difference
 	return "error $answer->{error} and not $reference->{error}: $answer->{message}" if defined $reference->{error} && defined $answer->{error};
 	return "an error on one side only: $_->{error}: $_->{message}" foreach grep { defined $_->{error} } $reference, $answer;
 	return "a cursor's rows: $answer->{problem}" if $answer->{problem};
-	return "groups do not rise" if $query->{rises} && $answer->{plan} =~ /\A *Custom Scan \(EmogiAggregate\)/ && !rises(@{ $answer->{rows} });
+	return "groups are not ascending" if $query->{rises} && $answer->{plan} =~ /\A *Custom Scan \(EmogiAggregate\)/ && !rises(@{ $answer->{rows} });
 	my @kinds = kinds_of($query, $answer);
 	my @one = in_order($query, \@kinds, $reference);
 	my @other = in_order($query, \@kinds, $answer);
@@ -237,7 +242,7 @@ sub difference
 	return sprintf("rows differ: %d and not %d; first: %s and not %s", scalar @other, scalar @one, $other[$same] // '(none)', $one[$same] // '(none)');
 }
 
-# Do the first columns of rows, integers or uuids, rise from row to row?
+# Are the first columns of rows, integers or uuids, ascending?
 sub rises
 {
 	my @values = map { /\A([^|]*)/ } @_;
@@ -245,7 +250,7 @@ sub rises
 	return !grep { my ($one, $other) = @values[ $_ - 1, $_ ]; $one =~ /\A-?\d+\z/ ? $one >= $other : $one ge $other } 1 .. $#values;
 }
 
-# Get the kinds of a query's columns in an answer; none: all are the same text.
+# Get the kinds of a query's columns in an answer; none: all are compared as text.
 sub kinds_of
 {
 	my ($query, $answer) = @_;
@@ -255,7 +260,8 @@ sub kinds_of
 	return grep({ $_ ne '=' } @kinds) ? @kinds : ();
 }
 
-# Get an answer's rows as they are compared: sorted, unless the query has determined their order, by what is the same text first.
+# Get an answer's rows as they are compared: sorted, unless the query determines their order, by the
+# columns compared as text first.
 sub in_order
 {
 	my ($query, $kinds, $answer) = @_;
@@ -269,7 +275,7 @@ sub in_order
 	return map { $_->[0] } sort { $a->[1] cmp $b->[1] || by_sums($a, $b) } @keyed;
 }
 
-# Compare two rows by their sums, which stand behind two other things.
+# Compare two rows by their sums, which follow two other fields.
 sub by_sums
 {
 	my ($one, $other) = @_;
@@ -282,7 +288,7 @@ sub by_sums
 	return 0;
 }
 
-# Are two rows the same, by the kinds of their columns?
+# Are two rows equal, by the kinds of their columns?
 sub same_row
 {
 	my ($one, $other, $kinds) = @_;
@@ -295,7 +301,7 @@ sub same_row
 	return !grep { !($kinds->[$_] eq '?' || $one[$_] eq $other[$_] || $kinds->[$_] eq '~' && are_close($one[$_], $other[$_])) } 0 .. $#$kinds;
 }
 
-# Are two floats the same but for their last digits?
+# Are two floats equal except for their last digits?
 sub are_close
 {
 	my ($one, $other) = @_;
@@ -307,13 +313,13 @@ sub are_close
 
 # ---------------------------------------------------------------------------------------------------------- reduce
 
-# Cut a query into words, strings, numbers and signs.
+# Split a query into words, strings, numbers and signs.
 sub tokens { return $_[0] =~ /\G\s*(\x01.*?\x02|\x03.*?\x04|'(?:[^']|'')*'|[\w.]+|::|<=|>=|<>|=>|.)/sg }
 
 # Count a word.
 sub count_of { my ($word, @tokens) = @_; return scalar grep { $_ eq $word } @tokens }
 
-# Does this query, answered that way, still go wrong in the same manner?
+# Does this query, run by this method, still fail in the same way?
 sub still_wrong
 {
 	my ($query, $way, $verdict, $tokens) = @_;
@@ -326,7 +332,7 @@ sub still_wrong
 	return $new ne '' && substr($new, 0, 40) =~ s/\d+.*//sr eq substr($verdict, 0, 40) =~ s/\d+.*//sr && ($verdict !~ /one side/ || $new eq $verdict);
 }
 
-# Make a query that goes wrong shorter, by leaving out what it goes wrong without.
+# Reduce a failing query by removing parts that are not needed for the failure.
 sub reduced
 {
 	my ($query, $way, $verdict) = @_;
@@ -354,9 +360,9 @@ sub reduced
 			foreach (@piece) { $open += $_ eq '('; $open -= $_ eq ')'; $balanced = 0 if $open < 0 }
 			next if $open || !$balanced;
 			my @rest = @tokens[ 0 .. $at - 1, $at + $size .. $#tokens ];
-			# what is cut off must stay determined by an order
+			# the order must still determine which rows a LIMIT cuts off
 			next if count_of('ORDER', @piece) > count_of('LIMIT', @piece) + count_of('OFFSET', @piece) + count_of('OVER', @piece) + count_of('ON', @piece) && $verdict !~ /^(?:XX|crash)/;
-			next if $query->{kinds} && grep { /[,\x03]/ } @piece;    # columns keep their places, and their kinds
+			next if $query->{kinds} && grep { /[,\x03]/ } @piece;    # columns keep their positions and kinds
 			next unless still_wrong($query, $way, $verdict, \@rest);
 			@tokens = @rest;
 			$at--;
@@ -365,8 +371,8 @@ sub reduced
 	return (join(' ', @tokens), $way);
 }
 
-# Note a difference, if it is not one of many that are alike: print what is wrong, as short as it can be made, and write it to the file that
-# EMOGI_FINDINGS names. Returns 'internal' or 'differences'.
+# Record a difference, unless there are many similar ones: print it, reduced as far as possible, and
+# write it to the file EMOGI_FINDINGS. Returns 'internal' or 'differences'.
 my (%seen, $nfindings);
 
 sub record_finding

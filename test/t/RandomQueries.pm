@@ -1,8 +1,10 @@
-# Random queries over emogi's functions, and the tables and views they ask of. Types: i (integers), f (float8), b (bool), t (text).
+# Random queries over emogi's functions, and their tables and views. Types: i (integers), f
+# (float8), b (bool), t (text).
 #
-# What a query answers is determined: a LIMIT stands only where all columns are ordered by, nothing is summed that could be rounded
-# in two ways, and no expression can fail for some rows that another order of evaluation would leave out. A constant is written
-# \x01type:literal\x02, so that a caller can make a parameter of it.
+# The answer of a query is determined: LIMIT is used only if all columns are ordered by, no sum can
+# be rounded differently, and no expression can fail for rows that another order of evaluation would
+# skip. A constant is written \x01type:literal\x02, so that a caller can replace it with a
+# parameter.
 package RandomQueries;
 
 use strict;
@@ -15,7 +17,7 @@ our @EXPORT = qw(random_tables random_query with_literals with_parameters any ma
 sub any { return $_[ int(rand(@_)) ] }
 sub maybe { return rand() < $_[0] }
 
-# Get some of a list, in its order; at least one.
+# Get some elements of a list, in its order; at least one.
 sub some
 {
 	my ($share, @list) = @_;
@@ -34,7 +36,8 @@ my %ends = (
 	none => [],
 	wide => [ 1 .. 700 ]);
 
-# Make an edge of a graph as a row of VALUES: some ends are NULL, some weights zero or infinite.
+# Create an edge of a graph as a row of VALUES: some endpoints are NULL, some weights zero or
+# infinite.
 sub edge
 {
 	my ($name) = @_;
@@ -43,7 +46,8 @@ sub edge
 	return "($ends[0], $ends[1], " . any(0, 1, 1, 2, 3, 0.5, 0.25, 7, '1e-300', '1e300', "'Infinity'") . ')';
 }
 
-# Relations other than calls, with their columns. Those with a key can be locked, or left out of a plan when nothing is asked of them.
+# Relations other than calls, with their columns. Those with a key can be locked, or removed from a
+# plan if none of their columns is used.
 my @relations = (
 	[ 's1', 'id i', 'k i', 'v f', 'name t' ], [ 's1', 'id i', 'k i', 'v f', 'name t' ], [ 's2', 'id i', 'k i', 'v f' ], [ 's3', 'id i', 'k i' ],
 	[ 'p1', 'id i', 'k i' ], [ 'p2', 'id i', 'k i' ], [ 'p1', 'id i', 'k i' ], [ 'ranges', 'id i', 'k i' ],
@@ -52,7 +56,7 @@ my @relations = (
 	[ 'unioned', 'vertex i', 'x f' ], [ 'limited', 'vertex i', 'level i' ], [ 'dense', 'src i', 'dst i', 'weight f' ]);
 my %lockable = map { ($_ => 1) } qw(s1 s2 s3 p1 p2 ranges);
 
-# Get the commands that make all tables and views.
+# Get the commands that create all tables and views.
 sub random_tables
 {
 	my @sql = map {
@@ -109,7 +113,7 @@ sub literal
 
 my %sqltype = (i => 'bigint', f => 'float8', b => 'bool', t => 'text');
 
-# Make a constant, which may become a parameter.
+# Create a constant, which may become a parameter.
 sub value
 {
 	my ($type, $literal) = @_;
@@ -117,7 +121,7 @@ sub value
 	return constant($sqltype{$type}, $literal // literal($type));
 }
 
-# Replace the constants of a query by literals. NULL has a type, as a parameter has.
+# Replace the constants of a query with literals. NULL has a type, as a parameter does.
 sub with_literals
 {
 	my ($sql) = @_;
@@ -126,7 +130,7 @@ sub with_literals
 	return $sql;
 }
 
-# Replace the constants of a query by parameters; returns it, their types and their values.
+# Replace the constants of a query with parameters; returns it, their types and their values.
 sub with_parameters
 {
 	my ($sql) = @_;
@@ -141,7 +145,7 @@ sub columns { my ($type, $scope) = @_; return map { $_->[0] } grep { $_->[1] eq 
 
 # ------------------------------------------------------------------------------------------------------- expressions
 
-# Make an expression of a type.
+# Create an expression of a type.
 sub expression
 {
 	my ($type, $scope) = @_;
@@ -169,7 +173,7 @@ sub expression
 	return @any ? '(' . any(@any) . ')::text' : "'nothing'";
 }
 
-# Make a condition on what is in scope.
+# Create a condition on the columns in scope.
 sub condition
 {
 	my ($scope, $depth) = @_;
@@ -192,7 +196,7 @@ sub condition
 		"$c IS NOT DISTINCT FROM $d", "$c % 2 = 0", "NOT $c = " . value('i'), "($c = 3) IS NOT TRUE", "($c = 1 OR $d = 2)", "$c <= " . any(1 .. 4), "$c = " . any(1 .. 9));
 }
 
-# Make a condition with a sub-select.
+# Create a condition with a subquery.
 sub sub_select
 {
 	my ($scope, $depth) = @_;
@@ -215,7 +219,7 @@ sub sub_select
 my @graphs = ('dense', 'dense', 'chain', 'huge', 'short', 'none', 'dense_view', 'dense_parts', 'dense(dst, src)', 'SELECT src, dst, weight FROM dense WHERE src < 9',
 	'VALUES (1, 2, 0.5), (2, 3, 0.25), (3, 1, 8)');
 
-# Make a call, with its columns; outer: the scope to the left, of which it may take its source.
+# Create a call, with its columns; outer: the scope to the left, which may provide its source.
 sub call
 {
 	my ($outer) = @_;
@@ -259,9 +263,9 @@ sub aliased
 	return { sql => "$sql $alias", scope => [ map { my ($name, $type) = split / /; [ "$alias.$name", $type ] } @columns ], locks => [] };
 }
 
-my @ctes;    # of the query under construction, as [ name, columns ]
+my @ctes;    # of the query being generated, as [ name, columns ]
 
-# Make one item of FROM.
+# Create one item of FROM.
 sub item
 {
 	my ($depth, $outer) = @_;
@@ -297,7 +301,7 @@ sub item
 		scope => [ map { [ "$alias.c" . ($_ + 1), $types[$_] ] } 0 .. $#types ], locks => [] };
 }
 
-# Make the condition of a join between two scopes.
+# Create the condition of a join between two scopes.
 sub join_condition
 {
 	my ($left, $right, $kind) = @_;
@@ -311,8 +315,8 @@ sub join_condition
 	return any(any(@l) . ' < ' . any(@r), condition([ @$left, @$right ]), condition($right));
 }
 
-# Make joins that the planner may leave out: of a call with what has one row for each key, of which nothing is asked, or of a table
-# with itself. Perhaps the vertex is asked for by the joins only.
+# Create joins that the planner may remove: of a call with a relation that has one row per key and
+# whose columns are unused, or of a table with itself. Sometimes only the joins use the vertex.
 sub removable_joins
 {
 	my ($outer) = @_;
@@ -338,7 +342,7 @@ sub removable_joins
 	return $item;
 }
 
-# Make a tree of joins.
+# Create a tree of joins.
 sub from_tree
 {
 	my ($depth, $outer) = @_;
@@ -367,7 +371,7 @@ sub from_tree
 
 # ---------------------------------------------------------------------------------------------------------- queries
 
-# Make an aggregate of a type.
+# Create an aggregate of a type.
 sub aggregate
 {
 	my ($type, $scope) = @_;
@@ -382,7 +386,7 @@ sub aggregate
 	return "min(($i)::text)$filter";
 }
 
-# Make a window function of a type; all: the columns that order rows for certain.
+# Create a window function of a type; all: the columns that determine the order of rows.
 sub window
 {
 	my ($scope, $all) = @_;
@@ -394,7 +398,7 @@ sub window
 		"lag($i) OVER (${partition}ORDER BY $all)", "sum($i % 10) OVER (${partition}ORDER BY $i$down)::bigint", "first_value($i) OVER (${partition}ORDER BY $all)");
 }
 
-# Leave a part of a scope, so that nothing is asked of the other relations, which the planner may then leave out.
+# Drop a part of a scope, so that the other relations are unused and the planner may remove them.
 sub seen_part
 {
 	my ($scope) = @_;
@@ -405,7 +409,8 @@ sub seen_part
 	return \@part;
 }
 
-# Make a query whose columns have these types: { sql, ordered, locks }. Ordered: the order of its rows is determined.
+# Create a query whose columns have these types: { sql, ordered, locks }. Ordered: the order of its
+# rows is determined.
 sub query
 {
 	my ($depth, $outer, @types) = @_;
@@ -427,7 +432,7 @@ sub query
 
 	if ($kind < 0.2 && @$scope)
 	{
-		# positions and constants must not be taken for expressions to group by
+		# positions and constants must not be interpreted as expressions to group by
 		my @by = map { expression('i', [ grep { $_->[1] eq 'i' } @$scope ]) =~ s/\x01\w+:(.*?)\x02/$1/sgr } 1 .. any(1, 1, 2);
 		@by = grep { /[a-z]\d/ } @by;
 		@by = (any(map { $_->[0] } @$scope)) unless @by;
@@ -473,12 +478,14 @@ sub query
 		return { sql => "$sql ORDER BY $c" . any('', ' DESC') . ", $all", locks => [] };
 	}
 	my $locks = $plain && !$distinct ? $from->{locks} : [];
-	# before 18 PostgreSQL takes a column that WHERE has made constant for ordered, though grouping sets make it NULL in places
+	# before 18 PostgreSQL treats a column that WHERE has made constant as ordered, although
+	# grouping sets produce NULLs
 	return { sql => $sql, locks => $locks } if $sql =~ /ROLLUP|CUBE|GROUPING SETS/ || maybe(0.6);
 	return { sql => "$sql ORDER BY $order" . any('', '', ' LIMIT 1', ' LIMIT 3', ' LIMIT 5 OFFSET 2', ' OFFSET 1', ' LIMIT 0', ' LIMIT ' . value('i', any(0 .. 9))), ordered => 1, locks => [] };
 }
 
-# Make a whole query, with what stands before it: { sql, ncolumns, ordered, before (a command in the same transaction, or '') }.
+# Create a complete query, with the commands before it: { sql, ncolumns, ordered, before (a command
+# in the same transaction, or '') }.
 sub random_query
 {
 	my @with;

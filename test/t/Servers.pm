@@ -1,7 +1,9 @@
-# What the tests of foreign tables share: a cluster with emogi and clusters that it reads from, the graph of foreign tables compared with that of the
-# same rows in a local table, and a look at what lies open on the far side.
+# Common code of tests of foreign tables: a cluster with emogi and clusters that it reads from, the
+# comparison of graphs of foreign tables with those of the same rows in a local table, and checks of
+# open remote sessions.
 #
-# The tests tell what must come out, whoever reads the far rows: they hold where postgres_fdw reads them as well (emogi.server_connections = 0).
+# The expected results do not depend on the read method: they also hold if postgres_fdw reads
+# (emogi.server_connections = 0).
 package Servers;
 
 use strict;
@@ -18,20 +20,21 @@ our @EXPORT = qw(hub_node far_node server_of reads_servers connections edges sam
 my @far;
 my $reads;
 
-# Get a running cluster that preloads emogi, in UTF-8, with postgres_fdw and the functions of these tests. Behind the name there may be a hash of what is for new().
+# Get a running cluster that preloads emogi, in UTF-8, with postgres_fdw and the functions of these
+# tests. An optional hash after the name is passed to new().
 sub hub_node
 {
 	my ($name, @conf) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name, ref $conf[0] ? %{ shift @conf } : ());
 
 	$node->init(allows_streaming => scalar(grep { /wal_level/ } @conf), extra => [ '--encoding=UTF8', '--locale=C' ]);
-	# each call is to read; 080_server_graphs.pl has graphs that are kept
+	# each call must read; 080_server_graphs.pl tests cached graphs
 	$node->append_conf('postgresql.conf', join("\n", "shared_preload_libraries = 'emogi'", 'autovacuum = off', 'log_statement = none', 'emogi.cpu_threads = 2', 'emogi.enable_cache = off', @conf));
 	$node->start;
 	$node->safe_psql('postgres', <<~'END');
 		CREATE EXTENSION emogi;
 		CREATE EXTENSION postgres_fdw;
-		-- Tell what edges a graph has: how many, their sums at each end, the levels from one of their starts.
+		-- Get a fingerprint of the edges of a graph: their number, sums at each endpoint, levels from one source.
 		CREATE FUNCTION fingerprint(graph text) RETURNS text LANGUAGE plpgsql AS $$
 		DECLARE outs text; ins text; levels text; start text;
 		BEGIN
@@ -44,7 +47,7 @@ sub hub_node
 		  EXECUTE format('SELECT md5(string_agg(concat_ws('' '', vertex, level), '','' ORDER BY vertex COLLATE "C")) FROM emogi_bfs(%L, %L::text, NULL, ''out'')', graph, start) INTO levels;
 		  RETURN outs || ins || levels;
 		END $$;
-		-- Tell whether this session's last call read from servers directly; NULL where emogi_runs does not know.
+		-- Return whether this session's last call read from servers directly; NULL if emogi_runs does not show it.
 		CREATE FUNCTION from_network() RETURNS bool LANGUAGE plpgsql AS $$
 		BEGIN
 		  RETURN (SELECT network_bytes > 0 FROM emogi_runs WHERE pid = pg_backend_pid() ORDER BY id DESC LIMIT 1);
@@ -56,7 +59,7 @@ sub hub_node
 	return $node;
 }
 
-# Get a running cluster without emogi, with what it logs in the way of copies().
+# Get a running cluster without emogi, whose log contains what copies() needs.
 sub far_node
 {
 	my ($name, %how) = @_;
@@ -69,7 +72,7 @@ sub far_node
 	return $node;
 }
 
-# Get the SQL that makes a server of a far cluster, and the caller's mapping.
+# Get the SQL that creates a server for a remote cluster, and the caller's mapping.
 sub server_of
 {
 	my ($name, $node, %options) = @_;
@@ -79,10 +82,10 @@ sub server_of
 		CREATE USER MAPPING FOR CURRENT_USER SERVER $name;\n";
 }
 
-# Tell whether this emogi reads foreign tables itself.
+# Return whether this version of emogi reads foreign tables directly.
 sub reads_servers { return $reads }
 
-# Get the SQL that sets how many connections a read opens to each server, where there is the setting.
+# Get the SQL that sets the number of connections per server, if the setting exists.
 sub connections
 {
 	my ($n) = @_;
@@ -90,7 +93,7 @@ sub connections
 	return $reads ? "SET emogi.server_connections = $n;" : '';
 }
 
-# Get a query of so many edges between 128 vertices, with weights whose sums are exact.
+# Get a query of edges between 128 vertices, with weights whose sums are exact.
 sub edges
 {
 	my ($n, $salt) = @_;
@@ -98,8 +101,9 @@ sub edges
 	return "SELECT (hashint4(i + $salt) & 127)::bigint AS src, (hashint4(-i - $salt) & 127)::bigint AS dst, ((i + $salt) % 1000)::float8 / 8 AS weight FROM generate_series(1, $n) i";
 }
 
-# Check that a graph has the edges of a query, by each number of connections, and that it is read from servers directly where it should be (direct => 0 where
-# not). before => SQL comes first, in the same session.
+# Check that a graph has the edges of a query, with each number of connections, and that it is read
+# from servers directly if expected (direct => 0 if not). before => SQL that runs first, in the same
+# session.
 sub same
 {
 	my ($hub, $name, $graph, $rows, %how) = @_;
@@ -112,7 +116,7 @@ sub same
 	is(join("\n", @got, $err), join("\n", (map { ($oracle // 'no answer') . '|' . ($reads ? ($_ > 0 && $direct ? 't' : 'f') : '') } @n), ''), $name);
 }
 
-# Get what a query answers, or the SQLSTATE that it ends with; with the message as a second value.
+# Get the answer to a query, or the SQLSTATE of its error; with the message as a second value.
 sub answer_of
 {
 	my ($hub, $sql) = @_;
@@ -121,7 +125,8 @@ sub answer_of
 	return ($err =~ /(?:ERROR|FATAL):\s+(\w{5}):/ ? $1 : $out, $err);
 }
 
-# Count the sessions of clients that are open on a far cluster; with busy => 1 those that are not idle: postgres_fdw keeps one as long as its own session.
+# Count the client sessions open on a remote cluster; with busy => 1 those that are not idle:
+# postgres_fdw keeps one as long as its own session.
 sub far_sessions
 {
 	my ($far, %how) = @_;
@@ -131,19 +136,21 @@ sub far_sessions
 	return $out;
 }
 
-# Check that no session is left open on any far cluster that runs; returns the seconds that it took.
+# Check that no session is left open on any running remote cluster; returns the seconds that it
+# took.
 sub all_gone
 {
 	my ($name, %how) = @_;
 	my $start = Time::HiRes::time();
 	my @left;
 
-	ok(wait_until(10, sub { @left = grep { far_sessions($_, %how) ne '0' } grep { defined $_->{_pid} } @far; !@left }), "$name: no session is left over there")
+	ok(wait_until(10, sub { @left = grep { far_sessions($_, %how) ne '0' } grep { defined $_->{_pid} } @far; !@left }), "$name: no remote session is left")
 		or diag $left[0]->safe_psql('postgres', q{SELECT pid, application_name, state, query FROM pg_stat_activity WHERE backend_type = 'client backend'});
 	return Time::HiRes::time() - $start;
 }
 
-# Get the process ids of the sessions that copied rows out of a far cluster since a place in its log, and how many COPY there were.
+# Get the process ids of the sessions that copied rows out of a remote cluster since a position in
+# its log, and the number of COPY commands.
 sub copies
 {
 	my ($far, $from) = @_;

@@ -1,7 +1,8 @@
 /*
- * both.h: the cuda engine beside the cpu engine, for tests that compare their answers.
+ * both.h: fixture of the tests that compare the cuda engine with the cpu engine.
  *
- * EMOGI_CUDA_MODULE names the module; without it, or without a device, nothing is checked and one line says so.
+ * EMOGI_CUDA_MODULE names the module. If it is not set, or there is no device, the test checks
+ * nothing and prints a line that begins with "skipped".
  */
 #ifndef EMOGI_BOTH_H
 #define EMOGI_BOTH_H
@@ -16,37 +17,41 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#define MOST_HELPERS 15
+#define MAX_HELPERS 15
 
 static const EmogiEngine *cpu,
 		   *cuda;
 static EmogiEngineState *cpu_state,
 		   *cuda_state;
-static EmogiEngineState *cuda_helpers[MOST_HELPERS];	/* of other GPUs */
+static EmogiEngineState *cuda_helpers[MAX_HELPERS]; /* of other GPUs */
 static int	ncuda_helpers;
-static uint64_t last_id;		/* that a Graph was given */
+static uint64_t last_id;		/* the last id given to a graph */
 
-/* Say whether the cuda engine has an algorithm whose answer is a row a vertex, and a Graph the lists that it reads. */
+/*
+ * Return true if the cuda engine has the algorithm, its answer has one row per vertex, and the
+ * graph has the adjacency lists that it reads.
+ */
 static inline bool
-suits(const EmogiGraph *graph, EmogiAlgorithm algorithm)
+is_supported(const EmogiGraph *graph, EmogiAlgorithm algorithm)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(algorithm);
 
 	if (!emogi_algorithm_is_on_cuda(row) || emogi_shape_is_list(row->shape))
 		return false;
-	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
+	if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL &&
+		graph->nvertices > 0)
 		return false;
 	return row->lists != EMOGI_LISTS_BOTH || graph->backward.offsets == graph->forward.offsets;
 }
 
-/* What is compared of an algorithm's answer. */
+/* The answer of an algorithm. */
 typedef struct Answer
 {
 	EmogiResult result;
 	void	   *memory;
 } Answer;
 
-/* Make room for an answer, filled with nonsense. */
+/* Allocate an answer, filled with bytes of 0x55. */
 static inline Answer
 make_answer(uint64_t nvertices)
 {
@@ -59,9 +64,12 @@ make_answer(uint64_t nvertices)
 	return answer;
 }
 
-/* Count the values that are farther apart than 1e-9 of `scale`, or of their own size when that is 0. */
+/*
+ * Count the values that differ by more than 1e-9 of `scale`; if that is 0, of the expected value.
+ */
 static inline uint64_t
-count_apart(uint64_t nvertices, const double *values, const double *expected, double exact_below, double scale)
+count_apart(uint64_t nvertices, const double *values, const double *expected, double exact_below,
+			double scale)
 {
 	uint64_t	napart = 0;
 
@@ -75,7 +83,7 @@ count_apart(uint64_t nvertices, const double *values, const double *expected, do
 	return napart;
 }
 
-/* Get the largest size of a value. */
+/* Return the largest absolute value. */
 static inline double
 largest(uint64_t nvertices, const double *values)
 {
@@ -86,20 +94,29 @@ largest(uint64_t nvertices, const double *values)
 	return found;
 }
 
-/* Say whether two columns agree: bit for bit, but for sums (of an iteration, or of paths) and for counts above 2^53. */
+/*
+ * Return true if two columns agree: bit for bit, except sums (of an iteration, or of paths) and
+ * counts above 2^53.
+ */
 static inline bool
-columns_agree(EmogiAlgorithm algorithm, EmogiColumnType type, uint64_t n, EmogiArray values, EmogiArray expected)
+columns_agree(EmogiAlgorithm algorithm, EmogiColumnType type, uint64_t n, EmogiArray values,
+			  EmogiArray expected)
 {
-	if (type != EMOGI_FLOAT64 || emogi_is_path(algorithm) || algorithm == EMOGI_CLOSENESS || algorithm == EMOGI_BFS_SUMS)
+	if (type != EMOGI_FLOAT64 || emogi_is_path(algorithm) || algorithm == EMOGI_CLOSENESS ||
+		algorithm == EMOGI_BFS_SUMS)
 		return memcmp(values.any, expected.any, n * emogi_algorithm_column_bytes(type)) == 0;
 	if (algorithm == EMOGI_BETWEENNESS)
 		return count_apart(n, values.float64, expected.float64, -INFINITY, 0.0) == 0;
 	if (emogi_algorithm_iterates(algorithm))
-		return count_apart(n, values.float64, expected.float64, -INFINITY, largest(n, expected.float64)) == 0;
+		return count_apart(n, values.float64, expected.float64, -INFINITY,
+						   largest(n, expected.float64)) == 0;
 	return count_apart(n, values.float64, expected.float64, 9007199254740992.0, 0.0) == 0;
 }
 
-/* Say whether two answers agree: their columns, and the number of levels or iterations where the algorithm sets it. */
+/*
+ * Return true if two answers agree: their columns, and the number of levels or iterations if the
+ * algorithm sets it.
+ */
 static inline bool
 agree(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result, const EmogiResult *expected)
 {
@@ -108,11 +125,15 @@ agree(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result, const Emo
 	bool		right = !counted || result->nlevels == expected->nlevels;
 
 	for (int i = 0; columns[i].name != NULL; i++)
-		right = right && columns_agree(algorithm, columns[i].type, n, result->columns[i], expected->columns[i]);
+		right = right &&
+			columns_agree(algorithm, columns[i].type, n, result->columns[i], expected->columns[i]);
 	return right;
 }
 
-/* Say whether nothing was written beyond the arrays, whichever the algorithm fills. */
+/*
+ * Return true if nothing was written beyond the end of the arrays, including those that the
+ * algorithm does not fill.
+ */
 static inline bool
 within_bounds(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result)
 {
@@ -122,14 +143,16 @@ within_bounds(EmogiAlgorithm algorithm, uint64_t n, const EmogiResult *result)
 
 	for (int i = 0; i < EMOGI_MAX_COLUMNS; i++)
 	{
-		uint32_t	bytes = columns[i].name != NULL ? emogi_algorithm_column_bytes(columns[i].type) : 8;
+		uint32_t	bytes = columns[i].name != NULL ? emogi_algorithm_column_bytes(columns[i].type)
+			: 8;
 
-		within = within && memcmp((char *) result->columns[i].any + n * bytes, nonsense, bytes) == 0;
+		within = within &&
+			memcmp((char *) result->columns[i].any + n * bytes, nonsense, bytes) == 0;
 	}
 	return within;
 }
 
-/* Get what the cuda engine says of the device. */
+/* Get the cuda engine's description of its device. */
 static inline EmogiDevice
 describe_cuda(void)
 {
@@ -141,23 +164,27 @@ describe_cuda(void)
 	return device;
 }
 
-/* Get the device memory that the cuda engine holds. */
+/* Get the device memory that the cuda engine uses, in bytes. */
 static inline uint64_t
 used_bytes(void)
 {
 	return describe_cuda().used_bytes;
 }
 
-/* Check that the cuda engine, under a cap or without (0), holds no device memory but the little that may lie ready. */
+/*
+ * Check that the cuda engine, with a memory limit or without (0), uses no device memory and keeps
+ * at most 1/64 of it in reserve.
+ */
 static inline void
 check_nothing_held(const char *what, uint64_t cap)
 {
 	EmogiDevice device = describe_cuda();
-	uint64_t	most = (cap > 0 && cap < device.memory_bytes ? cap : device.memory_bytes) / 64;
+	uint64_t	limit = (cap > 0 && cap < device.memory_bytes ? cap : device.memory_bytes) / 64;
 
-	CHECK(device.used_bytes == 0, "%s left %llu bytes", what, (unsigned long long) device.used_bytes);
-	CHECK(device.ready_bytes <= most, "%s: %llu bytes lie ready, may be %llu", what, (unsigned long long) device.ready_bytes,
-		  (unsigned long long) most);
+	CHECK(device.used_bytes == 0, "%s left %llu bytes", what,
+		  (unsigned long long) device.used_bytes);
+	CHECK(device.ready_bytes <= limit, "%s: %llu bytes in reserve, at most %llu allowed", what,
+		  (unsigned long long) device.ready_bytes, (unsigned long long) limit);
 }
 
 /* Get a number from the environment. */
@@ -169,7 +196,9 @@ number_from_environment(const char *name, uint64_t default_value)
 	return text != NULL ? strtoull(text, NULL, 10) : default_value;
 }
 
-/* Load the module and open its engine; NULL, and why, when there is none to test. */
+/*
+ * Load the module and open its engine. Returns NULL, or the reason why there is no engine to test.
+ */
 static inline const char *
 open_cuda(EmogiError *error)
 {
@@ -205,21 +234,22 @@ open_helpers(void)
 	EmogiEngineOptions options = {.cpu_threads = 2};
 	EmogiError	error;
 
-	for (options.device = 1; options.device < cuda->ndevices() && ncuda_helpers < MOST_HELPERS; options.device++)
+	for (options.device = 1; options.device < cuda->ndevices() && ncuda_helpers < MAX_HELPERS;
+		 options.device++)
 		if (cuda->open(&options, &cuda_helpers[ncuda_helpers], &error) == EMOGI_OK)
 			ncuda_helpers++;
 	printf("%d GPUs help\n", ncuda_helpers);
 }
 
-/* Have some of them help the next run, as chance has it. */
+/* Let a random number of them help the next run. */
 static inline void
-have_help(void)
+use_random_helpers(void)
 {
 	if (ncuda_helpers > 0)
 		cuda->help(cuda_state, cuda_helpers, rand() % (ncuda_helpers + 1));
 }
 
-/* Have all of them forget a Graph. */
+/* Make all of them forget a graph. */
 static inline void
 forget_helpers(uint64_t id)
 {
@@ -234,7 +264,7 @@ close_helpers(void)
 		cuda->close(cuda_helpers[--ncuda_helpers]);
 }
 
-/* Open both engines. False when there is no cuda engine to test: says so. */
+/* Open both engines. If there is no cuda engine to test, print the reason and return false. */
 static inline bool
 open_both(void)
 {
@@ -261,7 +291,10 @@ close_both(void)
 	cpu->close(cpu_state);
 }
 
-/* Build a random Graph with weights 1 .. 72 and both orientations, which are the same when the edges lead both ways. */
+/*
+ * Build a random graph with weights 1 .. 72 and both orientations, which are the same if the
+ * direction is EMOGI_BOTH.
+ */
 static inline EmogiBuiltGraph
 build_weighted(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, uint64_t seed)
 {
@@ -276,8 +309,8 @@ build_weighted(uint64_t nvertices, uint64_t nedges, EmogiDirection direction, ui
 		edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i) % nvertices),
 			(int64_t) (emogi_random(seed, 2 * i + 1) % nvertices)};
 	if (!emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, direction, true, &built, &control,
-						  &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, direction, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	free(edges);

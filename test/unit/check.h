@@ -1,5 +1,5 @@
 /*
- * check.h: counted checks. A program prints one line for each that fails and one at the end.
+ * check.h: counted checks. A program prints one line per failed check, and the counts at the end.
  */
 #ifndef EMOGI_CHECK_H
 #define EMOGI_CHECK_H
@@ -10,7 +10,10 @@
 static unsigned long checks_passed;
 static unsigned long checks_failed;
 
-/* Count a check; prints where and what when it fails. A condition and a printf format with its arguments. */
+/*
+ * Count a check, given a condition and a printf format with its arguments. If it fails, print its
+ * place, the condition, and the message.
+ */
 #define CHECK(condition, ...) \
 	do { \
 		if (condition) \
@@ -24,7 +27,7 @@ static unsigned long checks_failed;
 		} \
 	} while (0)
 
-/* Print the count; get the exit status. */
+/* Print the counts; returns the exit status. */
 static inline int
 check_report(const char *name)
 {

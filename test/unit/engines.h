@@ -1,5 +1,6 @@
 /*
- * engines.h: cpu engines of 1, 2 and 5 threads, and every shape in every direction with weights, for a test to run over.
+ * engines.h: fixture of the tests of the cpu engine: engines of 1, 2, and 5 threads, and all shapes
+ * of graphs in all directions with all kinds of weights.
  */
 #ifndef EMOGI_ENGINES_H
 #define EMOGI_ENGINES_H
@@ -40,33 +41,36 @@ engines_close(void)
 		engine->close(states[e]);
 }
 
-/* Say whether a Graph's lists are of the kind that an algorithm reads. */
+/* Return true if the graph has the kind of adjacency lists that an algorithm reads. */
 static inline bool
 engines_suits(const EmogiGraph *graph, const EmogiAlgorithmRow *row)
 {
 	return row->lists != EMOGI_LISTS_BOTH || graph->backward.offsets == graph->forward.offsets;
 }
 
-/* What a test does with a Graph. */
+/* A test's check of one graph. */
 typedef void (GraphCheck) (const char *name, const EmogiGraph *graph, uint64_t seed);
 
-/* Build a shape with weights of a kind in one direction and check it. */
+/* Build a shape in one direction, with weights of a kind, and check it. */
 static inline void
-engines_check_graph(const EmogiShape *shape, int kind, EmogiDirection direction, bool with_backward, uint64_t seed,
-					GraphCheck *check)
+engines_check_graph(const EmogiShape *shape, int kind, EmogiDirection direction, bool with_backward,
+					uint64_t seed, GraphCheck *check)
 {
 	char		name[160];
 	double	   *weights = naive_weights(kind, seed, shape->nedges);
 	EmogiGraph	graph = naive_build(shape, weights, direction, with_backward);
 
-	snprintf(name, sizeof(name), "%s, weights %d, direction %d%s", shape->name, kind, (int) direction,
-			 with_backward ? " with backward" : "");
+	snprintf(name, sizeof(name), "%s, weights %d, direction %d%s", shape->name, kind,
+			 (int) direction, with_backward ? " with backward" : "");
 	check(name, &graph, seed);
 	naive_free(&graph);
 	free(weights);
 }
 
-/* Check all shapes and nrandom random graphs: every direction, kinds of weights in turn below nkinds. */
+/*
+ * Check all shapes, and nrandom random graphs, in all directions, with kinds of weights below
+ * nkinds by turns.
+ */
 static inline void
 engines_check_shapes(uint64_t nrandom, int nkinds, GraphCheck *check)
 {
@@ -90,7 +94,7 @@ engines_check_shapes(uint64_t nrandom, int nkinds, GraphCheck *check)
 	}
 }
 
-/* Set cancel a moment after the start. */
+/* Set cancel shortly after the start. */
 static void *
 engines_cancel_soon(void *arg)
 {
@@ -101,9 +105,10 @@ engines_cancel_soon(void *arg)
 	return NULL;
 }
 
-/* Check that a query that runs for long is canceled before and during its run. */
+/* Check that a long query is canceled, both if cancel is set before its run and during it. */
 static inline void
-engines_check_cancel(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result)
+engines_check_cancel(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+					 EmogiResult result)
 {
 	for (int e = 0; e < NENGINES; e++)
 	{
@@ -113,7 +118,8 @@ engines_check_cancel(const char *name, const EmogiGraph *graph, const EmogiQuery
 		pthread_t	thread;
 
 		CHECK(status == EMOGI_CANCELED, "%s: status %d before", name, status);
-		for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)	/* a busy machine may cancel late */
+		/* on a busy machine, cancel may come too late */
+		for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)
 		{
 			control.cancel = 0;
 			pthread_create(&thread, NULL, engines_cancel_soon, &control);
@@ -128,7 +134,8 @@ engines_check_cancel(const char *name, const EmogiGraph *graph, const EmogiQuery
 static inline EmogiShape
 engines_chain(uint64_t nedges)
 {
-	EmogiShape	chain = {.name = "chain", .nedges = nedges, .edges = malloc(nedges * sizeof(EmogiEdge))};
+	EmogiShape chain = {.name = "chain", .nedges = nedges,
+		.edges = malloc(nedges * sizeof(EmogiEdge))};
 
 	for (uint64_t i = 0; i < nedges; i++)
 		chain.edges[i] = (EmogiEdge) {(int64_t) i, (int64_t) i + 1};

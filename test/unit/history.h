@@ -1,7 +1,9 @@
 /*
- * history.h: Graphs that change, round by round: random edges, random changes of them, and the Graph that a build makes of what there is.
+ * history.h: random histories of graphs, for the tests of incremental changes: random edges, rounds
+ * of random changes, and the graph built from the current edges as the oracle.
  *
- * A history is what its seed says. Whoever includes this may say before how many edges there can be.
+ * A seed determines a history. A file that includes this may define MAX_EDGES, the maximum number
+ * of edges.
  */
 #ifndef EMOGI_HISTORY_H
 #define EMOGI_HISTORY_H
@@ -22,15 +24,15 @@
 #endif
 #define NPOOLS 3
 #define NBLOCKS 2
-#define ROOM ((size_t) 1 << 30)	/* of each piece of memory, taken when it is touched */
-#define GUARD 256				/* bytes behind what was asked for, which must stay as they are */
+#define ROOM ((size_t) 1 << 30) /* bytes of each mapping; pages are allocated on first access */
+#define GUARD 256				/* bytes after the requested ones, which must not change */
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 static char *keys_memory,
 		   *csr_scratch,
 		   *csr_memory,
 		   *splice_scratch,
-		   *blocks[NBLOCKS];	/* of the Graphs of a history by turns */
+		   *blocks[NBLOCKS];	/* for the graphs of a history, by turns */
 static EmogiEdgeSet set;		/* the edges of a rebuild */
 static uint64_t seed;
 static uint64_t ndrawn;
@@ -44,36 +46,37 @@ draw(uint64_t n)
 	return emogi_random(seed, ndrawn++) % n;
 }
 
-/* Say yes once in n times. */
+/* Return true with probability 1/n. */
 static inline bool
 once_in(uint64_t n)
 {
 	return draw(n) == 0;
 }
 
-/* How a history goes. */
+/* A history: its parameters and its current state. */
 typedef struct History
 {
 	EmogiDirection direction;
 	bool		with_backward;
 	bool		weighted;
 	int			keys;			/* kind of keys */
-	int			weights;		/* kind of weights that are usual */
-	uint64_t	usual;			/* of so many weights one is not */
+	int			weights;		/* usual kind of weights */
+	uint64_t	usual;			/* one in so many weights is of another kind */
 	bool		skewed;			/* few keys have many edges */
 	uint64_t	nkeys;
-	uint64_t	least;			/* keys that are chosen at the moment: numbers [least, least + span) */
+	/* currently chosen keys: numbers [first_key, first_key + span) */
+	uint64_t	first_key;
 	uint64_t	span;
-	EmogiWeightedEdge *edges;	/* [nedges] of MAX_EDGES: all there are now */
+	EmogiWeightedEdge *edges;	/* [nedges] of MAX_EDGES: the current edges */
 	uint64_t	nedges;
 	EmogiEdgeChange *changes;	/* [nchanges] */
 	uint64_t	nchanges;
-	uint64_t	most_changes;
+	uint64_t	max_changes;
 	EmogiGraph	graph;
-	int			block;			/* where it lies */
+	int			block;			/* index of the block that holds the graph */
 } History;
 
-/* Get key number i of a kind: ascending in i but for the random ones. */
+/* Get key number i of a kind. Keys ascend with i, except random ones. */
 static inline int64_t
 make_key(const History *history, uint64_t i)
 {
@@ -88,7 +91,8 @@ make_key(const History *history, uint64_t i)
 		case 3:
 			return (int64_t) emogi_random(77, i);
 		case 4:
-			return i < history->nkeys / 2 ? INT64_MIN + (int64_t) i : INT64_MAX - (int64_t) (history->nkeys - 1 - i);
+			return i < history->nkeys / 2 ? INT64_MIN + (int64_t) i
+				: INT64_MAX - (int64_t) (history->nkeys - 1 - i);
 		default:
 			return (int64_t) i * 37 + 1000;
 	}
@@ -102,10 +106,10 @@ draw_key(const History *history)
 
 	if (history->skewed)
 		i = i * draw(history->span) / history->span * draw(history->span) / history->span;
-	return make_key(history, history->least + i);
+	return make_key(history, history->first_key + i);
 }
 
-/* Draw a weight; now and then one that needs a wider type. */
+/* Draw a weight; some need a wider type. */
 static inline double
 draw_weight(const History *history)
 {
@@ -134,7 +138,7 @@ draw_weight(const History *history)
 	}
 }
 
-/* Draw an edge; some lead back to their own. */
+/* Draw an edge; some are self-loops. */
 static inline EmogiWeightedEdge
 draw_edge(const History *history)
 {
@@ -147,14 +151,15 @@ draw_edge(const History *history)
 
 /* ---- changes ---- */
 
-/* Note a change, in one or several pieces. */
+/* Record a change, in one or more entries. */
 static inline void
 note_change(History *history, EmogiWeightedEdge edge, int64_t times)
 {
 	EmogiEdgeChange *change = &history->changes[history->nchanges++];
 
 	if (history->direction == EMOGI_BOTH && once_in(4))
-		edge = (EmogiWeightedEdge) {edge.dst, edge.src, edge.weight};	/* the same there */
+		/* the same edge in this direction */
+		edge = (EmogiWeightedEdge) {edge.dst, edge.src, edge.weight};
 	if (edge.weight == 0 && once_in(2))
 		edge.weight = -edge.weight;
 	*change = (EmogiEdgeChange) {edge.src, edge.dst, history->weighted ? edge.weight : 0.0, times};
@@ -168,7 +173,7 @@ note_change(History *history, EmogiWeightedEdge edge, int64_t times)
 	}
 }
 
-/* Add an edge, perhaps some times. */
+/* Add an edge, sometimes several copies of it. */
 static inline void
 add_edge(History *history, EmogiWeightedEdge edge)
 {
@@ -181,7 +186,7 @@ add_edge(History *history, EmogiWeightedEdge edge)
 	note_change(history, edge, (int64_t) times);
 }
 
-/* Take an edge away. */
+/* Remove an edge. */
 static inline void
 remove_edge(History *history, uint64_t i)
 {
@@ -189,11 +194,12 @@ remove_edge(History *history, uint64_t i)
 	history->edges[i] = history->edges[--history->nedges];
 }
 
-/* Add an edge and take it away, one that is there or one that is not: nothing changes. */
+/* Add and remove an edge, existing or not, which changes nothing. */
 static inline void
 cancel_edge(History *history)
 {
-	const EmogiWeightedEdge edge = history->nedges > 0 && once_in(2) ? history->edges[draw(history->nedges)] : draw_edge(history);
+	const EmogiWeightedEdge edge = history->nedges > 0 && once_in(2)
+		? history->edges[draw(history->nedges)] : draw_edge(history);
 	const int64_t times = once_in(2) ? 1 : -1;
 
 	note_change(history, edge, times);
@@ -214,25 +220,26 @@ shuffle_changes(History *history)
 	}
 }
 
-/* Take away all edges that lead from or to some key. */
+/* Remove all edges from or to a random key. */
 static inline void
 remove_vertex(History *history)
 {
 	const int64_t key = history->edges[draw(history->nedges)].src;
 
-	for (uint64_t i = history->nedges; i-- > 0 && history->nchanges < history->most_changes;)
+	for (uint64_t i = history->nedges; i-- > 0 && history->nchanges < history->max_changes;)
 	{
 		if (history->edges[i].src == key || history->edges[i].dst == key)
 			remove_edge(history, i);
 	}
 }
 
-/* Choose the keys that edges come to: all, or some of them. */
+/* Choose the keys of new edges: all of them, or a range. */
 static inline void
 choose_span(History *history)
 {
-	history->least = once_in(2) ? 0 : draw(history->nkeys);
-	history->span = once_in(2) ? history->nkeys - history->least : 1 + draw(history->nkeys - history->least);
+	history->first_key = once_in(2) ? 0 : draw(history->nkeys);
+	history->span = once_in(2) ? history->nkeys - history->first_key
+		: 1 + draw(history->nkeys - history->first_key);
 }
 
 /* Make the changes of a round. */
@@ -240,18 +247,18 @@ static inline void
 make_changes(History *history)
 {
 	const uint64_t kind = draw(10);
-	const uint64_t n = draw(once_in(4) ? history->most_changes / 4 + 1 : 8);
+	const uint64_t n = draw(once_in(4) ? history->max_changes / 4 + 1 : 8);
 
 	history->nchanges = 0;
 	choose_span(history);
-	if (once_in(30) && history->nedges * 3 < history->most_changes * 4)
+	if (once_in(30) && history->nedges * 3 < history->max_changes * 4)
 	{
 		while (history->nedges > 0)
 			remove_edge(history, history->nedges - 1);
 	}
 	else if (once_in(6) && history->nedges > 0)
 		remove_vertex(history);
-	for (uint64_t i = 0; i < n && history->nchanges + 8 < history->most_changes; i++)
+	for (uint64_t i = 0; i < n && history->nchanges + 8 < history->max_changes; i++)
 	{
 		if (kind < 6 ? once_in(2) : kind < 8)
 			add_edge(history, draw_edge(history));
@@ -263,17 +270,17 @@ make_changes(History *history)
 	shuffle_changes(history);
 }
 
-/* ---- rebuild and splice ---- */
+/* ---- rebuild and merge ---- */
 
-/* Put a history's edges into chunks. */
+/* Copy a history's edges to chunks. */
 static inline void
 fill_set(const History *history)
 {
 	const uint64_t capacity = history->weighted ? EMOGI_CHUNK_WEIGHTED_EDGES : EMOGI_CHUNK_EDGES;
 	EmogiEdges *edges = &set.edges;
 
-	*edges = (EmogiEdges) {.chunks = set.chunks, .weighted = history->weighted, .nedges = history->nedges,
-		.min_key = INT64_MAX, .max_key = INT64_MIN};
+	*edges = (EmogiEdges) {.chunks = set.chunks, .weighted = history->weighted,
+		.nedges = history->nedges, .min_key = INT64_MAX, .max_key = INT64_MIN};
 	for (uint64_t i = 0; i < history->nedges; i++)
 	{
 		const EmogiWeightedEdge *edge = &history->edges[i];
@@ -293,7 +300,7 @@ fill_set(const History *history)
 	}
 }
 
-/* Build a Graph of a history's edges anew, in csr_memory. */
+/* Build a graph from a history's edges, in csr_memory. */
 static inline EmogiGraph
 rebuild(const History *history, EmogiPool *pool)
 {
@@ -308,36 +315,43 @@ rebuild(const History *history, EmogiPool *pool)
 	fill_set(history);
 	emogi_key_numbers_plan(&set.edges, &plan);
 	if (plan.scratch_bytes > ROOM ||
-		emogi_key_numbers_build(pool, &set.edges, &plan, keys_memory, &keys, &control, &error) != EMOGI_OK)
+		emogi_key_numbers_build(pool, &set.edges, &plan, keys_memory, &keys, &control, &error) !=
+		EMOGI_OK)
 		abort();
-	memset(csr_memory, 0xA5, emogi_csr_bytes(keys.nvertices, history->nedges, history->direction, history->with_backward,
-											 history->weighted ? EMOGI_WEIGHT_F64 : EMOGI_WEIGHT_NONE));
+	memset(csr_memory, 0xA5,
+		   emogi_csr_bytes(keys.nvertices, history->nedges, history->direction,
+						   history->with_backward,
+						   history->weighted ? EMOGI_WEIGHT_F64 : EMOGI_WEIGHT_NONE));
 	if (emogi_csr_build(pool, &input, &graph, &control, &error) != EMOGI_OK)
 		abort();
 	return graph;
 }
 
-/* Get the input of a splice of the changes, with a derivation unless NULL, with memory of other content than a rebuild has. */
+/*
+ * Get the input of a merge of the changes, with a derivation unless NULL. Memory is filled with
+ * other bytes than for a rebuild.
+ */
 static inline EmogiMergeInput
 splice_input(const History *history, int nthreads, EmogiDerivation *derivation)
 {
 	uint32_t	misfits = 0;
 	EmogiMergeInput input = {.graph = &history->graph, .direction = history->direction,
-		.with_backward = history->with_backward, .nchanges = history->nchanges, .changes = history->changes,
-		.memory = blocks[(history->block + 1) % NBLOCKS], .scratch = splice_scratch,
-		.derivation = derivation};
+		.with_backward = history->with_backward, .nchanges = history->nchanges,
+		.changes = history->changes, .memory = blocks[(history->block + 1) % NBLOCKS],
+		.scratch = splice_scratch, .derivation = derivation};
 
 	for (uint64_t i = 0; i < history->nedges; i++)
 		misfits |= emogi_weight_misfits(history->edges[i].weight);
 	input.weight_type = history->weighted ? emogi_weight_type(misfits) : EMOGI_WEIGHT_NONE;
-	if (emogi_merge_bytes(&input) + GUARD > ROOM || emogi_merge_scratch_bytes(&input, nthreads) + GUARD > ROOM)
+	if (emogi_merge_bytes(&input) + GUARD > ROOM ||
+		emogi_merge_scratch_bytes(&input, nthreads) + GUARD > ROOM)
 		abort();
 	memset(input.memory, 0x5A, emogi_merge_bytes(&input) + GUARD);
 	memset(input.scratch, 0x5A, emogi_merge_scratch_bytes(&input, nthreads) + GUARD);
 	return input;
 }
 
-/* Say whether the bytes behind memory are as they were. */
+/* Return true if the bytes after the memory are unchanged. */
 static inline bool
 is_guarded(const char *end)
 {
@@ -349,7 +363,7 @@ is_guarded(const char *end)
 	return true;
 }
 
-/* Begin a history with a Graph that is built. */
+/* Begin a history with a graph that is built from its edges. */
 static inline void
 begin_history(History *history, EmogiPool *pool)
 {
@@ -363,7 +377,7 @@ begin_history(History *history, EmogiPool *pool)
 	emogi_graph_relocate(&history->graph, blocks[history->block]);
 }
 
-/* Choose what a history is like. */
+/* Choose the parameters of a history. */
 static inline void
 choose_history(History *history)
 {
@@ -378,17 +392,17 @@ choose_history(History *history)
 	history->skewed = once_in(3);
 	history->nkeys = 1 + draw(size < 40 ? 12 : size < 60 ? 120 : size < 63 ? 2000 : 20000);
 	history->nedges = draw(history->nkeys * (1 + draw(once_in(8) ? 20 : 3)) + 3);
-	history->most_changes = size < 60 ? 600 : 3000;
+	history->max_changes = size < 60 ? 600 : 3000;
 	history->block = 0;
 	choose_span(history);
 	for (uint64_t i = 0; i < history->nedges; i++)
 		history->edges[i] = draw_edge(history);
 }
 
-/* Begin a history of a large Graph, where of `usual` weights one is of another kind than 0 .. 255. */
+/* Begin a history of a large graph. One in `usual` weights is of another kind than 0 .. 255. */
 static inline void
-begin_large(History *history, EmogiDirection direction, bool with_backward, bool weighted, uint64_t nkeys, uint64_t nedges,
-			uint64_t usual)
+begin_large(History *history, EmogiDirection direction, bool with_backward, bool weighted,
+			uint64_t nkeys, uint64_t nedges, uint64_t usual)
 {
 	seed = 1000 * nkeys + nedges;
 	ndrawn = 0;
@@ -401,7 +415,7 @@ begin_large(History *history, EmogiDirection direction, bool with_backward, bool
 	history->skewed = nkeys < nedges;
 	history->nkeys = nkeys;
 	history->nedges = nedges;
-	history->least = 0;
+	history->first_key = 0;
 	history->span = nkeys;
 	history->block = 0;
 	for (uint64_t i = 0; i < nedges; i++)
@@ -409,7 +423,7 @@ begin_large(History *history, EmogiDirection direction, bool with_backward, bool
 	begin_history(history, pools[1]);
 }
 
-/* Make so many changes; removes: half of them take an edge away. */
+/* Make nchanges changes. If `removes`, half of them remove an edge. */
 static inline void
 make_many_changes(History *history, uint64_t nchanges, bool removes)
 {
@@ -423,7 +437,7 @@ make_many_changes(History *history, uint64_t nchanges, bool removes)
 	}
 }
 
-/* Make pools and memory, and room for the edges and changes of a history. */
+/* Create the pools, and allocate memory for a history's graphs, edges, and changes. */
 static inline History
 open_history(void)
 {
@@ -443,7 +457,7 @@ open_history(void)
 		.changes = malloc(2 * MAX_EDGES * sizeof(EmogiEdgeChange))};
 }
 
-/* Free them. */
+/* Destroy the pools, and free the edges and changes. */
 static inline void
 close_history(History *history)
 {

@@ -1,5 +1,6 @@
 /*
- * key_sets.h: sets of keys of many shapes, a naive sort of them, and memory that processes share, for tests of engine/dictionary/.
+ * key_sets.h: fixture of the tests of engine/dictionary/: sets of keys of many shapes, sorted by
+ * qsort as the oracle, and memory shared by processes
  */
 #ifndef EMOGI_KEY_SETS_H
 #define EMOGI_KEY_SETS_H
@@ -25,27 +26,27 @@ UINT64_C(0xA4093822299F31D0), UINT64_C(0x082EFA98EC4E6C89)};
 typedef enum KeyShape
 {
 	UUIDS,						/* 16 random bytes */
-	TEXTS,						/* 0 to 60 of few letters */
-	TWO_FRONTS,					/* long ones, which differ in the first byte */
-	PREFIXES,					/* of each other */
-	ZEROS,						/* short ones of bytes 0, 1, 255 */
-	LONG_KEYS,					/* 1 MiB that differ at the end */
+	TEXTS,						/* 0 to 60 bytes of a small alphabet */
+	TWO_FRONTS,					/* long keys that differ in the first byte */
+	PREFIXES,					/* keys that are prefixes of each other */
+	ZEROS,						/* short keys of bytes 0, 1, 255 */
+	LONG_KEYS,					/* 1 MiB, different at the end */
 	ONE_KEY,
 	NSHAPES
 } KeyShape;
 
-/* Which vertices edges lead to, and as bytes the keys of them. */
+/* The endpoints of edges, and their distinct keys. */
 typedef struct KeySet
 {
 	KeyShape	shape;
 	uint64_t	nends;
 	EmogiKeyBytes *ends;		/* [nends], of all edges: src, dst, src, dst, ... */
 	uint64_t	nkeys;
-	EmogiKeyBytes *sorted;		/* [nkeys], different, ascending */
+	EmogiKeyBytes *sorted;		/* [nkeys], distinct, ascending */
 	char	   *bytes;
 } KeySet;
 
-/* Mix bits: one to one. */
+/* Mix bits; a bijection. */
 static inline uint64_t
 mix(uint64_t x)
 {
@@ -65,14 +66,14 @@ draw(uint64_t n)
 	return mix(seed++) % n;
 }
 
-/* Get the most bytes of a key of a shape. */
+/* Get the maximum length of a key of a shape. */
 static inline size_t
 shape_bytes(KeyShape shape)
 {
 	return shape == LONG_KEYS ? EMOGI_MAX_KEY_BYTES : shape == PREFIXES ? 3000 : 64;
 }
 
-/* Write the key of vertex v; get its length. */
+/* Write the key of vertex v; returns its length. */
 static inline uint32_t
 write_key(KeyShape shape, uint64_t v, char *to)
 {
@@ -92,13 +93,15 @@ write_key(KeyShape shape, uint64_t v, char *to)
 			return length;
 		case TWO_FRONTS:
 			length = (uint32_t) sprintf(to, "%cttps://example.org/item/", v & 1 ? 'g' : 'h');
-			return length + (uint32_t) sprintf(to + length, v % 3 == 0 ? "%llx" : "%llu", (unsigned long long) x);
+			return length + (uint32_t) sprintf(to + length, v % 3 == 0 ? "%llx" : "%llu",
+											   (unsigned long long) x);
 		case PREFIXES:
 			memset(to, 'x', v % 3000);
 			return (uint32_t) (v % 3000);
 		case ZEROS:
 			for (length = 0; length < v % 11; length++)
-				to[length] = (char) (x >> (2 * length) & 3) - ((x >> (2 * length) & 3) == 2 ? 3 : 0);
+				to[length] = (char) (x >> (2 * length) & 3) -
+					((x >> (2 * length) & 3) == 2 ? 3 : 0);
 			return length;
 		case LONG_KEYS:
 			memset(to, 'l', EMOGI_MAX_KEY_BYTES);
@@ -121,7 +124,10 @@ compare_for_qsort(const void *a, const void *b)
 	return order != 0 ? order : (int) (x->length > y->length) - (int) (x->length < y->length);
 }
 
-/* Make a set of nends ends among nvertices vertices; power_law: the first have most of them. */
+/*
+ * Make a set of nends endpoints among nvertices vertices. If power_law, the first vertices have
+ * most of them.
+ */
 static inline KeySet
 make_set(KeyShape shape, uint64_t nvertices, uint64_t nends, bool power_law)
 {
@@ -171,34 +177,36 @@ free_set(KeySet *set)
 	free(set->bytes);
 }
 
-/* Get the place of a key among the sorted ones. */
+/* Get the position of a key among the sorted ones, or UINT64_MAX. */
 static inline uint64_t
 rank_in_set(const KeySet *set, EmogiKeyBytes key)
 {
-	const EmogiKeyBytes *found = bsearch(&key, set->sorted, set->nkeys, sizeof(EmogiKeyBytes), compare_for_qsort);
+	const EmogiKeyBytes *found = bsearch(&key, set->sorted, set->nkeys, sizeof(EmogiKeyBytes),
+										 compare_for_qsort);
 
 	return found == NULL ? UINT64_MAX : (uint64_t) (found - set->sorted);
 }
 
-/* ---- a table in memory that processes share ---- */
+/* ---- a table in memory shared by processes ---- */
 
 #define SHARED_BYTES ((size_t) 3 << 30)
 #define MAX_ENDS ((size_t) 2 << 20)
 
 typedef struct Shared
 {
-	uint64_t	next;			/* atomic: where the next piece is */
-	uint32_t	numbers[MAX_ENDS];	/* temporary ones */
+	uint64_t	next;			/* atomic: offset of the next piece */
+	uint32_t	numbers[MAX_ENDS];	/* temporary numbers */
 } Shared;
 
 static Shared *shared;
 static EmogiKeyTable *table;
-static int	pieces_left = -1;	/* before the one that is not to be had; < 0 = all are */
+/* number of allocations before the one that fails; < 0 = none fails */
+static int	pieces_left = -1;
 static jmp_buf no_piece;
 
-/* Get a piece of shared memory, with any content. */
+/* Allocate a piece of shared memory with undefined contents. */
 static inline void *
-take_piece(void *arg, size_t bytes)
+alloc_piece(void *arg, size_t bytes)
 {
 	uint64_t	at;
 
@@ -212,12 +220,13 @@ take_piece(void *arg, size_t bytes)
 	return memset((char *) shared + at, 0x5A, bytes);
 }
 
-/* Make the shared memory, and an empty table in it. */
+/* Map the shared memory, and create an empty table in it. */
 static inline void
 begin_table(const uint64_t *words, bool secure_hash)
 {
 	if (shared == NULL)
-		shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		shared = mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE,
+					  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (shared == MAP_FAILED)
 		abort();
 	madvise(shared, SHARED_BYTES, MADV_REMOVE);
@@ -227,21 +236,21 @@ begin_table(const uint64_t *words, bool secure_hash)
 	emogi_key_table_init(table, words, secure_hash);
 }
 
-/* Put the ends first, first + step, ... of a set into the table. */
+/* Put endpoints first, first + step, ... of a set into the table. */
 static inline EmogiKeyOutcome
 put_ends(EmogiKeyFiller *filler, const KeySet *set, uint64_t first, uint64_t step)
 {
 	EmogiKeyBytes keys[EMOGI_KEYS_IN_FLIGHT];
 	uint32_t	numbers[EMOGI_KEYS_IN_FLIGHT];
 	EmogiKeyOutcome outcome = EMOGI_KEYS_PUT;
-	const int	most = 1 + (int) (mix(first + set->nends) % EMOGI_KEYS_IN_FLIGHT);
+	const int	max_count = 1 + (int) (mix(first + set->nends) % EMOGI_KEYS_IN_FLIGHT);
 
 	for (uint64_t i = first; i < set->nends && outcome == EMOGI_KEYS_PUT;)
 	{
 		const uint64_t begin = i;
 		int			count = 0;
 
-		for (; count < most && i < set->nends; i += step)
+		for (; count < max_count && i < set->nends; i += step)
 			keys[count++] = set->ends[i];
 		outcome = emogi_key_filler_put(filler, keys, count, numbers);
 		for (int k = 0; k < count && outcome == EMOGI_KEYS_PUT; k++)
@@ -250,12 +259,12 @@ put_ends(EmogiKeyFiller *filler, const KeySet *set, uint64_t first, uint64_t ste
 	return outcome;
 }
 
-/* Put a set into the table by so many processes; get the worst outcome. */
+/* Put a set into the table with nprocesses processes; returns the worst outcome. */
 static inline EmogiKeyOutcome
 fill_table(const KeySet *set, int nprocesses)
 {
 	pid_t		pids[16];
-	EmogiKeyFiller filler = {.table = table, .alloc = take_piece};
+	EmogiKeyFiller filler = {.table = table, .alloc = alloc_piece};
 
 	for (int p = 1; p < nprocesses; p++)
 	{
@@ -273,7 +282,7 @@ fill_table(const KeySet *set, int nprocesses)
 	return emogi_key_table_outcome(table);
 }
 
-/* What a thread puts. */
+/* The endpoints that a thread puts into the table. */
 typedef struct ThreadFill
 {
 	const KeySet *set;
@@ -281,18 +290,18 @@ typedef struct ThreadFill
 	uint64_t	step;
 } ThreadFill;
 
-/* Put its ends. */
+/* Put a thread's endpoints into the table. */
 static inline void *
 run_thread_fill(void *arg)
 {
 	const ThreadFill *fill = arg;
-	EmogiKeyFiller filler = {.table = table, .alloc = take_piece};
+	EmogiKeyFiller filler = {.table = table, .alloc = alloc_piece};
 
 	put_ends(&filler, fill->set, fill->first, fill->step);
 	return NULL;
 }
 
-/* Put a set into the table by so many threads, which a sanitizer sees. */
+/* Put a set into the table with nthreads threads, so that a sanitizer sees the accesses. */
 static inline EmogiKeyOutcome
 fill_table_by_threads(const KeySet *set, int nthreads)
 {

@@ -1,5 +1,5 @@
 /*
- * lines.h: memory in whole cache lines, as kernels read it
+ * lines.h: check of arrays in whole cache lines, as kernels read them
  */
 #ifndef LINES_H
 #define LINES_H
@@ -10,7 +10,7 @@
 
 #include "contract/engine.h"
 
-/* Say whether an array is aligned and its last line filled up with zeros. */
+/* Return true if an array is aligned, and its last line is filled with zeros. */
 static inline bool
 line_aligned(const void *array, size_t bytes)
 {

@@ -1,6 +1,6 @@
 /*
- * naive.h: weights of every kind, and Graphs with weights built as a first-year student would: the oracle of
- * emogi_csr_build, and what the algorithms are tested on.
+ * naive.h: weights of all kinds, and simple builders of weighted graphs: the oracle of
+ * emogi_csr_build, and the input of the tests of algorithms
  */
 #ifndef EMOGI_NAIVE_H
 #define EMOGI_NAIVE_H
@@ -17,11 +17,12 @@
 /* Kinds of weights: none, then one or more for each type. */
 #define NAIVE_KINDS 10
 
-/* Get the weight of edge i: what it looks like depends on the kind. */
+/* Get the weight of edge i, for a kind of weights. */
 static inline double
 naive_weight(int kind, uint64_t seed, uint64_t i)
 {
-	static const double extremes[] = {0.0, 5e-324, 1e-308, 1.0, 72.0, 9007199254740992.0, 1e308, 1.7e308, INFINITY};
+	static const double extremes[] = {0.0, 5e-324, 1e-308, 1.0, 72.0, 9007199254740992.0, 1e308,
+	1.7e308, INFINITY};
 	uint64_t	bits = emogi_random(seed + 77, i);
 
 	switch (kind)
@@ -49,7 +50,7 @@ naive_weight(int kind, uint64_t seed, uint64_t i)
 	}
 }
 
-/* Get the weight type that the kind's weights need, when there are enough of them. */
+/* Get the narrowest type that holds the weights exactly. */
 static inline EmogiWeightType
 naive_type(const double *weights, uint64_t nedges)
 {
@@ -60,7 +61,7 @@ naive_type(const double *weights, uint64_t nedges)
 	return emogi_weight_type(misfits);
 }
 
-/* One list entry. */
+/* An edge of an adjacency list. */
 typedef struct NaiveEntry
 {
 	int64_t		from;
@@ -78,7 +79,7 @@ naive_compare_keys(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Order entries for qsort: by vertex, target, weight. */
+/* Order edges for qsort: by vertex, target, weight. */
 static inline int
 naive_compare_entries(const void *a, const void *b)
 {
@@ -92,7 +93,7 @@ naive_compare_entries(const void *a, const void *b)
 	return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* Get zeroed memory for whole lines; never NULL. */
+/* Allocate zeroed memory of whole cache lines; never NULL. */
 static inline void *
 naive_alloc(uint64_t count, size_t element_bytes)
 {
@@ -120,7 +121,7 @@ naive_store(void *weights, EmogiWeightType type, uint64_t i, double weight)
 		((double *) weights)[i] = weight;
 }
 
-/* Get the bytes of a weight. */
+/* Get the size of a weight in bytes. */
 static inline size_t
 naive_weight_bytes(EmogiWeightType type)
 {
@@ -129,13 +130,14 @@ naive_weight_bytes(EmogiWeightType type)
 	return bytes[type];
 }
 
-/* Make lists of entries whose ends are numbers. */
+/* Build adjacency lists from edges between vertex numbers. */
 static inline EmogiAdjacency
 naive_lists(NaiveEntry *entries, uint64_t nentries, uint64_t nvertices, EmogiWeightType type)
 {
 	uint64_t   *offsets = naive_alloc(nvertices + 1, sizeof(uint64_t));
 	uint32_t   *targets = naive_alloc(nentries, sizeof(uint32_t));
-	void	   *weights = type == EMOGI_WEIGHT_NONE ? NULL : naive_alloc(nentries, naive_weight_bytes(type));
+	void	   *weights = type == EMOGI_WEIGHT_NONE ? NULL
+		: naive_alloc(nentries, naive_weight_bytes(type));
 
 	qsort(entries, nentries, sizeof(NaiveEntry), naive_compare_entries);
 	for (uint64_t i = 0; i < nentries; i++)
@@ -146,10 +148,11 @@ naive_lists(NaiveEntry *entries, uint64_t nentries, uint64_t nvertices, EmogiWei
 	}
 	for (uint64_t v = 0; v < nvertices; v++)
 		offsets[v + 1] += offsets[v];
-	return (EmogiAdjacency) {.nedges = nentries, .offsets = offsets, .targets = targets, .weights = weights};
+	return (EmogiAdjacency) {.nedges = nentries, .offsets = offsets, .targets = targets,
+		.weights = weights};
 }
 
-/* Find the number of a key. */
+/* Get the vertex number of a key. */
 static inline int64_t
 naive_number(const int64_t *ids, uint64_t nvertices, int64_t key)
 {
@@ -180,9 +183,10 @@ naive_ids(const EmogiShape *shape, uint64_t *nvertices)
 	return ids;
 }
 
-/* Build a Graph; weights[nedges], NULL = none. */
+/* Build a graph. weights[nedges]; NULL = none. */
 static inline EmogiGraph
-naive_build(const EmogiShape *shape, const double *weights, EmogiDirection direction, bool with_backward)
+naive_build(const EmogiShape *shape, const double *weights, EmogiDirection direction,
+			bool with_backward)
 {
 	EmogiGraph	graph = {0};
 	NaiveEntry *entries = naive_alloc(2 * shape->nedges, sizeof(NaiveEntry));
@@ -214,7 +218,7 @@ naive_build(const EmogiShape *shape, const double *weights, EmogiDirection direc
 	return graph;
 }
 
-/* Free a Graph of naive_build. */
+/* Free a graph of naive_build. */
 static inline void
 naive_free(EmogiGraph *graph)
 {
@@ -242,18 +246,19 @@ naive_weights(int kind, uint64_t seed, uint64_t nedges)
 	return weights;
 }
 
-/* Make a star: vertex 0 and its leaves. The edges are the caller's to free. */
+/* Make a star: vertex 0 and its leaves. The caller frees the edges. */
 static inline EmogiShape
 naive_star(uint64_t nleaves)
 {
-	EmogiShape	star = {.name = "star", .edges = naive_alloc(nleaves, sizeof(EmogiEdge)), .nedges = nleaves};
+	EmogiShape star = {.name = "star", .edges = naive_alloc(nleaves, sizeof(EmogiEdge)),
+		.nedges = nleaves};
 
 	for (uint64_t i = 0; i < nleaves; i++)
 		star.edges[i] = (EmogiEdge) {0, (int64_t) i + 1};
 	return star;
 }
 
-/* Make the first random shape that has 5000 edges and fewer vertices. */
+/* Make the first random shape with at least 5000 edges and fewer vertices than edges. */
 static inline EmogiShape
 naive_random_shape(void)
 {

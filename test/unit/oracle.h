@@ -1,5 +1,5 @@
 /*
- * oracle.h: breadth-first search as a first-year student writes it, and queries to ask it and the engines.
+ * oracle.h: sequential breadth-first search as the oracle of the engines, and queries for both
  */
 #ifndef EMOGI_ORACLE_H
 #define EMOGI_ORACLE_H
@@ -9,7 +9,9 @@
 
 #include <stdlib.h>
 
-/* Fill level[nvertices] by the definition: one queue, one thread. Gets the number of reached vertices. */
+/*
+ * Fill level[nvertices] by sequential BFS with one queue; returns the number of reached vertices.
+ */
 static inline uint64_t
 oracle_bfs(const EmogiGraph *graph, const EmogiQuery *query, int32_t *level)
 {
@@ -46,9 +48,10 @@ oracle_bfs(const EmogiGraph *graph, const EmogiQuery *query, int32_t *level)
 	return tail;
 }
 
-/* Make the i-th query to ask of a graph; sources must have room for max_sources. */
+/* Make the i-th query of a graph; sources has room for max_sources. */
 static inline EmogiQuery
-oracle_query(const EmogiGraph *graph, uint64_t seed, uint64_t i, uint32_t *sources, uint64_t max_sources)
+oracle_query(const EmogiGraph *graph, uint64_t seed, uint64_t i, uint32_t *sources,
+			 uint64_t max_sources)
 {
 	static const int64_t depths[] = {-1, -1, 0, 1, 2, 5, 1000000};
 	EmogiQuery	query = {.algorithm = EMOGI_BFS, .sources = sources};
@@ -57,7 +60,8 @@ oracle_query(const EmogiGraph *graph, uint64_t seed, uint64_t i, uint32_t *sourc
 	{
 		query.nsources = i % 3 == 2 ? emogi_random(seed, 100 + i) % max_sources : 1;
 		for (uint64_t s = 0; s < query.nsources; s++)
-			sources[s] = (uint32_t) (emogi_random(seed, 200 + i * max_sources + s) % graph->nvertices);
+			sources[s] = (uint32_t) (emogi_random(seed, 200 + i * max_sources + s) %
+									 graph->nvertices);
 		if (i == 0)
 			sources[0] = 0;
 	}

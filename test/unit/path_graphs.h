@@ -1,5 +1,6 @@
 /*
- * path_graphs.h: graphs on which searches for single paths are compared with emogi_trace_path among all distances.
+ * path_graphs.h: graphs on which searches for single paths are compared with emogi_trace_path on
+ * the distances to all vertices
  */
 #ifndef EMOGI_PATH_GRAPHS_H
 #define EMOGI_PATH_GRAPHS_H
@@ -13,7 +14,7 @@
 
 #define PATH_GRAPHS_NTINY 3000
 
-/* The distances from one source, and scratch for paths along them. */
+/* The distances from one source, and scratch memory for tracing paths. */
 typedef struct PathDistances
 {
 	double	   *distance;
@@ -26,8 +27,10 @@ static inline PathDistances
 path_graphs_distances(const EmogiGraph *graph, uint32_t source)
 {
 	uint64_t	n = graph->nvertices;
-	PathDistances full = {.distance = malloc(n * sizeof(double)), .path = malloc(n * sizeof(uint32_t)), .next = malloc(n * sizeof(uint32_t))};
-	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+	PathDistances full = {.distance = malloc(n * sizeof(double)),
+		.path = malloc(n * sizeof(uint32_t)), .next = malloc(n * sizeof(uint32_t))};
+	EmogiQuery query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source,
+		.max_distance = INFINITY};
 	EmogiResult result = {.columns[0].float64 = full.distance};
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -46,22 +49,28 @@ path_graphs_free(PathDistances *full)
 	free(full->next);
 }
 
-/* Count the vertices of a path, or their distances, that differ from the path in all distances, which has *length vertices; 0 = there is none. */
+/*
+ * Count the vertices of a path and their distances that differ from the path traced from all
+ * distances. Sets *length to the number of vertices of the latter; 0 = no path.
+ */
 static inline uint64_t
-path_graphs_differ(const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target, const uint32_t *vertices, const double *distance,
-				   uint64_t nvertices, uint64_t *length)
+path_graphs_differ(const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target,
+				   const uint32_t *vertices, const double *distance, uint64_t nvertices,
+				   uint64_t *length)
 {
 	uint64_t	ndifferent = 0;
 
 	*length = 0;
 	if (full->distance[target] < (double) INFINITY)
-		*length = emogi_trace_path(graph, full->distance, source, target, full->path, full->next, NULL);
+		*length = emogi_trace_path(graph, full->distance, source, target, full->path, full->next,
+								   NULL);
 	for (uint64_t i = 0; i < *length && nvertices == *length; i++)
-		ndifferent += vertices[i] != full->path[i] || memcmp(&distance[i], &full->distance[full->path[i]], sizeof(double)) != 0;
+		ndifferent += vertices[i] != full->path[i] ||
+			memcmp(&distance[i], &full->distance[full->path[i]], sizeof(double)) != 0;
 	return ndifferent;
 }
 
-/* Check graphs of a few vertices with many edges: ties, repeated edges, self-loops. */
+/* Check graphs with few vertices and many edges: ties, repeated edges, self-loops. */
 static inline void
 path_graphs_check_tiny(GraphCheck *check)
 {
@@ -71,16 +80,20 @@ path_graphs_check_tiny(GraphCheck *check)
 	{
 		uint64_t	nvertices = 2 + emogi_random(seed, 0) % 30;
 		EmogiEdge	edges[120];
-		EmogiShape	shape = {.name = "tiny", .edges = edges, .nedges = 1 + emogi_random(seed, 1) % 120};
+		EmogiShape shape = {.name = "tiny", .edges = edges,
+			.nedges = 1 + emogi_random(seed, 1) % 120};
 
 		for (uint64_t i = 0; i < shape.nedges; i++)
 			edges[i] = (EmogiEdge) {(int64_t) (emogi_random(seed, 2 * i + 2) % nvertices),
 			(int64_t) (emogi_random(seed, 2 * i + 3) % nvertices)};
-		engines_check_graph(&shape, (int) (seed % NAIVE_KINDS), directions[seed / NAIVE_KINDS % 3], true, seed, check);
+		engines_check_graph(&shape, (int) (seed % NAIVE_KINDS), directions[seed / NAIVE_KINDS % 3],
+							true, seed, check);
 	}
 }
 
-/* Get a weight of which sums in another order differ by rounding: nearly ties, or very small, or very large. */
+/*
+ * Get a weight whose sums depend on the order of additions: near ties, very small, or very large.
+ */
 static inline double
 path_graphs_rough_weight(int kind, uint64_t bits)
 {
@@ -93,10 +106,11 @@ path_graphs_rough_weight(int kind, uint64_t bits)
 	return bits % 4 == 0 ? 1e16 : (double) (bits % 3) * 0.7;
 }
 
-/* What a test does with some pairs of a Graph. */
-typedef void (PairsCheck) (const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t nsources, uint64_t ntargets);
+/* A test's check of some pairs of vertices of a graph. */
+typedef void (PairsCheck) (const char *name, const EmogiGraph *graph, uint64_t seed,
+						   uint64_t nsources, uint64_t ntargets);
 
-/* Check grids on which very many paths are equal but for rounding, or overflow. */
+/* Check grids on which many paths have equal lengths up to rounding, or overflow. */
 static inline void
 path_graphs_check_grids(PairsCheck *check_pairs, GraphCheck *check)
 {
@@ -126,11 +140,17 @@ path_graphs_check_grids(PairsCheck *check_pairs, GraphCheck *check)
 	emogi_shape_free(&grid);
 }
 
-/* Build a graph with a path from vertex 0 to 4 whose sum is finite from the source on but overflows from the target on, from where nearly all of it is found. */
+/*
+ * Build a graph with a path from vertex 0 to 4 whose length is finite if added up from the source,
+ * but overflows if added up from the target, where a search would find most of it.
+ */
 static inline EmogiGraph
 path_graphs_overflow(void)
 {
-	/* Less than 2^970 is lost when added to the largest double; the last three weights are that together. */
+	/*
+	 * Adding less than 2^970 to the largest double does not change it; the last three weights add
+	 * up to 2^970.
+	 */
 	static const double weights[] = {DBL_MAX, 0x1p968, 0x1p968, 0x1p969};
 	EmogiEdge	edges[50];
 	double		all_weights[50];
@@ -144,7 +164,7 @@ path_graphs_overflow(void)
 	return naive_build(&shape, all_weights, EMOGI_OUT, true);
 }
 
-/* Give the edges of a set weights of a kind; gets the set of weighted edges in its place. */
+/* Add weights of a kind to a set of edges; returns a new set, and frees the old one. */
 static inline EmogiEdgeSet
 path_graphs_add_weights(EmogiEdgeSet *set, int kind)
 {
@@ -158,7 +178,8 @@ path_graphs_add_weights(EmogiEdgeSet *set, int kind)
 		memcpy(edges + nedges, set->chunks[c]->edges, set->chunks[c]->nedges * sizeof(EmogiEdge));
 		nedges += set->chunks[c]->nedges;
 	}
-	if (!emogi_edge_set_fill_weighted(&weighted, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES))
+	if (!emogi_edge_set_fill_weighted(&weighted, edges, weights, nedges,
+									  EMOGI_CHUNK_WEIGHTED_EDGES))
 		abort();
 	emogi_edge_set_free(set);
 	free(edges);

@@ -1,5 +1,5 @@
 /*
- * refused.h: an engine refuses what cannot be iterated.
+ * refused.h: check that an engine rejects invalid arguments of iterations
  */
 #ifndef EMOGI_TEST_REFUSED_H
 #define EMOGI_TEST_REFUSED_H
@@ -9,9 +9,13 @@
 
 #include "naive.h"
 
-/* Ask what iterates with bad arguments, and with good ones. The Graph has a vertex. */
+/*
+ * Run all iterative algorithms with invalid arguments and with valid ones. The graph must not be
+ * empty.
+ */
 static inline void
-refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *state, const EmogiGraph *graph)
+refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *state,
+			  const EmogiGraph *graph)
 {
 	double	   *value = naive_alloc(graph->nvertices, sizeof(double));
 	double	   *start = naive_alloc(graph->nvertices, sizeof(double));
@@ -25,9 +29,11 @@ refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *sta
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
-		const EmogiQuery good = {.algorithm = (EmogiAlgorithm) a, .max_iterations = 1, .damping = 0.85, .values = start};
+		const EmogiQuery good = {.algorithm = (EmogiAlgorithm) a, .max_iterations = 1,
+			.damping = 0.85, .values = start};
 		EmogiQuery	bad[] = {good, good, good, good};
-		const bool	applies[] = {true, emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0, emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0,
+		const bool	applies[] = {true, emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0,
+			emogi_algorithm_takes(row, EMOGI_TOLERANCE) >= 0,
 			emogi_algorithm_takes(row, EMOGI_START) >= 0};
 		const bool	has = strcmp(engine->name, "cuda") != 0 || emogi_algorithm_is_on_cuda(row);
 
@@ -42,12 +48,14 @@ refused_check(const char *name, const EmogiEngine *engine, EmogiEngineState *sta
 			if (!applies[i])
 				continue;
 			error.message[0] = '\0';
-			CHECK(engine->run(state, graph, &bad[i], &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
-				  "%s: algorithm %d takes bad arguments, case %d", name, a, i);
+			CHECK(engine->run(state, graph, &bad[i], &result, &control, &error) ==
+				  EMOGI_BAD_INPUT && error.message[0] != '\0',
+				  "%s: algorithm %d accepts invalid arguments, case %d", name, a, i);
 		}
 		if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL)
 			continue;
-		CHECK(engine->run(state, graph, &good, &result, &control, &error) == (has ? EMOGI_OK : EMOGI_UNSUPPORTED), "%s: algorithm %d", name, a);
+		CHECK(engine->run(state, graph, &good, &result, &control, &error) ==
+			  (has ? EMOGI_OK : EMOGI_UNSUPPORTED), "%s: algorithm %d", name, a);
 	}
 	free(value);
 	free(second);

@@ -1,5 +1,6 @@
 /*
- * test_added_keys.c: keys that come after the build of a dictionary get codes in their order, and are found by others meanwhile.
+ * test_added_keys.c: tests of keys that are added to a dictionary after its build: codes ascend
+ * with the keys, and concurrent readers find complete keys. The oracle is a sorted array.
  */
 #include "key_sets.h"
 
@@ -13,12 +14,12 @@ static EmogiDictionary *dictionary;
 static void *memory;
 static size_t memory_bytes;
 
-/* What has been added, for the reader, too. */
+/* The added keys, in memory that is shared with the readers. */
 typedef struct History
 {
 	uint64_t	nkeys;			/* atomic */
-	uint64_t	wanted;			/* how many there will be; atomic */
-	EmogiKeyBytes *coming;		/* [ncoming], some of them are there already */
+	uint64_t	ntotal;			/* number of keys to add; atomic */
+	EmogiKeyBytes *coming;		/* [ncoming], some of them already added */
 	uint64_t	ncoming;
 	int64_t		codes[1 << 16];
 	EmogiKeyBytes keys[1 << 16];
@@ -28,41 +29,45 @@ typedef struct History
 
 static History *history;
 
-/* Map memory that processes share. */
+/* Map memory shared by processes. */
 static void *
 map_shared(size_t bytes)
 {
-	void	   *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (mapped == MAP_FAILED)
 		abort();
 	return mapped;
 }
 
-/* Give the dictionary room. */
+/* Provide the dictionary with room for added keys. */
 static void
 begin_room(void)
 {
 	const EmogiKeyBytes key = {"without room", 12};
 	size_t		bytes;
 
-	CHECK(emogi_dictionary_room(dictionary) == NULL && emogi_dictionary_nadded(dictionary) == 0, "no room yet");
+	CHECK(emogi_dictionary_room(dictionary) == NULL && emogi_dictionary_nadded(dictionary) == 0,
+		  "no room yet");
 	CHECK(!emogi_dictionary_has_room(dictionary, key) &&
-		  emogi_dictionary_add(dictionary, key, emogi_key_compare_bytes, NULL) == EMOGI_NO_CODE, "no room");
+		  emogi_dictionary_add(dictionary, key, emogi_key_compare_bytes, NULL) == EMOGI_NO_CODE,
+		  "no room");
 	bytes = emogi_dictionary_room_bytes(dictionary);
 	CHECK(bytes > 0, "bytes");
 	emogi_dictionary_set_room(dictionary, memset(map_shared(bytes), 0xB4, bytes), bytes);
-	CHECK(emogi_dictionary_room_bytes(dictionary) == 0 && emogi_dictionary_room(dictionary) != NULL, "room");
+	CHECK(emogi_dictionary_room_bytes(dictionary) == 0 && emogi_dictionary_room(dictionary) != NULL,
+		  "room");
 	CHECK(emogi_dictionary_has_room(dictionary, key), "room for a key");
 	history->nkeys = history->used = 0;
 }
 
-/* Build a dictionary of a set, and give it room. */
+/* Build a dictionary of a set, and provide room for added keys. */
 static void
 begin(const KeySet *set)
 {
 	const EmogiEdges edges = {0};
-	EmogiDictionaryInput input = {.table = table, .fixed_length = set->shape == UUIDS ? 16 : 0, .edges = &edges};
+	EmogiDictionaryInput input = {.table = table, .fixed_length = set->shape == UUIDS ? 16 : 0,
+		.edges = &edges};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -79,7 +84,7 @@ begin(const KeySet *set)
 	begin_room();
 }
 
-/* Build a dictionary without keys, with room for so many. */
+/* Make an empty dictionary with room for room_keys keys. */
 static void
 begin_empty(uint64_t room_keys)
 {
@@ -88,12 +93,14 @@ begin_empty(uint64_t room_keys)
 		munmap(memory, memory_bytes);
 	memory_bytes = emogi_dictionary_bytes(table, 0, room_keys);
 	memory = map_shared(memory_bytes);
-	dictionary = emogi_dictionary_make_empty(table, 0, room_keys, memset(memory, 0xB4, memory_bytes));
-	CHECK(emogi_dictionary_nkeys(dictionary) == 0 && emogi_dictionary_key(dictionary, 0).bytes == NULL, "empty");
+	dictionary = emogi_dictionary_make_empty(table, 0, room_keys,
+											 memset(memory, 0xB4, memory_bytes));
+	CHECK(emogi_dictionary_nkeys(dictionary) == 0 &&
+		  emogi_dictionary_key(dictionary, 0).bytes == NULL, "empty");
 	begin_room();
 }
 
-/* Add a key; get its code. */
+/* Add a key; returns its code. */
 static int64_t
 add(const char *bytes, uint32_t length)
 {
@@ -114,7 +121,7 @@ add(const char *bytes, uint32_t length)
 	return code;
 }
 
-/* Say whether the dictionary knows a key by this code in all ways. */
+/* Return true if all lookups find a key by its code and its code by the key. */
 static bool
 is_known(EmogiKeyBytes key, int64_t code)
 {
@@ -122,12 +129,13 @@ is_known(EmogiKeyBytes key, int64_t code)
 	int64_t		many[2];
 
 	emogi_dictionary_find_many(dictionary, (EmogiKeyBytes[]) {key, key}, 2, many);
-	return found.length == key.length && memcmp(found.bytes, key.bytes, key.length) == 0 && many[0] == code && many[1] == code &&
+	return found.length == key.length && memcmp(found.bytes, key.bytes, key.length) == 0 &&
+		many[0] == code && many[1] == code &&
 		emogi_dictionary_find(dictionary, key) == code &&
 		emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL) == code;
 }
 
-/* Check that all keys, of the set and added, are known and that codes ascend with them. */
+/* Check that all keys, built and added, are found, and that their codes ascend with them. */
 static void
 check_all(const KeySet *set, const char *what)
 {
@@ -154,15 +162,18 @@ check_all(const KeySet *set, const char *what)
 		wrong += emogi_dictionary_number(dictionary, history->codes[i]) != set->nkeys + i;
 	}
 	for (uint64_t i = 0; i < set->nkeys; i++)
-		wrong += emogi_dictionary_find(dictionary, set->sorted[i]) != (int64_t) (i + 1) << emogi_dictionary_shift(dictionary);
-	CHECK(wrong == 0, "%s: %llu of %llu wrong", what, (unsigned long long) wrong, (unsigned long long) n);
-	CHECK(emogi_dictionary_nadded(dictionary) == history->nkeys && emogi_dictionary_nkeys(dictionary) == set->nkeys, "%s: numbers", what);
+		wrong += emogi_dictionary_find(dictionary, set->sorted[i]) !=
+			(int64_t) (i + 1) << emogi_dictionary_shift(dictionary);
+	CHECK(wrong == 0, "%s: %llu of %llu wrong", what, (unsigned long long) wrong,
+		  (unsigned long long) n);
+	CHECK(emogi_dictionary_nadded(dictionary) == history->nkeys &&
+		  emogi_dictionary_nkeys(dictionary) == set->nkeys, "%s: counts", what);
 	free(keys);
 }
 
-/* Add keys in any order until there is no room. */
+/* Check that at least min_keys keys can be added in random order before the room is full. */
 static void
-check_random(KeyShape shape, uint64_t nvertices, uint64_t least)
+check_random(KeyShape shape, uint64_t nvertices, uint64_t min_keys)
 {
 	KeySet		set = make_set(shape, nvertices, 2 * nvertices, false);
 	char	   *bytes = malloc(shape_bytes(shape));
@@ -176,21 +187,22 @@ check_random(KeyShape shape, uint64_t nvertices, uint64_t least)
 		if (emogi_dictionary_find(dictionary, (EmogiKeyBytes) {bytes, length}) == EMOGI_NO_CODE)
 			refused += add(bytes, length) == EMOGI_NO_CODE;
 	}
-	CHECK(history->nkeys >= least, "shape %d: only %llu added", shape, (unsigned long long) history->nkeys);
-	check_all(&set, "any order");
+	CHECK(history->nkeys >= min_keys, "shape %d: only %llu added", shape,
+		  (unsigned long long) history->nkeys);
+	check_all(&set, "random order");
 	free(bytes);
 	free_set(&set);
 }
 
-/* Add keys to one gap, ascending or descending, until there is no code; get how many. */
+/* Add ascending or descending keys to one gap until there is no code; returns their number. */
 static uint64_t
-add_run(const KeySet *set, const char *front, int first, int step, int wanted, const char *what)
+add_run(const KeySet *set, const char *front, int first, int step, int max_keys, const char *what)
 {
 	char		bytes[64];
 	int			n = 0;
 
 	begin(set);
-	for (int at = first; n < wanted && at >= 0; at += step, n++)
+	for (int at = first; n < max_keys && at >= 0; at += step, n++)
 	{
 		if (add(bytes, (uint32_t) sprintf(bytes, "%s%08d", front, at)) == EMOGI_NO_CODE)
 			break;
@@ -200,13 +212,14 @@ add_run(const KeySet *set, const char *front, int first, int step, int wanted, c
 }
 
 /*
- * Add keys to one gap in turn: two ascending runs, two that approach each other, a hundred ascending runs, any order. The room is
- * full before the gap is.
+ * Add keys to one gap in an interleaved order: two ascending runs, two runs towards each other, a
+ * hundred ascending runs, random order. The room must be full before the gap is.
  */
 static void
 check_pattern(const KeySet *set, int pattern)
 {
-	static const char *const names[] = {"two runs", "from both sides", "a hundred runs", "any order"};
+	static const char *const names[] = {"two runs", "from both sides", "a hundred runs",
+		"random order"};
 	char		key[64];
 
 	begin(set);
@@ -219,11 +232,15 @@ check_pattern(const KeySet *set, int pattern)
 		if (add(key, (uint32_t) sprintf(key, "00000007a%02d%09d", front, back)) == EMOGI_NO_CODE)
 			break;
 	}
-	CHECK(history->nkeys == NMANY / 8, "%s in a gap: %llu", names[pattern], (unsigned long long) history->nkeys);
+	CHECK(history->nkeys == NMANY / 8, "%s in a gap: %llu", names[pattern],
+		  (unsigned long long) history->nkeys);
 	check_all(set, names[pattern]);
 }
 
-/* Add keys to a dictionary without keys, in any order and in runs, until the room is full. */
+/*
+ * Check that keys can be added to an empty dictionary, in random order and in runs, until the room
+ * is full.
+ */
 static void
 check_empty(void)
 {
@@ -235,17 +252,19 @@ check_empty(void)
 		begin_empty(order == 0 ? 5000 : 0);
 		for (int i = 0; i < 20000; i++)
 		{
-			const int	at = order == 0 ? (int) (mix((uint64_t) i) % 1000000000) : 1000000 + order * i;
+			const int at = order == 0 ? (int) (mix((uint64_t) i) % 1000000000)
+				: 1000000 + order * i;
 
 			if (add(key, (uint32_t) sprintf(key, "k%09d", at)) == EMOGI_NO_CODE)
 				break;
 		}
-		CHECK(history->nkeys == (order == 0 ? 5000 : 1024), "order %d: %llu", order, (unsigned long long) history->nkeys);
+		CHECK(history->nkeys == (order == 0 ? 5000 : 1024), "order %d: %llu", order,
+			  (unsigned long long) history->nkeys);
 		check_all(&none, "empty");
 	}
 }
 
-/* Runs in one gap, behind all, before all. */
+/* Check runs in one gap, after all keys, and before all keys. */
 static void
 check_runs(void)
 {
@@ -257,27 +276,31 @@ check_runs(void)
 
 	for (int i = 0; i < 3; i++)
 		ends[i] = (EmogiKeyBytes) {names[i], (uint32_t) strlen(names[i])};
-	CHECK(add_run(&set, "p", 0, 1, 2000, "ascending") == 1024, "a gap of %d bits: room for all", emogi_dictionary_shift(dictionary));
+	CHECK(add_run(&set, "p", 0, 1, 2000, "ascending") == 1024, "a gap of %d bits: room for all",
+		  emogi_dictionary_shift(dictionary));
 	CHECK(add_run(&set, "p", 5000, -1, 2000, "descending") == 1024, "descending: room for all");
-	CHECK(add_run(&set, "zz", 0, 1, 2000, "behind") == 1024 && history->codes[1023] > history->codes[1022], "behind all");
-	CHECK(add_run(&set, "a", 5000, -1, 4000, "before") == 1024 && history->codes[1023] < history->codes[1022], "before all");
+	CHECK(add_run(&set, "zz", 0, 1, 2000, "after all") == 1024 &&
+		  history->codes[1023] > history->codes[1022], "after all");
+	CHECK(add_run(&set, "a", 5000, -1, 4000, "before") == 1024 &&
+		  history->codes[1023] < history->codes[1022], "before all");
 	CHECK(add_run(&set, "a", 5000, 1, 4000, "before, ascending") == 1024, "before all, ascending");
-	/* room for more keys than halving a gap once for each would allow */
+	/* room for more keys than fit if each one halved the gap */
 	set.nends = set.nkeys = NMANY;
 	for (uint64_t i = 0; i < set.nkeys; i++)
 		ends[i] = (EmogiKeyBytes) {bytes[i], (uint32_t) sprintf(bytes[i], "%08d", (int) i)};
 	n = add_run(&set, "00000005x", 0, 1, NMANY, "ascending");
-	CHECK(n == NMANY / 8 && n == emogi_dictionary_nadded(dictionary), "%llu ascending keys in a gap of %d bits",
-		  (unsigned long long) n, emogi_dictionary_shift(dictionary));
+	CHECK(n == NMANY / 8 && n == emogi_dictionary_nadded(dictionary),
+		  "%llu ascending keys in a gap of %d bits", (unsigned long long) n,
+		  emogi_dictionary_shift(dictionary));
 	n = add_run(&set, "00000005x", NMANY, -1, NMANY, "descending");
 	CHECK(n == NMANY / 8, "%llu descending keys", (unsigned long long) n);
-	n = add_run(&set, "x", 0, 1, NMANY, "behind");
-	CHECK(n == NMANY / 8, "%llu keys behind", (unsigned long long) n);
+	n = add_run(&set, "x", 0, 1, NMANY, "after all");
+	CHECK(n == NMANY / 8, "%llu keys after all", (unsigned long long) n);
 	for (int pattern = 0; pattern < 4; pattern++)
 		check_pattern(&set, pattern);
 }
 
-/* A gap is used up if each key comes next to the last one, on a side that nobody foresees. */
+/* Check that a gap is exhausted if each key lies next to the last one, on an unpredictable side. */
 static void
 check_no_code(void)
 {
@@ -288,7 +311,9 @@ check_no_code(void)
 	begin(&set);
 	CHECK(add("\0\0\0\1", 4) < 0, "before the first");
 	for (int i = 0; i < 200; i++)
-		n += add(bytes, (uint32_t) sprintf(bytes, "between %08d", (int) (mix((uint64_t) i) % 100000))) != EMOGI_NO_CODE;
+		n += add(bytes,
+				 (uint32_t) sprintf(bytes, "between %08d", (int) (mix((uint64_t) i) % 100000))) !=
+			EMOGI_NO_CODE;
 	CHECK(n > 100, "%llu in a gap", (unsigned long long) n);
 	for (uint32_t length = 1;; length++)
 	{
@@ -300,7 +325,8 @@ check_no_code(void)
 		if (length == sizeof(path) - 1 || add(path, length + 1) == EMOGI_NO_CODE)
 		{
 			CHECK(length > 10 && length < 50, "%u on a path", length);
-			CHECK(emogi_dictionary_has_room(dictionary, (EmogiKeyBytes) {path, length}), "room, but no code");
+			CHECK(emogi_dictionary_has_room(dictionary, (EmogiKeyBytes) {path, length}),
+				  "room, but no code");
 			break;
 		}
 	}
@@ -308,7 +334,7 @@ check_no_code(void)
 	free_set(&set);
 }
 
-/* Compare by bytes, and count that. */
+/* Compare by bytes, and count the comparisons. */
 static int
 compare_and_count(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 {
@@ -316,9 +342,12 @@ compare_and_count(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 	return emogi_key_compare_bytes(NULL, a, b);
 }
 
-/* Get the bytes of a key in a walk: mostly beside the last one, on either side, sometimes anywhere. */
+/*
+ * Write the key of a random walk: usually next to the last key, on either side, sometimes anywhere;
+ * returns its length.
+ */
 static uint32_t
-write_step(char *bytes, int i, int *at)
+write_walk_key(char *bytes, int i, int *at)
 {
 	const uint64_t random = mix((uint64_t) i * 3 + 1);
 
@@ -329,13 +358,16 @@ write_step(char *bytes, int i, int *at)
 	return (uint32_t) sprintf(bytes, "%09d%s", *at < 0 ? 0 : *at, random % 5 == 0 ? "x" : "");
 }
 
-/* Keys beside the last one are placed by two comparisons, and all others as well. */
+/*
+ * Check that keys next to the last one need only two comparisons, and that all others get correct
+ * codes.
+ */
 static void
-check_beside(void)
+check_next_to_last(void)
 {
 	KeySet		set = make_set(TEXTS, 30000, 60000, false);
 	uint64_t	ncompared;
-	uint64_t	most = 0;
+	uint64_t	max_compared = 0;
 	char		bytes[64];
 	int			at = 50000000;
 
@@ -350,17 +382,18 @@ check_beside(void)
 				(uint32_t) sprintf(history->bytes + history->used, "between%09d", at + i * step)};
 
 			ncompared = 0;
-			history->codes[history->nkeys] = emogi_dictionary_add(dictionary, key, compare_and_count, &ncompared);
+			history->codes[history->nkeys] = emogi_dictionary_add(dictionary, key,
+																  compare_and_count, &ncompared);
 			history->keys[history->nkeys++] = key;
 			history->used += key.length;
-			most = ncompared > most ? ncompared : most;
+			max_compared = ncompared > max_compared ? ncompared : max_compared;
 		}
-		check_all(&set, "beside");
+		check_all(&set, "next to last");
 	}
-	CHECK(most == 2, "up to %llu comparisons", (unsigned long long) most);
+	CHECK(max_compared == 2, "up to %llu comparisons", (unsigned long long) max_compared);
 	begin(&set);
 	for (int i = 0; i < 3000; i++)
-		add(bytes, write_step(bytes, i, &at));
+		add(bytes, write_walk_key(bytes, i, &at));
 	CHECK(history->nkeys > 2000, "%llu in a walk", (unsigned long long) history->nkeys);
 	check_all(&set, "walk");
 	free_set(&set);
@@ -368,14 +401,17 @@ check_beside(void)
 
 /* ---- a reader ---- */
 
-/* Look for keys that come, until all have: what is found is found whole, and stays; get how much is wrong. */
+/*
+ * Look up keys while they are added, until all have been. Each key must be found completely or not
+ * at all, and stay. Returns the number of errors.
+ */
 static uint64_t
-read_all_the_time(const KeySet *set)
+read_until_all_added(const KeySet *set)
 {
 	uint64_t	wrong = 0,
 				n = 0;
 
-	for (uint64_t i = 0; wrong == 0 && n < __atomic_load_n(&history->wanted, __ATOMIC_ACQUIRE); i++)
+	for (uint64_t i = 0; wrong == 0 && n < __atomic_load_n(&history->ntotal, __ATOMIC_ACQUIRE); i++)
 	{
 		uint64_t	at;
 		EmogiKeyBytes key;
@@ -386,23 +422,25 @@ read_all_the_time(const KeySet *set)
 		if (at < n)
 			wrong += !is_known(history->keys[at], history->codes[at]);
 		at = mix(i + 5) % set->nkeys;
-		wrong += !is_known(set->sorted[at], (int64_t) (at + 1) << emogi_dictionary_shift(dictionary));
+		wrong += !is_known(set->sorted[at],
+						   (int64_t) (at + 1) << emogi_dictionary_shift(dictionary));
 		wrong += emogi_dictionary_nadded(dictionary) < n;
-		/* one that comes or is there */
+		/* a key that is added, or will be */
 		key = history->coming[mix(i + 7) % history->ncoming];
 		code = emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL);
-		wrong += code != EMOGI_NO_CODE && emogi_dictionary_key(dictionary, code).length != key.length;
+		wrong += code != EMOGI_NO_CODE &&
+			emogi_dictionary_key(dictionary, code).length != key.length;
 		code = emogi_dictionary_find(dictionary, key);
 		wrong += code != EMOGI_NO_CODE && !is_known(key, code);
 	}
 	return wrong;
 }
 
-/* Read in a thread, which a sanitizer sees. */
+/* Read in a thread, so that a sanitizer sees the accesses. */
 static void *
 run_reader(void *arg)
 {
-	return (void *) (uintptr_t) read_all_the_time(arg);
+	return (void *) (uintptr_t) read_until_all_added(arg);
 }
 
 /* Add keys while two other processes and a thread read. */
@@ -417,14 +455,14 @@ check_readers(KeyShape shape, uint64_t nvertices)
 	int			status;
 
 	begin(&set);
-	history->wanted = UINT64_MAX;
+	history->ntotal = UINT64_MAX;
 	history->coming = coming.ends;
 	history->ncoming = coming.nends;
 	fflush(stdout);
 	for (int r = 0; r < 2; r++)
 	{
 		if ((pids[r] = fork()) == 0)
-			_exit(read_all_the_time(&set) > 0);
+			_exit(read_until_all_added(&set) > 0);
 	}
 	pthread_create(&thread, NULL, run_reader, &set);
 	for (uint64_t i = 0; i < coming.nends; i++)
@@ -433,15 +471,17 @@ check_readers(KeyShape shape, uint64_t nvertices)
 		if (i % 64 == 0)
 			usleep(100);
 	}
-	__atomic_store_n(&history->wanted, history->nkeys, __ATOMIC_RELEASE);
+	__atomic_store_n(&history->ntotal, history->nkeys, __ATOMIC_RELEASE);
 	for (int r = 0; r < 2; r++)
 	{
 		waitpid(pids[r], &status, 0);
-		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "shape %d: a reader's status is %d", shape, status);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "shape %d: a reader's status is %d",
+			  shape, status);
 	}
 	pthread_join(thread, &wrong);
-	CHECK(wrong == NULL, "shape %d: a reading thread", shape);
-	CHECK(history->nkeys > nvertices / 32, "shape %d: %llu added", shape, (unsigned long long) history->nkeys);
+	CHECK(wrong == NULL, "shape %d: the reading thread found errors", shape);
+	CHECK(history->nkeys > nvertices / 32, "shape %d: %llu added", shape,
+		  (unsigned long long) history->nkeys);
 	check_all(&set, "readers");
 	free_set(&coming);
 	free_set(&set);
@@ -449,22 +489,22 @@ check_readers(KeyShape shape, uint64_t nvertices)
 
 /* ---- comparisons that do not return ---- */
 
-static jmp_buf no_answer;
+static jmp_buf comparison_left;
 
-/* Compare by bytes, so many times. */
+/* Compare by bytes; longjmp after *arg comparisons. */
 static int
 compare_some(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 {
 	int		   *left = arg;
 
 	if ((*left)-- == 0)
-		longjmp(no_answer, 1);
+		longjmp(comparison_left, 1);
 	return emogi_key_compare_bytes(NULL, a, b);
 }
 
-/* A comparison that does not return, whichever it is, changes nothing. */
+/* Check that an exit from any of the comparisons changes nothing. */
 static void
-check_no_answer(void)
+check_left_comparisons(void)
 {
 	KeySet		set = make_set(TEXTS, 500, 1000, false);
 	char		bytes[64];
@@ -484,26 +524,32 @@ check_no_answer(void)
 		{
 			memcpy(before, memory, memory_bytes);
 			left = n;
-			if (setjmp(no_answer) == 0)
+			if (setjmp(comparison_left) == 0)
 			{
-				const int64_t code = emogi_dictionary_search(dictionary, (EmogiKeyBytes) {bytes, length}, compare_some, &left);
+				const int64_t code = emogi_dictionary_search(dictionary,
+															 (EmogiKeyBytes) {bytes, length},
+															 compare_some, &left);
 
 				CHECK(code == EMOGI_NO_CODE, "found after %d comparisons", n);
 				left = n;
-				CHECK(emogi_dictionary_add(dictionary, (EmogiKeyBytes) {bytes, length}, compare_some, &left) != EMOGI_NO_CODE, "added");
+				CHECK(emogi_dictionary_add(dictionary, (EmogiKeyBytes) {bytes, length},
+										   compare_some, &left) != EMOGI_NO_CODE, "added");
 				memcpy(history->bytes + history->used, bytes, length);
-				history->keys[history->nkeys] = (EmogiKeyBytes) {history->bytes + history->used, length};
-				history->codes[history->nkeys++] = emogi_dictionary_find(dictionary, (EmogiKeyBytes) {bytes, length});
+				history->keys[history->nkeys] = (EmogiKeyBytes) {history->bytes + history->used,
+					length};
+				history->codes[history->nkeys++] = emogi_dictionary_find(dictionary,
+																		 (EmogiKeyBytes) {bytes,
+					length});
 				history->used += length;
 				break;
 			}
 			CHECK(memcmp(before, memory, memory_bytes) == 0, "%d comparisons", n);
-			check_all(&set, "no answer");
+			check_all(&set, "comparison left");
 		}
 		if (v % 40 != 39)
 			add(bytes, length);
 	}
-	check_all(&set, "no answer");
+	check_all(&set, "after comparisons that were left");
 	free(before);
 	free_set(&set);
 }
@@ -520,10 +566,10 @@ main(void)
 	check_runs();
 	check_empty();
 	check_no_code();
-	check_beside();
+	check_next_to_last();
 	check_readers(UUIDS, 40000);
 	check_readers(TEXTS, 20000);
-	check_no_answer();
+	check_left_comparisons();
 	emogi_pool_destroy(pool);
 	return check_report("test_added_keys");
 }

@@ -1,11 +1,17 @@
 /*
- * test_agree.c: the cuda engine's answers are the cpu engine's, for every algorithm, without weights and with those of
- * every kind: bit for bit for paths, components, closeness, sums of levels and counts up to 2^53, to 1e-9 for larger counts and for sums, each betweenness.
- * What the one refuses, the other refuses. Every other Graph has an id, so that the engine keeps it from query to query.
+ * test_agree.c: comparison of the cuda engine with the cpu engine for all algorithms, unweighted
+ * and with all kinds of weights.
  *
- * EMOGI_AGREE_GRAPHS random graphs (default 220) are made from seeds EMOGI_AGREE_SEED (default 1) and up;
- * EMOGI_AGREE_LARGE = 0 leaves out the fixed shapes and the large graphs, under which racecheck takes hours.
- * EMOGI_AGREE_ALGORITHMS names the algorithms to ask for, between commas (default all).
+ * Paths, components, closeness, sums of levels, and counts up to 2^53 must be bit-identical. Larger
+ * counts, sums, and betweenness may differ by 1e-9. A query that one engine refuses, the other must
+ * refuse as well. Every other graph has an id, so that the engine caches it between queries.
+ *
+ * The environment variables are:
+ *
+ *   EMOGI_AGREE_GRAPHS      number of random graphs (default 220)
+ *   EMOGI_AGREE_SEED        seed of the first one (default 1)
+ *   EMOGI_AGREE_LARGE       0 = skip the fixed shapes and large graphs, which take racecheck hours
+ *   EMOGI_AGREE_ALGORITHMS  names of the algorithms, separated by commas (default all)
  */
 #include "both.h"
 
@@ -18,71 +24,82 @@
 #define DEFAULT_GRAPHS 220
 #define MAX_SOURCES 50
 #define QUERIES 3
-#define MOST_SOURCES 300		/* of searches from all vertices; of larger graphs some are samples */
+/* up to so many vertices, all are sources; above, some queries sample */
+#define MAX_EXACT_VERTICES 300
 #define SAMPLES 9
-#define MOST_PAIRS 200
-#define DEEP_LEVELS 254			/* above it the cuda engine leaves betweenness to the cpu engine, */
-#define FEW_LEVELS 64			/* and closeness: from samples that reach few vertices in so many hops, or where it takes more than */
-#define LEVEL_ENTRIES 40000		/* one more for so many list entries */
-#define MOST_LOOKED 100000000	/* entries two steps away */
-#define MOST_ALIKE 2000000		/* rows of an answer */
+#define MAX_PAIRS 200
+#define DEEP_LEVELS 254			/* with more levels, betweenness is left to the cpu engine */
+/* closeness is left to the cpu engine above this number of levels ... */
+#define FEW_LEVELS 64
+#define EDGES_PER_LEVEL 40000		/* ... plus one per so many edges; sampled queries may be */
+#define MAX_SECOND_EDGES 100000000	/* edges at distance two */
+#define MAX_SIMILARITY_ROWS 2000000		/* rows of an answer */
 #define WALK_SOURCES 20
-#define SUMS_SOURCES 1200		/* as many as several GPUs share */
-#define MOST_SUMS_ENTRIES 20000	/* list entries, of graphs that are searched from so many; of others from a tenth */
+#define SUMS_SOURCES 1200		/* so many that several GPUs share them */
+#define MAX_SUMS_EDGES 20000	/* edges; larger graphs are searched from a tenth of the sources */
 #define HUBS 40
-#define HUB_VERTICES 6000		/* that lead to hubs: more than a table has room for */
+#define HUB_VERTICES 6000		/* with edges to hubs: more than fit into a table */
 #define DENSE_VERTICES 2200
 #define LEAVES 200000
-#define FINITE_KINDS 7			/* kinds of weights from this one on make infinities of sums */
+#define FINITE_KINDS 7			/* kinds of weights from this one on have sums that overflow */
 
-static uint64_t nrefused;		/* queries that the cpu engine has refused */
+static uint64_t nrefused;		/* queries that the cpu engine refused */
 
-/* Say whether an algorithm is to be asked for. */
+/* Return true if an algorithm is selected by EMOGI_AGREE_ALGORITHMS. */
 static bool
-is_asked(EmogiAlgorithm algorithm)
+is_selected(EmogiAlgorithm algorithm)
 {
 	const char *names = getenv("EMOGI_AGREE_ALGORITHMS");
 	const char *name = emogi_algorithm_row(algorithm)->name;
 	const size_t length = strlen(name);
 
-	for (const char *at = names; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+	for (const char *at = names; at != NULL && *at != '\0'; at += strcspn(at, ","),
+		 at += *at == ',')
 		if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
 			return true;
 	return names == NULL;
 }
 
-/* Say whether a query is one that the cuda engine leaves to the cpu engine, whose answer is given. */
+/* Return true if the cuda engine must leave a query with this answer to the cpu engine. */
 static bool
-is_left(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *expected)
+must_leave_to_cpu(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *expected)
 {
 	return (query->algorithm == EMOGI_BETWEENNESS && expected->nlevels > DEEP_LEVELS) ||
 		((query->algorithm == EMOGI_CLOSENESS || query->algorithm == EMOGI_BFS_SUMS) &&
-		 expected->nlevels > FEW_LEVELS + 1 + graph->forward.nedges / LEVEL_ENTRIES) ||
-		(query->algorithm == EMOGI_MODULARITY && (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64));
+		 expected->nlevels > FEW_LEVELS + 1 + graph->forward.nedges / EDGES_PER_LEVEL) ||
+		(query->algorithm == EMOGI_MODULARITY &&
+		 (graph->weight_type == EMOGI_WEIGHT_F32 || graph->weight_type == EMOGI_WEIGHT_F64));
 }
 
-/* Say whether it is one that it may leave. */
+/* Return true if the cuda engine may leave a query to the cpu engine. */
 static bool
-may_be_left(const EmogiQuery *query, const EmogiResult *expected)
+may_leave_to_cpu(const EmogiQuery *query, const EmogiResult *expected)
 {
-	return query->algorithm == EMOGI_CLOSENESS && query->samples > 0 && expected->nlevels > FEW_LEVELS;
+	return query->algorithm == EMOGI_CLOSENESS && query->samples > 0 &&
+		expected->nlevels > FEW_LEVELS;
 }
 
-/* Say whether KATZ has an answer or none, alike; where proof of it hangs on rounding, either may find it. */
+/*
+ * Return true if both engines refuse a KATZ query for the same reason, or its convergence depends
+ * on rounding.
+ */
 static bool
-refuse_alike(const Answer *answer, EmogiStatus status, const Answer *expected, EmogiStatus expected_status)
+refusals_agree(const Answer *answer, EmogiStatus status, const Answer *expected,
+			   EmogiStatus expected_status)
 {
-	const EmogiRefusal *refusal = status == EMOGI_BAD_INPUT ? &answer->result.refusal : &expected->result.refusal;
+	const EmogiRefusal *refusal = status == EMOGI_BAD_INPUT ? &answer->result.refusal
+		: &expected->result.refusal;
 
 	if (status == expected_status && answer->result.refusal.kind == expected->result.refusal.kind)
-		return fabs(answer->result.refusal.rate - expected->result.refusal.rate) <= 1e-9 * expected->result.refusal.rate ||
+		return fabs(answer->result.refusal.rate - expected->result.refusal.rate) <=
+			1e-9 * expected->result.refusal.rate ||
 			answer->result.nlevels != expected->result.nlevels;
 	return fabs(refusal->rate - 1.0) < 1e-9;
 }
 
 /*
- * Ask again, over one link and of one GPU, or of some of which the helpers fail sooner or later: sums are added in the same order each time, and so are the
- * bits the same.
+ * Check that another run returns the same bits, on one link and one GPU, or with helpers that fail
+ * after some calls: the order of additions does not depend on them.
  */
 static void
 check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const Answer *first)
@@ -97,25 +114,34 @@ check_again(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 	if (rand() % 2 == 0)
 	{
 		control.fail_device_call = EMOGI_FAULT_OF_HELPER | (uint32_t) (1 + rand() % 300);
-		have_help();
+		use_random_helpers();
 	}
 	CHECK(cuda->run(cuda_state, graph, &alone, &again.result, &control, &error) == EMOGI_OK &&
-		  memcmp(again.memory, first->memory, (n + 1) * 8 * EMOGI_MAX_COLUMNS) == 0 && again.result.nlevels == first->result.nlevels,
-		  "%s algorithm %d placement %d: another time other bits", name, query->algorithm, query->placement);
+		  memcmp(again.memory, first->memory, (n + 1) * 8 * EMOGI_MAX_COLUMNS) == 0 &&
+		  again.result.nlevels == first->result.nlevels,
+		  "%s algorithm %d placement %d: another run returned other bits", name, query->algorithm,
+		  query->placement);
 	free(again.memory);
 }
 
-/* Say whether ranks that are integers have the same bits. */
+/*
+ * Return true if ranks that are computed in integers are bit-identical, or are not computed in
+ * integers.
+ */
 static bool
-same_ranks(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result, const EmogiResult *expected)
+same_ranks(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result,
+		   const EmogiResult *expected)
 {
-	if (!emogi_algorithm_has(query->algorithm, EMOGI_DAMPED) || !emogi_rank_units_applicable(query, graph->nvertices, emogi_rank_units_coarse(graph->forward.nedges)))
+	if (!emogi_algorithm_has(query->algorithm, EMOGI_DAMPED) ||
+		!emogi_rank_units_applicable(query, graph->nvertices,
+									 emogi_rank_units_coarse(graph->forward.nedges)))
 		return true;
 	return result->change == expected->change &&
-		memcmp(result->columns[0].any, expected->columns[0].any, graph->nvertices * sizeof(double)) == 0;
+		memcmp(result->columns[0].any, expected->columns[0].any,
+			   graph->nvertices * sizeof(double)) == 0;
 }
 
-/* Ask one query of both engines, with the edges in either place. */
+/* Run a query on both engines, in all placements, and compare the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 {
@@ -125,11 +151,12 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 	EmogiError	error = {{0}, {0}};
 	EmogiStatus expected_status;
 
-	if (!is_asked(query.algorithm))
+	if (!is_selected(query.algorithm))
 		return;
 	expected = make_answer(n);
 	expected_status = cpu->run(cpu_state, graph, &query, &expected.result, &control, &error);
-	if (expected_status != EMOGI_OK && (expected_status != EMOGI_BAD_INPUT || expected.result.refusal.kind == EMOGI_NOT_REFUSED))
+	if (expected_status != EMOGI_OK &&
+		(expected_status != EMOGI_BAD_INPUT || expected.result.refusal.kind == EMOGI_NOT_REFUSED))
 		abort();
 	nrefused += expected_status != EMOGI_OK;
 	for (int p = EMOGI_PLACEMENT_AUTO; p <= EMOGI_PLACEMENT_PEER; p++)
@@ -139,57 +166,67 @@ check_query(const char *name, const EmogiGraph *graph, EmogiQuery query)
 		EmogiStatus status;
 
 		query.placement = (EmogiPlacement) p;
-		query.devices = ~UINT32_C(0);	/* all links that the machine has */
-		have_help();
+		query.devices = ~UINT32_C(0);	/* all links of the machine */
+		use_random_helpers();
 		status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
-		if (is_left(graph, &query, &expected.result))
+		if (must_leave_to_cpu(graph, &query, &expected.result))
 		{
-			CHECK(status == EMOGI_UNSUPPORTED, "%s algorithm %d placement %d: status %d", name, query.algorithm, p, status);
+			CHECK(status == EMOGI_UNSUPPORTED, "%s algorithm %d placement %d: status %d", name,
+				  query.algorithm, p, status);
 			free(answer.memory);
 			continue;
 		}
-		if (expected_status != EMOGI_OK || (query.algorithm == EMOGI_KATZ && status == EMOGI_BAD_INPUT) ||
-			(status == EMOGI_UNSUPPORTED && may_be_left(&query, &expected.result)))
+		if (expected_status != EMOGI_OK ||
+			(query.algorithm == EMOGI_KATZ && status == EMOGI_BAD_INPUT) ||
+			(status == EMOGI_UNSUPPORTED && may_leave_to_cpu(&query, &expected.result)))
 		{
-			CHECK(status == EMOGI_UNSUPPORTED || refuse_alike(&answer, status, &expected, expected_status),
-				  "%s algorithm %d placement %d alpha %.17g: status %d, not %d, refused %d at %.17g, not %d at %.17g", name, query.algorithm, p,
-				  query.alpha, status, expected_status, answer.result.refusal.kind, answer.result.refusal.rate, expected.result.refusal.kind,
-				  expected.result.refusal.rate);
+			CHECK(status == EMOGI_UNSUPPORTED ||
+				  refusals_agree(&answer, status, &expected, expected_status),
+				  "%s algorithm %d placement %d alpha %.17g: status %d, not "
+				  "%d, refused %d at %.17g, not %d at %.17g", name, query.algorithm, p, query.alpha,
+				  status, expected_status, answer.result.refusal.kind, answer.result.refusal.rate,
+				  expected.result.refusal.kind, expected.result.refusal.rate);
 			free(answer.memory);
 			continue;
 		}
-		CHECK(status == EMOGI_OK, "%s algorithm %d placement %d: status %d, %s (%s)", name, query.algorithm, p, status,
-			  error.message, error.detail);
+		CHECK(status == EMOGI_OK, "%s algorithm %d placement %d: status %d, %s (%s)", name,
+			  query.algorithm, p, status, error.message, error.detail);
 		CHECK(agree(query.algorithm, n, &answer.result, &expected.result),
-			  "%s algorithm %d placement %d weights %d, %llu sources, max depth %lld, max distance %g", name,
-			  query.algorithm, p, graph->weight_type, (unsigned long long) query.nsources, (long long) query.max_depth,
+			  "%s algorithm %d placement %d weights %d, %llu "
+			  "sources, max depth %lld, max distance %g", name, query.algorithm, p,
+			  graph->weight_type, (unsigned long long) query.nsources, (long long) query.max_depth,
 			  query.max_distance);
-		CHECK(same_ranks(graph, &query, &answer.result, &expected.result), "%s placement %d: ranks have other bits", name, p);
-		CHECK(within_bounds(query.algorithm, n, &given), "%s algorithm %d placement %d wrote beyond the end",
-			  name, query.algorithm, p);
-		CHECK(answer.result.nreached == expected.result.nreached, "%s algorithm %d placement %d: reached %llu of %llu",
-			  name, query.algorithm, p, (unsigned long long) answer.result.nreached,
+		CHECK(same_ranks(graph, &query, &answer.result, &expected.result),
+			  "%s placement %d: ranks are not bit-identical", name, p);
+		CHECK(within_bounds(query.algorithm, n, &given),
+			  "%s algorithm %d placement %d wrote beyond the end", name, query.algorithm, p);
+		CHECK(answer.result.nreached == expected.result.nreached,
+			  "%s algorithm %d placement %d: reached %llu of %llu", name, query.algorithm, p,
+			  (unsigned long long) answer.result.nreached,
 			  (unsigned long long) expected.result.nreached);
 		CHECK(answer.result.placement == EMOGI_PLACEMENT_DEVICE ||
 			  (answer.result.placement == EMOGI_PLACEMENT_HOST && p != EMOGI_PLACEMENT_DEVICE) ||
 			  (answer.result.placement == EMOGI_PLACEMENT_HYBRID && p == EMOGI_PLACEMENT_HYBRID) ||
 			  (answer.result.placement == EMOGI_PLACEMENT_PEER && ncuda_helpers > 0),
-			  "%s algorithm %d placement %d was %d", name, query.algorithm, p, answer.result.placement);
-		if (query.algorithm == EMOGI_EIGENVECTOR || query.algorithm == EMOGI_KATZ || query.algorithm == EMOGI_HITS ||
-			query.algorithm == EMOGI_BETWEENNESS || query.algorithm == EMOGI_CLOSENESS || query.algorithm == EMOGI_BFS_SUMS)
+			  "%s algorithm %d placement %d was %d", name, query.algorithm, p,
+			  answer.result.placement);
+		if (query.algorithm == EMOGI_EIGENVECTOR || query.algorithm == EMOGI_KATZ ||
+			query.algorithm == EMOGI_HITS || query.algorithm == EMOGI_BETWEENNESS ||
+			query.algorithm == EMOGI_CLOSENESS || query.algorithm == EMOGI_BFS_SUMS)
 			check_again(name, graph, &query, &answer);
 		free(answer.memory);
 	}
 	free(expected.memory);
 }
 
-/* Ask how alike pairs are: neighbours, vertices two steps apart, and any. */
+/* Check the similarity of pairs: neighbors, vertices two steps apart, and random ones. */
 static void
 check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	const EmogiAdjacency *lists = &graph->forward;
-	uint32_t	pairs[2 * MOST_PAIRS];
-	EmogiQuery	query = {.algorithm = EMOGI_SIMILARITY, .pairs = pairs, .npairs = emogi_random(seed, 400) % (MOST_PAIRS + 1)};
+	uint32_t	pairs[2 * MAX_PAIRS];
+	EmogiQuery query = {.algorithm = EMOGI_SIMILARITY, .pairs = pairs,
+		.npairs = emogi_random(seed, 400) % (MAX_PAIRS + 1)};
 
 	if (graph->nvertices == 0)
 		return;
@@ -198,7 +235,8 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed)
 		const uint32_t v = (uint32_t) (emogi_random(seed, 500 + i) % graph->nvertices);
 		const uint64_t degree = lists->offsets[v + 1] - lists->offsets[v];
 
-		pairs[i] = i % 4 < 2 && degree > 0 ? lists->targets[lists->offsets[v] + emogi_random(seed, 600 + i) % degree] : v;
+		pairs[i] = i % 4 < 2 && degree > 0
+			? lists->targets[lists->offsets[v] + emogi_random(seed, 600 + i) % degree] : v;
 	}
 	query.cutoff = (double) (emogi_random(seed, 401) % 3) / 4.0;
 	for (int measure = EMOGI_JACCARD; measure <= EMOGI_COSINE; measure++)
@@ -208,34 +246,44 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* Ask for the vertices most like each: few and many, of graphs that take the cpu engine moments. */
+/*
+ * Check the top-k similarities of all vertices, for small and large k, on graphs that the cpu
+ * engine processes quickly.
+ */
 static void
-check_alike(const char *name, const EmogiGraph *graph, uint64_t seed)
+check_similar(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
-	static const int64_t most[] = {1, 3, 10, 70, 300};
+	static const int64_t counts[] = {1, 3, 10, 70, 300};
 	const EmogiAdjacency *lists = &graph->forward;
-	EmogiQuery	query = {.algorithm = EMOGI_SIMILARITY, .top_k = most[seed % 5], .measure = (EmogiMeasure) (seed % 3)};
-	uint64_t	nlooked = 0;
+	EmogiQuery query = {.algorithm = EMOGI_SIMILARITY, .top_k = counts[seed % 5],
+		.measure = (EmogiMeasure) (seed % 3)};
+	uint64_t	nsecond = 0;
 
 	if (graph->nvertices == 0 || graph->backward.offsets == NULL)
 		return;
 	for (uint64_t e = 0; e < lists->nedges; e++)
-		nlooked += graph->backward.offsets[lists->targets[e] + UINT64_C(1)] - graph->backward.offsets[lists->targets[e]];
+		nsecond += graph->backward.offsets[lists->targets[e] + UINT64_C(1)] -
+			graph->backward.offsets[lists->targets[e]];
 	query.cutoff = (double) (emogi_random(seed, 402) % 3) / 8.0;
-	if (graph->nvertices * (uint64_t) query.top_k > MOST_ALIKE)
+	if (graph->nvertices * (uint64_t) query.top_k > MAX_SIMILARITY_ROWS)
 		query.top_k = 2;
-	if (nlooked <= MOST_LOOKED)
+	if (nsecond <= MAX_SECOND_EDGES)
 		check_query(name, graph, query);
 }
 
-/* Ask for walks, as many as the cuda engine does not leave to the cpu engine: plain, and by p and q, of which some keep few draws. */
+/*
+ * Check random walks, as many as the cuda engine supports: plain, and biased by p and q, some of
+ * which accept few draws.
+ */
 static void
 check_walks(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	static const double parameters[][2] = {{1.0, 1.0}, {0.25, 4.0}, {50.0, 200.0}};
 	uint32_t	sources[WALK_SOURCES];
-	EmogiQuery	query = {.algorithm = EMOGI_RANDOM_WALK, .sources = sources, .nsources = WALK_SOURCES, .walks = 60, .length = 60,
-		.return_parameter = parameters[seed % 3][0], .in_out_parameter = parameters[seed % 3][1], .seed = seed << 40 | 7};
+	EmogiQuery query = {.algorithm = EMOGI_RANDOM_WALK, .sources = sources,
+		.nsources = WALK_SOURCES, .walks = 60, .length = 60,
+		.return_parameter = parameters[seed % 3][0], .in_out_parameter = parameters[seed % 3][1],
+		.seed = seed << 40 | 7};
 
 	if (graph->nvertices == 0)
 		return;
@@ -244,26 +292,31 @@ check_walks(const char *name, const EmogiGraph *graph, uint64_t seed)
 	check_query(name, graph, query);
 }
 
-/* Ask what the levels of searches come to: of few sources, and of as many as are made in parts, repeats among them; of all levels and of some. */
+/*
+ * Check sums over BFS levels: from few sources and from several batches of them, with duplicates,
+ * over all levels and over some.
+ */
 static void
 check_level_sums(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	static const int64_t depths[] = {-1, -1, 0, 1, 3, 100};
 	static const uint64_t counts[] = {1, 64, 65, 200, SUMS_SOURCES};
 	uint32_t	sources[SUMS_SOURCES];
-	EmogiQuery	query = {.algorithm = EMOGI_BFS_SUMS, .sources = sources, .nsources = counts[seed % 5], .max_depth = depths[emogi_random(seed, 403) % 6],
+	EmogiQuery query = {.algorithm = EMOGI_BFS_SUMS, .sources = sources,
+		.nsources = counts[seed % 5], .max_depth = depths[emogi_random(seed, 403) % 6],
 		.first_level = (uint32_t) (emogi_random(seed, 404) % 2 * (emogi_random(seed, 405) % 4))};
 
 	if (graph->nvertices == 0)
 		return;
-	if (graph->forward.nedges > MOST_SUMS_ENTRIES && query.nsources == SUMS_SOURCES)
+	if (graph->forward.nedges > MAX_SUMS_EDGES && query.nsources == SUMS_SOURCES)
 		query.nsources = SUMS_SOURCES / 10;
 	for (uint64_t i = 0; i < query.nsources; i++)
-		sources[i] = i % 5 == 4 ? sources[i / 2] : (uint32_t) (emogi_random(seed, 2000 + i) % graph->nvertices);
+		sources[i] = i % 5 == 4 ? sources[i / 2]
+			: (uint32_t) (emogi_random(seed, 2000 + i) % graph->nvertices);
 	check_query(name, graph, query);
 }
 
-/* Ask of the algorithms that start from sources. */
+/* Check the algorithms that start from sources. */
 static void
 check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -274,7 +327,8 @@ check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
 	{
 		EmogiQuery	query = oracle_query(graph, seed, i, sources, MAX_SOURCES);
 
-		query.max_distance = bounds[emogi_random(seed, 70 + i) % (sizeof(bounds) / sizeof(bounds[0]))];
+		query.max_distance = bounds[emogi_random(seed, 70 + i) %
+									(sizeof(bounds) / sizeof(bounds[0]))];
 		check_query(name, graph, query);
 		query.max_depth = -1;
 		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
@@ -289,12 +343,12 @@ check_paths(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* Get the most that a list of a Graph weighs. */
+/* Return the maximum weight of an adjacency list. */
 static double
 heaviest_list(const EmogiGraph *graph, bool is_weighted)
 {
 	const EmogiWeightType type = is_weighted ? graph->weight_type : EMOGI_WEIGHT_NONE;
-	double		most = 1e-300;
+	double		max_weight = 1e-300;
 
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
@@ -302,20 +356,24 @@ heaviest_list(const EmogiGraph *graph, bool is_weighted)
 
 		for (uint64_t i = graph->forward.offsets[v]; i < graph->forward.offsets[v + 1]; i++)
 			weight += emogi_weight(graph->forward.weights, type, i);
-		most = weight > most ? weight : most;
+		max_weight = weight > max_weight ? weight : max_weight;
 	}
-	return most;
+	return max_weight;
 }
 
-/* Ask for what powers of the matrix come to, with weights or without: of few iterations, of many to cut for, and for answers that there are not. */
+/*
+ * Check power iterations, weighted or not: of few iterations, of many with truncation, and without
+ * convergence.
+ */
 static void
-check_powers(const char *name, const EmogiGraph *graph, bool is_weighted, uint64_t seed)
+check_power_iterations(const char *name, const EmogiGraph *graph, bool is_weighted, uint64_t seed)
 {
 	static const EmogiAlgorithm algorithms[] = {EMOGI_EIGENVECTOR, EMOGI_HITS, EMOGI_KATZ};
 	static const double alphas[] = {0.0, 0.3, 0.93, 1.7, 5.9};
 	static const double betas[] = {1.0, -2.5, 0.0, 1e200};
 	const double heaviest = heaviest_list(graph, is_weighted);
-	EmogiQuery	query = {.is_weighted = is_weighted, .normalized = seed % 2 == 0, .beta = betas[seed % 4]};
+	EmogiQuery query = {.is_weighted = is_weighted, .normalized = seed % 2 == 0,
+		.beta = betas[seed % 4]};
 
 	for (uint64_t i = 0; i < 2; i++)
 	{
@@ -325,30 +383,35 @@ check_powers(const char *name, const EmogiGraph *graph, bool is_weighted, uint64
 		for (int a = 0; a < 3; a++)
 		{
 			query.algorithm = algorithms[a];
-			if (suits(graph, query.algorithm))
+			if (is_supported(graph, query.algorithm))
 				check_query(name, graph, query);
 		}
 	}
 }
 
-/* Ask what is asked of the whole graph: few iterations where rounding grows with each. */
+/*
+ * Check the algorithms on the whole graph, with few iterations if rounding errors grow with each.
+ */
 static void
 check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 {
-	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3, [EMOGI_CIRCUIT] = 12,
-		[EMOGI_CDLP] = 6};
+	static const int64_t iterations[EMOGI_NALGORITHMS] = {[EMOGI_PAGERANK] = 20, [EMOGI_HEAT] = 3,
+		[EMOGI_CIRCUIT] = 12, [EMOGI_CDLP] = 6};
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
-	EmogiQuery	query = {.damping = 0.85, .values = values, .seed = seed, .normalized = seed % 2 == 0, .maximum = seed % 4 < 2};
+	EmogiQuery query = {.damping = 0.85, .values = values, .seed = seed,
+		.normalized = seed % 2 == 0, .maximum = seed % 4 < 2};
 
-	if (graph->nvertices > MOST_SOURCES || seed % 3 == 0)
+	if (graph->nvertices > MAX_EXACT_VERTICES || seed % 3 == 0)
 		query.samples = SAMPLES;
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
-		const bool	adds = emogi_is_sum((EmogiAlgorithm) a) || row->weights == EMOGI_WEIGHTS_FACTORS || row->weights == EMOGI_WEIGHTS_CONDUCTANCES ||
+		const bool is_additive = emogi_is_sum((EmogiAlgorithm) a) ||
+			row->weights == EMOGI_WEIGHTS_FACTORS || row->weights == EMOGI_WEIGHTS_CONDUCTANCES ||
 			row->weights == EMOGI_WEIGHTS_CAPACITIES;
 
-		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 || !suits(graph, (EmogiAlgorithm) a))
+		if (emogi_algorithm_takes(row, EMOGI_SOURCES) >= 0 ||
+			!is_supported(graph, (EmogiAlgorithm) a))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		query.max_iterations = iterations[a] > 0 ? iterations[a] : 1;
@@ -358,22 +421,25 @@ check_sums(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 			if ((row->traits & EMOGI_SUM_DIRICHLET) != 0 && emogi_random(seed, v) % 3 != 0)
 				values[v] = (double) NAN;
 		}
-		if (!adds || kind < FINITE_KINDS)
+		if (!is_additive || kind < FINITE_KINDS)
 			check_query(name, graph, query);
 	}
 	query.samples = 0;
 	query.algorithm = EMOGI_CLOSENESS;
-	if (graph->nvertices <= MOST_SOURCES && suits(graph, EMOGI_CLOSENESS))
+	if (graph->nvertices <= MAX_EXACT_VERTICES && is_supported(graph, EMOGI_CLOSENESS))
 		check_query(name, graph, query);
-	query.samples = 70;			/* more than are searched from together */
-	if (suits(graph, EMOGI_CLOSENESS))
+	query.samples = 70;			/* more than one batch of searches */
+	if (is_supported(graph, EMOGI_CLOSENESS))
 		check_query(name, graph, query);
 	if (kind == 0 && graph->nvertices > 0)
 		refused_check(name, cuda, cuda_state, graph);
 	free(values);
 }
 
-/* Ask for communities, coarse and fine ones, by choices at random and without, of all levels and of the first. */
+/*
+ * Check communities, coarse and fine, random and deterministic, of all levels and of the first
+ * levels.
+ */
 static void
 check_communities(const char *name, const EmogiGraph *graph, int kind, uint64_t seed)
 {
@@ -390,38 +456,39 @@ check_communities(const char *name, const EmogiGraph *graph, int kind, uint64_t 
 
 		query.resolution = resolutions[of];
 		query.theta = thetas[of];
-		query.max_levels = emogi_random(seed, 800 + (uint64_t) turn) % 3 == 0 ? 1 + (int64_t) (seed % 3) : 0;
+		query.max_levels = emogi_random(seed, 800 + (uint64_t) turn) % 3 == 0
+			? 1 + (int64_t) (seed % 3) : 0;
 		for (int a = EMOGI_LOUVAIN; a <= EMOGI_MODULARITY; a++)
 		{
 			query.algorithm = (EmogiAlgorithm) a;
-			if (suits(graph, query.algorithm) && kind < FINITE_KINDS)
+			if (is_supported(graph, query.algorithm) && kind < FINITE_KINDS)
 				check_query(name, graph, query);
 		}
 	}
 	free(values);
 }
 
-/* Build edges in a direction and ask queries. */
+/* Build a graph in a direction and check all queries on it. */
 static void
-check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection direction, bool with_backward,
-			uint64_t seed)
+check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection direction,
+			bool with_backward, uint64_t seed)
 {
 	EmogiBuiltGraph built;
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, direction, with_backward, &built, &control,
-						  &error) != EMOGI_OK)
+	if (emogi_build_graph(emogi_cpu_engine_pool(cpu_state), edges, direction, with_backward, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	if (seed % 2 == 1)
 		built.graph.id = ++last_id;
 	check_paths(name, &built.graph, seed);
 	check_sums(name, &built.graph, kind, seed);
 	check_pairs(name, &built.graph, seed);
-	check_powers(name, &built.graph, false, seed);
+	check_power_iterations(name, &built.graph, false, seed);
 	if (kind > 0 && kind < FINITE_KINDS)
-		check_powers(name, &built.graph, true, seed);
-	check_alike(name, &built.graph, seed);
+		check_power_iterations(name, &built.graph, true, seed);
+	check_similar(name, &built.graph, seed);
 	if (kind == 0)
 	{
 		check_walks(name, &built.graph, seed);
@@ -429,12 +496,12 @@ check_edges(const char *name, const EmogiEdges *edges, int kind, EmogiDirection 
 	}
 	check_communities(name, &built.graph, kind, seed);
 	forget_helpers(built.graph.id);
-	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s was not forgotten", name);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "%s is still cached", name);
 	check_nothing_held(name, 0);
 	emogi_built_graph_free(&built);
 }
 
-/* Ask of edges with weights of a kind in all directions, with and without the transpose. */
+/* Check edges with a kind of weights in all directions, with and without the transpose. */
 static void
 check_directions(const char *name, const EmogiEdge *edges, uint64_t nedges, int kind, uint64_t seed)
 {
@@ -445,7 +512,8 @@ check_directions(const char *name, const EmogiEdge *edges, uint64_t nedges, int 
 	if (weights == NULL)
 		filled = emogi_edge_set_fill(&set, edges, nedges, EMOGI_CHUNK_EDGES);
 	else
-		filled = emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES);
+		filled = emogi_edge_set_fill_weighted(&set, edges, weights, nedges,
+											  EMOGI_CHUNK_WEIGHTED_EDGES);
 	if (!filled)
 		abort();
 	check_edges(name, &set.edges, kind, EMOGI_OUT, false, seed);
@@ -456,16 +524,17 @@ check_directions(const char *name, const EmogiEdge *edges, uint64_t nedges, int 
 	free(weights);
 }
 
-/* Ask of a shape without weights and with those of one kind. */
+/* Check a shape without weights and with one kind of weights. */
 static void
 check_shape(EmogiShape *shape, uint64_t seed)
 {
 	check_directions(shape->name, shape->edges, shape->nedges, 0, seed);
-	check_directions(shape->name, shape->edges, shape->nedges, 1 + (int) (seed % (NAIVE_KINDS - 1)), seed);
+	check_directions(shape->name, shape->edges, shape->nedges, 1 + (int) (seed % (NAIVE_KINDS - 1)),
+					 seed);
 	emogi_shape_free(shape);
 }
 
-/* Ask of generated graphs. */
+/* Check generated graphs. */
 static void
 check_large(EmogiGenerator generator)
 {
@@ -489,8 +558,8 @@ check_large(EmogiGenerator generator)
 }
 
 /*
- * Ask what is asked of the whole graph of one in which every vertex is beside every other one, by an edge one way or two: the lists of
- * triangles are longer than what a block takes at once.
+ * Check the algorithms on whole graphs with a complete graph, whose pairs of vertices have edges
+ * one way or both ways: the lists of triangles are longer than one block processes at once.
  */
 static void
 check_dense(void)
@@ -516,8 +585,9 @@ check_dense(void)
 		EmogiEdgeSet set;
 
 		if (!emogi_edge_set_fill(&set, edges, nedges, EMOGI_CHUNK_EDGES) ||
-			emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, (EmogiDirection) direction, true, &built, &control,
-							  &error) != EMOGI_OK)
+			emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges,
+							  (EmogiDirection) direction, true, &built, &control, &error) !=
+			EMOGI_OK)
 			abort();
 		check_sums("dense", &built.graph, 1, 12);
 		check_level_sums("dense", &built.graph, 12);
@@ -529,7 +599,7 @@ check_dense(void)
 	free(edges);
 }
 
-/* Ask how alike the vertices are that lead to few hubs, half of them to one. */
+/* Check the top-k similarities of vertices with edges to few hubs, half of them to the same one. */
 static void
 check_hubs(void)
 {
@@ -540,19 +610,24 @@ check_hubs(void)
 	EmogiEdgeSet set;
 
 	for (uint64_t i = 0; i < 3 * HUB_VERTICES; i++)
-		edges[i] = (EmogiEdge) {HUBS + (int64_t) (i / 3), emogi_random(13, i) % 4 < 2 ? 0 : (int64_t) (emogi_random(14, i) % HUBS)};
+		edges[i] = (EmogiEdge) {HUBS + (int64_t) (i / 3),
+			emogi_random(13, i) % 4 < 2 ? 0 : (int64_t) (emogi_random(14, i) % HUBS)};
 	if (!emogi_edge_set_fill(&set, edges, 3 * HUB_VERTICES, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_OUT, true, &built, &control, &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_OUT, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	for (uint64_t seed = 0; seed < 5; seed++)
-		check_alike("hubs", &built.graph, seed);
+		check_similar("hubs", &built.graph, seed);
 	check_nothing_held("hubs", 0);
 	emogi_edge_set_free(&set);
 	emogi_built_graph_free(&built);
 	free(edges);
 }
 
-/* Ask for the communities of a star, of whose leaves several of each batch want to join the center, and one may. */
+/*
+ * Check the communities of a star: in each batch, several leaves want to join the center, and one
+ * may.
+ */
 static void
 check_star(void)
 {
@@ -563,10 +638,15 @@ check_star(void)
 	EmogiEdgeSet set;
 
 	if (!emogi_edge_set_fill(&set, star.edges, star.nedges, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_BOTH, true, &built, &control, &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(cpu_state), &set.edges, EMOGI_BOTH, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
-	check_query("star", &built.graph, (EmogiQuery) {.algorithm = EMOGI_LOUVAIN, .resolution = 2.0 - 3.0 / LEAVES, .max_levels = 1});
-	check_query("star", &built.graph, (EmogiQuery) {.algorithm = EMOGI_LEIDEN, .resolution = 2.0 - 3.0 / LEAVES, .theta = 0.01, .max_levels = 1});
+	check_query("star", &built.graph,
+				(EmogiQuery) {.algorithm = EMOGI_LOUVAIN, .resolution = 2.0 - 3.0 / LEAVES,
+		.max_levels = 1});
+	check_query("star", &built.graph,
+				(EmogiQuery) {.algorithm = EMOGI_LEIDEN, .resolution = 2.0 - 3.0 / LEAVES,
+		.theta = 0.01, .max_levels = 1});
 	emogi_edge_set_free(&set);
 	emogi_built_graph_free(&built);
 	free(star.edges);
@@ -602,7 +682,8 @@ main(void)
 		check_dense();
 		check_star();
 	}
-	CHECK(nrefused > 0 || ngraphs < DEFAULT_GRAPHS || !is_asked(EMOGI_KATZ), "no query was refused");
+	CHECK(nrefused > 0 || ngraphs < DEFAULT_GRAPHS || !is_selected(EMOGI_KATZ),
+		  "no query was refused");
 	if (ngraphs > 0)
 		check_hubs();
 	close_helpers();

@@ -1,7 +1,9 @@
 /*
- * test_analytics.c: the cpu engine's answers to what is asked of the whole graph, without sources or start values, are right by their
- * verifiers, the same bits for any number of threads, and those that other programs have for a graph known from books. A verifier that
- * lets a changed answer pass is a failure too.
+ * test_analytics.c: tests of the cpu engine's algorithms on whole graphs, without sources or start
+ * values.
+ *
+ * Answers are checked by verifiers, must be bit-identical for any number of threads, and must match
+ * published results for the karate club. The verifiers must detect a changed answer.
  */
 #include "cpu/cpu.h"
 #include "engines.h"
@@ -9,14 +11,15 @@
 #include "verify/verify.h"
 
 #define NRANDOM 250
-#define NKINDS 7				/* of weights, all finite */
+#define NKINDS 7				/* kinds of weights, all finite */
 
-static const EmogiAlgorithm asked[] = {EMOGI_SCC, EMOGI_TRIANGLES, EMOGI_TRIANGLE_COUNT, EMOGI_LCC, EMOGI_CORE, EMOGI_CDLP,
+static const EmogiAlgorithm tested[] = {EMOGI_SCC, EMOGI_TRIANGLES, EMOGI_TRIANGLE_COUNT, EMOGI_LCC,
+	EMOGI_CORE, EMOGI_CDLP,
 	EMOGI_DEGREE};
 
-#define NASKED (sizeof asked / sizeof *asked)
+#define NTESTED (sizeof tested / sizeof *tested)
 
-/* Get the bytes of all columns of a vertex. */
+/* Return the bytes of a vertex's values in all columns. */
 static uint64_t
 row_bytes(const EmogiAlgorithmRow *row)
 {
@@ -27,9 +30,9 @@ row_bytes(const EmogiAlgorithmRow *row)
 	return bytes;
 }
 
-/* Point a result's columns into memory, one after the other. */
+/* Point a result's columns to consecutive parts of the memory. */
 static EmogiResult
-lay_out(const EmogiAlgorithmRow *row, uint64_t nvertices, char *memory)
+set_columns(const EmogiAlgorithmRow *row, uint64_t nvertices, char *memory)
 {
 	EmogiResult result = {.nlevels = 0};
 
@@ -41,9 +44,10 @@ lay_out(const EmogiAlgorithmRow *row, uint64_t nvertices, char *memory)
 	return result;
 }
 
-/* Change a value of an answer and see that the verifier notices. */
+/* Check that the verifier detects a changed value. */
 static void
-check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result, uint64_t seed)
+check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult result, uint64_t seed)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
 	const uint64_t v = emogi_random(seed, 77) % graph->nvertices;
@@ -61,16 +65,19 @@ check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 			result.columns[0].float64[v] += 0.25;
 			break;
 		case EMOGI_VERTEX:
-			result.columns[0].vertex[v] = (result.columns[0].vertex[v] + 1) % (uint32_t) graph->nvertices;
+			result.columns[0].vertex[v] = (result.columns[0].vertex[v] + 1) %
+				(uint32_t) graph->nvertices;
 			break;
 		case EMOGI_EDGE:
 			break;
 	}
-	CHECK((graph->nvertices == 1 && row->columns[0].type == EMOGI_VERTEX) || !emogi_verify(graph, query, &result, &error),
-		  "%s, %s: a change at vertex %llu was not noticed", name, row->name, (unsigned long long) v);
+	CHECK((graph->nvertices == 1 && row->columns[0].type == EMOGI_VERTEX) ||
+		  !emogi_verify(graph, query, &result, &error),
+		  "%s, %s: the verifier missed a change of vertex %llu", name, row->name,
+		  (unsigned long long) v);
 }
 
-/* Ask every engine one query. */
+/* Run one query on all engines, and check the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed)
 {
@@ -87,44 +94,50 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		EmogiStatus status;
 
 		memset(own, 0x55, bytes + 8);
-		result = lay_out(row, graph->nvertices, own);
+		result = set_columns(row, graph->nvertices, own);
 		status = engine->run(states[e], graph, query, &result, &control, &error);
 		CHECK(status == EMOGI_OK, "%s, %s: status %d %s", name, row->name, status, error.message);
-		CHECK(memcmp(own + bytes, "UUUUUUUU", 8) == 0, "%s, %s: wrote beyond the end", name, row->name);
-		CHECK(memcmp(memory, own, bytes) == 0, "%s, %s: not the bits of one thread", name, row->name);
-		CHECK(e > 0 || emogi_verify(graph, query, &result, &error), "%s, %s: %s", name, row->name, error.message);
+		CHECK(memcmp(own + bytes, "UUUUUUUU", 8) == 0, "%s, %s: wrote beyond the end", name,
+			  row->name);
+		CHECK(memcmp(memory, own, bytes) == 0, "%s, %s: not bit-identical to one thread", name,
+			  row->name);
+		CHECK(e > 0 || emogi_verify(graph, query, &result, &error), "%s, %s: %s", name, row->name,
+			  error.message);
 	}
 	if (graph->nvertices > 0)
-		check_noticed(name, graph, query, result, seed);
+		check_detected(name, graph, query, result, seed);
 	for (int e = 0; e < NENGINES; e++)
 	{
 		EmogiControl control = {.cancel = 1};
 		EmogiError	error = {{0}, {0}};
 
-		CHECK(engine->run(states[e], graph, query, &result, &control, &error) == EMOGI_CANCELED || graph->nvertices + graph->forward.nedges < 100000,
-			  "%s, %s: runs though it is canceled", name, row->name);
+		CHECK(engine->run(states[e], graph, query, &result, &control, &error) == EMOGI_CANCELED ||
+			  graph->nvertices + graph->forward.nedges < 100000,
+			  "%s, %s: runs although it is canceled", name, row->name);
 	}
 	free(memory);
 }
 
-/* Ask every engine everything that a Graph's lists suit. */
+/* Run all algorithms that the graph's lists support, on all engines. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
-	for (uint64_t i = 0; i < NASKED; i++)
+	for (uint64_t i = 0; i < NTESTED; i++)
 	{
-		const EmogiAlgorithmRow *row = emogi_algorithm_row(asked[i]);
-		EmogiQuery	query = {.algorithm = asked[i], .max_iterations = 1 + (int64_t) (seed % 12)};
+		const EmogiAlgorithmRow *row = emogi_algorithm_row(tested[i]);
+		EmogiQuery	query = {.algorithm = tested[i], .max_iterations = 1 + (int64_t) (seed % 12)};
 
 		if (!engines_suits(graph, row))
 			continue;
-		if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL && graph->nvertices > 0)
+		if ((row->traits & EMOGI_NEEDS_BACKWARD) != 0 && graph->backward.offsets == NULL &&
+			graph->nvertices > 0)
 		{
 			EmogiResult result = {.nlevels = 0};
 			EmogiControl control = {0};
 			EmogiError	error = {{0}, {0}};
 
-			CHECK(engine->run(states[0], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
+			CHECK(engine->run(states[0], graph, &query, &result, &control, &error) ==
+				  EMOGI_BAD_INPUT && error.message[0] != '\0',
 				  "%s, %s: not refused without the transpose", name, row->name);
 			continue;
 		}
@@ -132,7 +145,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* Ask of a graph that is large enough for all threads and every way. */
+/* Check graphs that are large enough for all threads and all code paths. */
 static void
 check_large(const char *name, EmogiGenerator generator, int degree)
 {
@@ -143,9 +156,11 @@ check_large(const char *name, EmogiGenerator generator, int degree)
 		EmogiControl control = {0};
 		EmogiError	error;
 
-		if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, 14, degree, 7, &set) ||
-			emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, d == 0 ? EMOGI_OUT : EMOGI_BOTH, true, &built, &control,
-							  &error) != EMOGI_OK)
+		if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, 14, degree, 7,
+								  &set) ||
+			emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges,
+							  d == 0 ? EMOGI_OUT : EMOGI_BOTH, true, &built, &control, &error) !=
+			EMOGI_OK)
 			abort();
 		emogi_edge_set_free(&set);
 		check_graph(name, &built.graph, (uint64_t) degree);
@@ -153,7 +168,7 @@ check_large(const char *name, EmogiGenerator generator, int degree)
 	}
 }
 
-/* Check what is known of the karate club: networkx 3.4 has these figures. */
+/* Check the karate club against the results of networkx 3.4. */
 static void
 check_karate(void)
 {
@@ -162,7 +177,8 @@ check_karate(void)
 	int64_t		triangles[34];
 	double		coefficients[34];
 	int32_t		cores[34];
-	EmogiResult results[] = {{.columns[0].int64 = triangles}, {.columns[0].float64 = coefficients}, {.columns[0].int32 = cores}};
+	EmogiResult results[] = {{.columns[0].int64 = triangles}, {.columns[0].float64 = coefficients},
+	{.columns[0].int32 = cores}};
 	const EmogiAlgorithm algorithms[] = {EMOGI_TRIANGLES, EMOGI_LCC, EMOGI_CORE};
 	int64_t		ntriangles = 0;
 	double		mean = 0.0;
@@ -174,7 +190,8 @@ check_karate(void)
 		EmogiControl control = {0};
 		EmogiError	error;
 
-		CHECK(engine->run(states[1], &graph, &query, &results[i], &control, &error) == EMOGI_OK, "karate club");
+		CHECK(engine->run(states[1], &graph, &query, &results[i], &control, &error) == EMOGI_OK,
+			  "karate club");
 	}
 	for (int v = 0; v < 34; v++)
 	{
@@ -182,7 +199,8 @@ check_karate(void)
 		mean += coefficients[v] / 34;
 		ninner += cores[v] == 4;
 	}
-	CHECK(graph.nvertices == 34 && ntriangles == 3 * 45, "karate club: %lld triangles", (long long) ntriangles);
+	CHECK(graph.nvertices == 34 && ntriangles == 3 * 45, "karate club: %lld triangles",
+		  (long long) ntriangles);
 	CHECK(mean > 0.57063 && mean < 0.57064, "karate club: a mean coefficient of %.9f", mean);
 	CHECK(ninner == 10, "karate club: %d vertices in the 4-core", ninner);
 	naive_free(&graph);

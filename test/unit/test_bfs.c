@@ -1,5 +1,6 @@
 /*
- * test_bfs.c: the cpu engine's levels agree with a naive search and with the definition.
+ * test_bfs.c: tests of the cpu engine's breadth-first search against sequential BFS (oracle.h) and
+ * the verifier
  */
 #include "check.h"
 #include "cpu/cpu.h"
@@ -19,9 +20,10 @@
 
 static const EmogiEngine *engine;
 static EmogiEngineState *states[NENGINES];	/* of 1, 2 and 5 threads */
-static uint64_t nshorter;		/* searches that ended at their targets before they had seen what a full one sees */
+/* searches that ended at their targets with less work than a full one */
+static uint64_t nshorter;
 
-/* Count the levels that have a vertex: nlevels, when no level between is empty. */
+/* Return the number of levels, which equals nlevels if no level is empty. */
 static uint32_t
 count_levels(const int32_t *level, uint64_t nvertices)
 {
@@ -32,19 +34,23 @@ count_levels(const int32_t *level, uint64_t nvertices)
 	return (uint32_t) (highest + 1);
 }
 
-/* Ask a query again for some vertices alone; expected: [nvertices], the levels of all, found by looking at most entries. */
+/*
+ * Check a query that stops at targets against expected[nvertices], the levels of all vertices. It
+ * must traverse at most max_edges[] edges.
+ */
 static void
-check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const int32_t *expected,
-			  const uint64_t *most)
+check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			  const int32_t *expected, const uint64_t *max_edges)
 {
 	uint32_t	targets[MAX_TARGETS];
-	EmogiQuery	near = *query;
+	EmogiQuery	targeted = *query;
 	int32_t    *level = malloc((graph->nvertices + 1) * sizeof(int32_t));
 
-	near.targets = targets;
-	near.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
-	for (uint64_t i = 0; i < near.ntargets; i++)
-		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) % graph->nvertices);
+	targeted.targets = targets;
+	targeted.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
+	for (uint64_t i = 0; i < targeted.ntargets; i++)
+		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) %
+								 graph->nvertices);
 	for (int e = 0; e < NENGINES; e++)
 	{
 		EmogiResult result = {.columns[0].int32 = level};
@@ -55,21 +61,23 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 					nunwritten = 0;
 
 		memset(level, 0x55, graph->nvertices * sizeof(int32_t));
-		status = engine->run(states[e], graph, &near, &result, &control, &error);
-		for (uint64_t i = 0; i < near.ntargets; i++)
+		status = engine->run(states[e], graph, &targeted, &result, &control, &error);
+		for (uint64_t i = 0; i < targeted.ntargets; i++)
 			ndifferent += level[targets[i]] != expected[targets[i]];
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 			nunwritten += level[v] == 0x55555555;
-		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0, "%s: status %d, %llu targets differ, %llu unwritten",
-			  name, status, (unsigned long long) ndifferent, (unsigned long long) nunwritten);
-		CHECK(result.edges_traversed <= most[e], "%s: engine %d, %llu entries, not %llu", name, e,
-			  (unsigned long long) result.edges_traversed, (unsigned long long) most[e]);
-		nshorter += result.edges_traversed < most[e];
+		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0,
+			  "%s: status %d, %llu targets differ, %llu unwritten", name, status,
+			  (unsigned long long) ndifferent, (unsigned long long) nunwritten);
+		CHECK(result.edges_traversed <= max_edges[e],
+			  "%s: engine %d, %llu edges traversed, not %llu", name, e,
+			  (unsigned long long) result.edges_traversed, (unsigned long long) max_edges[e]);
+		nshorter += result.edges_traversed < max_edges[e];
 	}
 	free(level);
 }
 
-/* Ask one query of every engine. */
+/* Run one query on all engines, and check the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -89,11 +97,13 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 		memset(level, 0x55, bytes + 4);
 		status = engine->run(states[e], graph, query, &result, &control, &error);
 		CHECK(status == EMOGI_OK, "%s: status %d", name, status);
-		CHECK(memcmp(level, expected, bytes) == 0, "%s: engine %d, %llu sources, max depth %lld", name, e,
-			  (unsigned long long) query->nsources, (long long) query->max_depth);
+		CHECK(memcmp(level, expected, bytes) == 0, "%s: engine %d, %llu sources, max depth %lld",
+			  name, e, (unsigned long long) query->nsources, (long long) query->max_depth);
 		CHECK(level[graph->nvertices] == 0x55555555, "%s: wrote beyond the end", name);
-		CHECK(result.nreached == nreached, "%s: reached %llu", name, (unsigned long long) result.nreached);
-		CHECK(result.nlevels == count_levels(expected, graph->nvertices), "%s: %u levels", name, result.nlevels);
+		CHECK(result.nreached == nreached, "%s: reached %llu", name,
+			  (unsigned long long) result.nreached);
+		CHECK(result.nlevels == count_levels(expected, graph->nvertices), "%s: %u levels", name,
+			  result.nlevels);
 		CHECK(emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
 		nscanned[e] = result.edges_traversed;
 	}
@@ -103,7 +113,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	free(level);
 }
 
-/* Build a shape in some direction and ask queries. */
+/* Build a shape in a direction, and check queries. */
 static void
 check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backward, uint64_t seed)
 {
@@ -114,8 +124,8 @@ check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backwar
 	EmogiError	error;
 
 	if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, direction, with_backward, &built, &control,
-						  &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, direction, with_backward,
+						  &built, &control, &error) != EMOGI_OK)
 		abort();
 	for (uint64_t i = 0; i < QUERIES; i++)
 	{
@@ -127,7 +137,7 @@ check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backwar
 	emogi_edge_set_free(&set);
 }
 
-/* Ask of a shape in all directions, with and without the transpose. */
+/* Check a shape in all directions, with and without the transpose. */
 static void
 check_shape(EmogiShape *shape, uint64_t seed)
 {
@@ -149,13 +159,14 @@ generate(EmogiGenerator generator, int scale, EmogiDirection direction, bool wit
 	EmogiError	error;
 
 	if (!emogi_generate_edges(pool, generator, scale, 16, 7, &set) ||
-		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	return built;
 }
 
-/* Ask of graphs that are large enough for every way to make a level. */
+/* Check graphs that are large enough for all kinds of steps. */
 static void
 check_large(EmogiGenerator generator, EmogiDirection direction, bool with_backward)
 {
@@ -171,7 +182,10 @@ check_large(EmogiGenerator generator, EmogiDirection direction, bool with_backwa
 	emogi_built_graph_free(&built);
 }
 
-/* A hub in a graph so large that its frontier stays a queue: all threads walk its list. */
+/*
+ * Check a hub in a graph so large that the frontier stays a queue: all threads share its adjacency
+ * list.
+ */
 static void
 check_hub_in_queue(void)
 {
@@ -188,14 +202,15 @@ check_hub_in_queue(void)
 	emogi_shape_free(&shape);
 }
 
-/* Everything is a source, some of them twice. */
+/* Check searches from all vertices, some of them given twice. */
 static void
 check_all_sources(void)
 {
 	EmogiBuiltGraph built = generate(EMOGI_KRON, 14, EMOGI_BOTH, false);
 	uint64_t	n = built.graph.nvertices;
 	uint32_t   *sources = malloc((n + 5) * sizeof(uint32_t));
-	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = n + 5, .sources = sources, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = n + 5, .sources = sources,
+		.max_depth = -1};
 
 	for (uint64_t i = 0; i < n + 5; i++)
 		sources[i] = (uint32_t) (i % n);
@@ -208,7 +223,10 @@ check_all_sources(void)
 	emogi_built_graph_free(&built);
 }
 
-/* On a chain the search ends where its last target is, and goes on to the end for one that it cannot reach. */
+/*
+ * Check that on a chain, a search ends at its last target, or at the end if a target is not
+ * reachable.
+ */
 static void
 check_near_targets(void)
 {
@@ -216,8 +234,9 @@ check_near_targets(void)
 	{
 		uint32_t	targets[3];
 		uint64_t	nscanned;
-	}			cases[] = {{{10, 10, 10}, 10}, {{3, 1000, 5}, 1000}, {{5, 5, 5}, 0}, {{10, 4, 7}, 19995}};
-	EmogiShape	chain = {.name = "chain", .nedges = 20000, .edges = malloc(20000 * sizeof(EmogiEdge))};
+	} cases[] = {{{10, 10, 10}, 10}, {{3, 1000, 5}, 1000}, {{5, 5, 5}, 0}, {{10, 4, 7}, 19995}};
+	EmogiShape chain = {.name = "chain", .nedges = 20000,
+		.edges = malloc(20000 * sizeof(EmogiEdge))};
 	EmogiEdgeSet set;
 	EmogiBuiltGraph built;
 	EmogiControl control = {0};
@@ -227,17 +246,18 @@ check_near_targets(void)
 	for (uint64_t i = 0; i < chain.nedges; i++)
 		chain.edges[i] = (EmogiEdge) {(int64_t) i, (int64_t) i + 1};
 	if (!emogi_edge_set_fill(&set, chain.edges, chain.nedges, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, false, &built, &control,
-						  &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, false, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	for (int i = 0; i < 4 * NENGINES; i++)
 	{
 		uint32_t	source = i / NENGINES < 2 ? 0 : 5;
-		EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1, .ntargets = 3,
-			.targets = cases[i / NENGINES].targets};
+		EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source,
+			.max_depth = -1, .ntargets = 3, .targets = cases[i / NENGINES].targets};
 
-		CHECK(engine->run(states[i % NENGINES], &built.graph, &query, &result, &control, &error) == EMOGI_OK &&
-			  result.edges_traversed == cases[i / NENGINES].nscanned, "case %d: %llu entries", i / NENGINES,
+		CHECK(engine->run(states[i % NENGINES], &built.graph, &query, &result, &control, &error) ==
+			  EMOGI_OK && result.edges_traversed == cases[i / NENGINES].nscanned,
+			  "case %d: %llu edges traversed", i / NENGINES,
 			  (unsigned long long) result.edges_traversed);
 	}
 	CHECK(nshorter > 1000, "%llu searches ended early", (unsigned long long) nshorter);
@@ -247,14 +267,14 @@ check_near_targets(void)
 	emogi_shape_free(&chain);
 }
 
-/* A verifier that accepts anything would hide everything: break a right answer and see it refused. */
+/* Check that the verifier rejects changed answers. */
 static void
 check_verifier(void)
 {
 	EmogiBuiltGraph built = generate(EMOGI_URAND, 10, EMOGI_BOTH, false);
 	int32_t    *level = malloc(built.graph.nvertices * sizeof(int32_t));
 	uint32_t	source = 3;
-	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
 	EmogiResult result = {.columns[0].int32 = level};
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -263,12 +283,13 @@ check_verifier(void)
 	CHECK(emogi_verify(&built.graph, &query, &result, &error), "%s", error.message);
 	for (int delta = -2; delta <= 2; delta++)
 	{
-		uint32_t	v = (uint32_t) (emogi_random(1, (uint64_t) (delta + 2)) % built.graph.nvertices);
+		uint32_t v = (uint32_t) (emogi_random(1, (uint64_t) (delta + 2)) % built.graph.nvertices);
 
 		if (delta == 0)
 			continue;
 		level[v] += delta;
-		CHECK(!emogi_verify(&built.graph, &query, &result, &error), "level %d + %d", level[v] - delta, delta);
+		CHECK(!emogi_verify(&built.graph, &query, &result, &error), "level %d + %d",
+			  level[v] - delta, delta);
 		level[v] -= delta;
 	}
 	result.nreached++;
@@ -280,7 +301,7 @@ check_verifier(void)
 	emogi_built_graph_free(&built);
 }
 
-/* Set cancel a moment after the start. */
+/* Set cancel shortly after the start. */
 static void *
 cancel_soon(void *arg)
 {
@@ -291,7 +312,7 @@ cancel_soon(void *arg)
 	return NULL;
 }
 
-/* Cancel before a run and during a long one. */
+/* Check cancellation before a run and during a long one. */
 static void
 check_cancel(void)
 {
@@ -301,7 +322,7 @@ check_cancel(void)
 	EmogiControl control = {0};
 	EmogiError	error;
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
 	EmogiResult result = {0};
 	pthread_t	thread;
 	EmogiStatus status;
@@ -310,14 +331,15 @@ check_cancel(void)
 	for (uint64_t i = 0; i < chain.nedges; i++)
 		chain.edges[i] = (EmogiEdge) {(int64_t) i, (int64_t) i + 1};
 	if (!emogi_edge_set_fill(&set, chain.edges, chain.nedges, EMOGI_CHUNK_EDGES) ||
-		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built, &control,
-						  &error) != EMOGI_OK)
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	result.columns[0].int32 = malloc(built.graph.nvertices * sizeof(int32_t));
 	control.cancel = 1;
 	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
 	CHECK(status == EMOGI_CANCELED, "status %d", status);
-	for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)	/* a busy machine may cancel late */
+	/* on a busy machine, cancel may come too late */
+	for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)
 	{
 		control.cancel = 0;
 		pthread_create(&thread, NULL, cancel_soon, &control);
@@ -327,20 +349,21 @@ check_cancel(void)
 	CHECK(status == EMOGI_CANCELED, "status %d after level %u", status, control.level);
 	control.cancel = 0;
 	status = engine->run(states[1], &built.graph, &query, &result, &control, &error);
-	CHECK(status == EMOGI_OK && result.nlevels == 1000001, "status %d, %u levels", status, result.nlevels);
+	CHECK(status == EMOGI_OK && result.nlevels == 1000001, "status %d, %u levels", status,
+		  result.nlevels);
 	free(result.columns[0].int32);
 	emogi_built_graph_free(&built);
 	emogi_edge_set_free(&set);
 	emogi_shape_free(&chain);
 }
 
-/* What cannot be done is refused with a message. */
+/* Check that invalid input is refused with a message. */
 static void
 check_bad_input(void)
 {
 	EmogiBuiltGraph built = generate(EMOGI_URAND, 4, EMOGI_BOTH, false);
 	uint32_t	source = (uint32_t) built.graph.nvertices;
-	EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &source, .max_depth = -1};
 	EmogiResult result = {0};
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
@@ -348,17 +371,17 @@ check_bad_input(void)
 	EmogiEngineOptions none = {0};
 	EmogiEngineState *state;
 
-	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
-		  error.message[0] != '\0', "a source beyond the graph");
+	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) ==
+		  EMOGI_BAD_INPUT && error.message[0] != '\0', "a source beyond the graph");
 	query.nsources = 0;
 	query.targets = &source;
 	query.ntargets = 1;
-	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
-		  error.message[0] != '\0', "a target beyond the graph");
-	CHECK(engine->open(&none, &state, &error) == EMOGI_BAD_INPUT && state == NULL, "no thread");
+	CHECK(engine->run(states[0], &built.graph, &query, &result, &control, &error) ==
+		  EMOGI_BAD_INPUT && error.message[0] != '\0', "a target beyond the graph");
+	CHECK(engine->open(&none, &state, &error) == EMOGI_BAD_INPUT && state == NULL, "zero threads");
 	CHECK(engine->ndevices() == 1, "devices");
-	CHECK(engine->describe(states[1], &device, &error) == EMOGI_OK && device.number == -1 && device.units == 2 && device.name[0] != '\0',
-		  "the processor");
+	CHECK(engine->describe(states[1], &device, &error) == EMOGI_OK && device.number == -1 &&
+		  device.units == 2 && device.name[0] != '\0', "the processor");
 	emogi_built_graph_free(&built);
 }
 
@@ -369,7 +392,7 @@ main(void)
 	EmogiShape	shape;
 	EmogiError	error;
 
-	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
+	emogi_build_fill = 0xA5;	/* no code may rely on zeroed memory */
 	engine = emogi_cpu_engine();
 	for (int e = 0; e < NENGINES; e++)
 	{

@@ -1,6 +1,8 @@
 /*
- * test_blocked_spmv.c: sums over lists are the same bits with tiles and without, for any number of threads and wherever memory is short; and tiles are
- * made only where they pay and the memory may be taken.
+ * test_blocked_spmv.c: tests of blocked SpMV against sums over adjacency lists.
+ *
+ * Sums must be bit-identical with and without tiles, for any number of threads, and wherever an
+ * allocation fails. Tiles are made only if they pay off and fit into the spare memory.
  */
 #include "cpu/cpu.h"
 #include "cpu/blocked_spmv.h"
@@ -10,11 +12,13 @@
 #define PATH_VERTICES 200000
 #define PATH_REACH 4
 
-static const EmogiAlgorithm algorithms[] = {EMOGI_PAGERANK, EMOGI_EIGENVECTOR, EMOGI_KATZ, EMOGI_HITS};
+static const EmogiAlgorithm algorithms[] = {EMOGI_PAGERANK, EMOGI_EIGENVECTOR, EMOGI_KATZ,
+	EMOGI_HITS};
 
-/* Ask for an answer: [NCOLUMNS][nvertices]. */
+/* Run a query; answer[NCOLUMNS][nvertices]. */
 static EmogiStatus
-ask(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, EmogiControl control, double *answer)
+run_query(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query,
+		  EmogiControl control, double *answer)
 {
 	EmogiResult result = {0};
 	EmogiError	error;
@@ -25,43 +29,54 @@ ask(EmogiEngineState *state, const EmogiGraph *graph, const EmogiQuery *query, E
 	return engine->run(state, graph, query, &result, &control, &error);
 }
 
-/* Compare an algorithm's answers with tiles and without. */
+/* Compare an algorithm's answers with and without tiles. */
 static void
 check_answers(const char *name, const EmogiGraph *graph, EmogiAlgorithm algorithm)
 {
-	const EmogiQuery query = {.algorithm = algorithm, .damping = 0.85, .alpha = 1e-6, .beta = 1.0, .max_iterations = 6,
-		.tolerance = algorithm == EMOGI_KATZ ? 1.0 : 0.0};
+	const EmogiQuery query = {.algorithm = algorithm, .damping = 0.85, .alpha = 1e-6, .beta = 1.0,
+		.max_iterations = 6, .tolerance = algorithm == EMOGI_KATZ ? 1.0 : 0.0};
 	const size_t bytes = NCOLUMNS * graph->nvertices * sizeof(double);
 	double	   *plain = malloc(bytes);
 	double	   *tiled = malloc(bytes);
 	uint32_t	nfailed = 0;
 	EmogiStatus status;
 
-	status = ask(states[0], graph, &query, (EmogiControl) {0}, plain);
+	status = run_query(states[0], graph, &query, (EmogiControl) {0}, plain);
 	CHECK(status == EMOGI_OK, "%s, algorithm %d without tiles: %d", name, algorithm, status);
 	for (int e = 0; e < NENGINES; e++)
 	{
-		status = ask(states[e], graph, &query, (EmogiControl) {.spare_bytes = UINT64_MAX}, tiled);
-		CHECK(status == EMOGI_OK && memcmp(plain, tiled, bytes) == 0, "%s, algorithm %d, engine %d: %d, or other bits", name, algorithm, e, status);
+		status = run_query(states[e], graph, &query, (EmogiControl) {.spare_bytes = UINT64_MAX},
+						   tiled);
+		CHECK(status == EMOGI_OK && memcmp(plain, tiled, bytes) == 0,
+			  "%s, algorithm %d, engine %d: %d, or not bit-identical", name, algorithm, e, status);
 	}
 	do
 	{
-		status = ask(states[1], graph, &query, (EmogiControl) {.spare_bytes = UINT64_MAX, .fail_allocation = ++nfailed}, tiled);
+		status = run_query(states[1], graph, &query,
+						   (EmogiControl) {.spare_bytes = UINT64_MAX, .fail_allocation = ++nfailed},
+						   tiled);
 		CHECK(status == EMOGI_NO_MEMORY || (status == EMOGI_OK && memcmp(plain, tiled, bytes) == 0),
-			  "%s, algorithm %d, allocation %u fails: %d, or other bits", name, algorithm, nfailed, status);
+			  "%s, algorithm %d, allocation %u fails: %d, or not bit-identical", name, algorithm,
+			  nfailed, status);
 	} while (nfailed < EMOGI_RUN_MAPPINGS);
-	status = ask(states[1], graph, &query, (EmogiControl) {.spare_bytes = UINT64_MAX, .cancel = 1}, tiled);
+	status = run_query(states[1], graph, &query,
+					   (EmogiControl) {.spare_bytes = UINT64_MAX, .cancel = 1}, tiled);
 	CHECK(status == EMOGI_CANCELED, "%s, algorithm %d, canceled: %d", name, algorithm, status);
 	free(plain);
 	free(tiled);
 }
 
-/* Count the sums of a group of tiles that are not those of the lists, of values or of integers. */
+/*
+ * Count the sums of a group of tiles that differ from those over the lists, for values and for
+ * integers.
+ */
 static uint64_t
-count_wrong(const EmogiBlockedSpmv *tiles, EmogiJob *job, const EmogiGraph *graph, const double *values, const uint64_t *units, uint64_t group)
+count_wrong(const EmogiBlockedSpmv *tiles, EmogiJob *job, const EmogiGraph *graph,
+			const double *values, const uint64_t *units, uint64_t group)
 {
 	const double *sums = emogi_blocked_spmv_sum(tiles, job, values, group, (int) (group % 2));
-	const uint64_t *unit_sums = emogi_blocked_spmv_sum_units(tiles, job, units, group, (int) ((group + 1) % 2));
+	const uint64_t *unit_sums = emogi_blocked_spmv_sum_units(tiles, job, units, group,
+															 (int) ((group + 1) % 2));
 	const uint64_t first = group << tiles->group_bits;
 	uint64_t	nwrong = 0;
 
@@ -81,11 +96,12 @@ count_wrong(const EmogiBlockedSpmv *tiles, EmogiJob *job, const EmogiGraph *grap
 }
 
 /*
- * Make tiles with so much memory for so many steps, with the transposed lists or without; say whether there are any, and compare their sums with
- * those of the lists.
+ * Make tiles with this much spare memory, for nsteps steps, with or without the transposed lists,
+ * and compare their sums with those over the lists. Returns true if there are tiles.
  */
 static bool
-has_tiles(const char *name, const EmogiGraph *graph, bool transposed, uint64_t spare_bytes, int64_t nsteps)
+has_tiles(const char *name, const EmogiGraph *graph, bool transposed, uint64_t spare_bytes,
+		  int64_t nsteps)
 {
 	const EmogiAdjacency none = {0};
 	EmogiControl control = {.spare_bytes = spare_bytes};
@@ -103,8 +119,10 @@ has_tiles(const char *name, const EmogiGraph *graph, bool transposed, uint64_t s
 		values[v] = 1.0 / (double) (v + 3);
 		units[v] = v * v + (UINT64_C(1) << 40);
 	}
-	emogi_cpu_run_begin(&run, emogi_cpu_engine_pool(states[1]), graph, 0, &result, &control, &error, "tiles");
-	CHECK(emogi_blocked_spmv_make(&tiles, &run, &graph->forward, transposed ? &graph->backward : &none, graph->nvertices, nsteps),
+	emogi_cpu_run_begin(&run, emogi_cpu_engine_pool(states[1]), graph, 0, &result, &control, &error,
+						"tiles");
+	CHECK(emogi_blocked_spmv_make(&tiles, &run, &graph->forward,
+								  transposed ? &graph->backward : &none, graph->nvertices, nsteps),
 		  "%s: tiles failed", name);
 	has = tiles.entries != NULL;
 	for (uint64_t g = 0; has && g < tiles.ngroups; g++)
@@ -116,9 +134,12 @@ has_tiles(const char *name, const EmogiGraph *graph, bool transposed, uint64_t s
 	return has;
 }
 
-/* Compare PageRank's answers of a Graph with its transposed lists and without, which makes other tiles, and the edges out are counted. */
+/*
+ * Compare PageRank with and without the transposed lists. Without them, the tiles are different,
+ * and out-degrees are counted.
+ */
 static void
-check_ways(const char *name, const EmogiGraph *graph)
+check_transposed(const char *name, const EmogiGraph *graph)
 {
 	const size_t bytes = NCOLUMNS * graph->nvertices * sizeof(double);
 	double	   *teleport = calloc(graph->nvertices, sizeof(double));
@@ -131,9 +152,12 @@ check_ways(const char *name, const EmogiGraph *graph)
 	for (int personalised = 0; personalised < 2; personalised++)
 	{
 		query.teleport = personalised ? teleport : NULL;
-		CHECK(ask(states[1], graph, &query, (EmogiControl) {.spare_bytes = UINT64_MAX}, answers[0]) == EMOGI_OK &&
-			  ask(states[1], &alone, &query, (EmogiControl) {.spare_bytes = UINT64_MAX}, answers[1]) == EMOGI_OK &&
-			  memcmp(answers[0], answers[1], bytes) == 0, "%s, personalised %d: other bits without the transposed lists", name, personalised);
+		CHECK(run_query(states[1], graph, &query, (EmogiControl) {.spare_bytes = UINT64_MAX},
+						answers[0]) == EMOGI_OK &&
+			  run_query(states[1], &alone, &query, (EmogiControl) {.spare_bytes = UINT64_MAX},
+						answers[1]) == EMOGI_OK && memcmp(answers[0], answers[1], bytes) == 0,
+			  "%s, personalised %d: not bit-identical without the transposed lists", name,
+			  personalised);
 	}
 	free(teleport);
 	free(answers[0]);
@@ -157,7 +181,7 @@ generate(EmogiGenerator generator, int scale, int degree)
 	return built;
 }
 
-/* Check graphs of which tiles are made. */
+/* Check graphs for which tiles are made. */
 static void
 check_tiled(void)
 {
@@ -170,19 +194,23 @@ check_tiled(void)
 
 		for (int transposed = 0; transposed < 2; transposed++)
 		{
-			CHECK(has_tiles(names[g], graph, transposed, UINT64_MAX, 20), "%s has no tiles", names[g]);
-			CHECK(!has_tiles(names[g], graph, transposed, graph->forward.nedges * 4, 20), "%s has tiles beyond what is to spare", names[g]);
-			CHECK(!has_tiles(names[g], graph, transposed, 0, 20), "%s has tiles of no memory", names[g]);
-			CHECK(!has_tiles(names[g], graph, transposed, UINT64_MAX, 3), "%s has tiles for three steps", names[g]);
+			CHECK(has_tiles(names[g], graph, transposed, UINT64_MAX, 20), "%s has no tiles",
+				  names[g]);
+			CHECK(!has_tiles(names[g], graph, transposed, graph->forward.nedges * 4, 20),
+				  "%s has tiles larger than the spare memory", names[g]);
+			CHECK(!has_tiles(names[g], graph, transposed, 0, 20),
+				  "%s has tiles without spare memory", names[g]);
+			CHECK(!has_tiles(names[g], graph, transposed, UINT64_MAX, 3),
+				  "%s has tiles for three steps", names[g]);
 		}
 		for (size_t a = 0; a < sizeof algorithms / sizeof algorithms[0]; a++)
 			check_answers(names[g], graph, algorithms[a]);
-		check_ways(names[g], graph);
+		check_transposed(names[g], graph);
 		emogi_built_graph_free(&built[g]);
 	}
 }
 
-/* Check graphs for which tiles do not pay: small ones, and one whose edges are short. */
+/* Check graphs for which tiles do not pay off: small ones, and one with short edges. */
 static void
 check_untiled(void)
 {
@@ -190,7 +218,8 @@ check_untiled(void)
 	EmogiBuiltGraph small = generate(EMOGI_URAND, 15, 16);
 	EmogiGraph	graph;
 
-	CHECK(!has_tiles("a small graph", &small.graph, true, UINT64_MAX, 20), "a small graph has tiles");
+	CHECK(!has_tiles("a small graph", &small.graph, true, UINT64_MAX, 20),
+		  "a small graph has tiles");
 	emogi_built_graph_free(&small);
 	path.edges = malloc(path.nedges * sizeof(EmogiEdge));
 	for (int64_t i = 0; i < PATH_VERTICES; i++)

@@ -1,9 +1,13 @@
 /*
- * test_cancel.c: runs of the cuda engine end well when they are canceled at any moment: status OK or CANCELED, in time, and the device gives
- * the same answer afterwards. Kernels queued behind one that has left early must not use what that was to write (traverse.cuh, is_halted).
+ * test_cancel.c: tests of canceling the cuda engine at random moments.
  *
- * EMOGI_CANCEL_TRIES cancels a query (default 30), of a kron graph of EMOGI_CANCEL_SCALE (default 20) with weights of 64 bits.
- * EMOGI_CANCEL_ALGORITHMS names the algorithms to ask for, between commas (default all).
+ * A run must end in time with status OK or CANCELED, and later runs must return the same answer.
+ * Kernels queued behind one that has stopped must not use its incomplete output (traverse.cuh,
+ * is_halted).
+ *
+ * Each query is canceled EMOGI_CANCEL_TRIES times (default 30), on a Kronecker graph of scale
+ * EMOGI_CANCEL_SCALE (default 20) with 64-bit weights. EMOGI_CANCEL_ALGORITHMS names the
+ * algorithms, separated by commas (default all).
  */
 #include "both.h"
 
@@ -14,19 +18,19 @@
 #include <unistd.h>
 
 #define DEGREE 8
-#define PAIRS_EACH 4			/* pairs of a vertex: so many that the first tickets are not all */
-#define MOST_SECONDS 60.0		/* that a canceled run may take */
+#define PAIRS_EACH 4			/* pairs per vertex: more than the first tickets */
+#define MAX_SECONDS 60.0		/* maximum time of a canceled run */
 #define SOURCES 64
-#define MOST_LOOKED UINT64_C(1000000000)	/* entries two steps away, where the most alike are asked for */
+#define MAX_SECOND_EDGES UINT64_C(1000000000)	/* edges at distance two, for top-k similarities */
 
-/* When to cancel which run. */
+/* The time at which to cancel a run. */
 typedef struct Alarm
 {
 	EmogiControl *control;
 	double		seconds;
 } Alarm;
 
-/* Get the time. */
+/* Return the time in seconds. */
 static double
 now_seconds(void)
 {
@@ -36,7 +40,7 @@ now_seconds(void)
 	return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
 }
 
-/* Cancel a run after a while. */
+/* Cancel a run after some time. */
 static void *
 cancel_later(void *arg)
 {
@@ -47,7 +51,7 @@ cancel_later(void *arg)
 	return NULL;
 }
 
-/* End the program when a run does not end. */
+/* Exit the program if a run does not end. */
 static void *
 watch(void *arg)
 {
@@ -59,9 +63,9 @@ watch(void *arg)
 
 		usleep(500000);
 		__atomic_load(since, &started, __ATOMIC_RELAXED);
-		if (started > 0.0 && now_seconds() - started > MOST_SECONDS)
+		if (started > 0.0 && now_seconds() - started > MAX_SECONDS)
 		{
-			printf("test_cancel: a canceled run has not ended after %.0f seconds\n", MOST_SECONDS);
+			printf("test_cancel: a canceled run has not ended after %.0f seconds\n", MAX_SECONDS);
 			fflush(stdout);
 			_exit(1);
 		}
@@ -69,25 +73,27 @@ watch(void *arg)
 	return NULL;
 }
 
-static double running_since;	/* atomic: a run that is to be canceled; 0 = none */
+static double running_since;	/* atomic: start of the current run; 0 = none */
 
-/* Say whether an algorithm is to be asked for. */
+/* Return true if an algorithm is selected by EMOGI_CANCEL_ALGORITHMS. */
 static bool
-is_asked(EmogiAlgorithm algorithm)
+is_selected(EmogiAlgorithm algorithm)
 {
 	const char *names = getenv("EMOGI_CANCEL_ALGORITHMS");
 	const char *name = emogi_algorithm_row(algorithm)->name;
 	const size_t length = strlen(name);
 
-	for (const char *at = names; at != NULL && *at != '\0'; at += strcspn(at, ","), at += *at == ',')
+	for (const char *at = names; at != NULL && *at != '\0'; at += strcspn(at, ","),
+		 at += *at == ',')
 		if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
 			return true;
 	return names == NULL;
 }
 
-/* Run a query and cancel it after so many seconds; false when the device is of no use any more. */
+/* Run a query and cancel it after some seconds; returns false if the device failed. */
 static bool
-cancel_once(const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, double seconds, uint64_t *ncanceled)
+cancel_once(const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, double seconds,
+			uint64_t *ncanceled)
 {
 	const char *name = emogi_algorithm_row(query->algorithm)->name;
 	const double since = now_seconds();
@@ -103,12 +109,13 @@ cancel_once(const EmogiGraph *graph, const EmogiQuery *query, Answer *answer, do
 	pthread_join(thread, NULL);
 	__atomic_store(&running_since, &(double) {0.0}, __ATOMIC_RELAXED);
 	*ncanceled += status == EMOGI_CANCELED;
-	CHECK(status == EMOGI_OK || status == EMOGI_CANCELED, "%s canceled after %.6f s: status %d, %s (%s)", name, seconds, status,
-		  error.message, error.detail);
+	CHECK(status == EMOGI_OK || status == EMOGI_CANCELED,
+		  "%s canceled after %.6f s: status %d, %s (%s)", name, seconds, status, error.message,
+		  error.detail);
 	return status != EMOGI_DEVICE_ERROR;
 }
 
-/* Ask a query, cancel it many times, and ask it again. */
+/* Run a query, cancel it many times, and check that it still returns the same answer. */
 static void
 check_query(const EmogiGraph *graph, const EmogiQuery *query, uint64_t tries)
 {
@@ -122,7 +129,8 @@ check_query(const EmogiGraph *graph, const EmogiQuery *query, uint64_t tries)
 	double		seconds = 0.0;
 	EmogiStatus status = EMOGI_OK;
 
-	for (int turn = 0; turn < 2 && status == EMOGI_OK; turn++)	/* the second finds the Graph on the device */
+	/* the second run finds the graph on the device */
+	for (int turn = 0; turn < 2 && status == EMOGI_OK; turn++)
 	{
 		seconds = now_seconds();
 		status = cuda->run(cuda_state, graph, query, &expected.result, &control, &error);
@@ -130,20 +138,24 @@ check_query(const EmogiGraph *graph, const EmogiQuery *query, uint64_t tries)
 	}
 	CHECK(status == EMOGI_OK, "%s: status %d, %s (%s)", name, status, error.message, error.detail);
 	for (uint64_t i = 0; i < tries && status == EMOGI_OK; i++)
-		if (!cancel_once(graph, query, &answer, seconds * (double) (i + 1) / (double) (tries + 1), &ncanceled))
+		if (!cancel_once(graph, query, &answer, seconds * (double) (i + 1) / (double) (tries + 1),
+						 &ncanceled))
 			status = EMOGI_DEVICE_ERROR;
 	if (status == EMOGI_OK)
 	{
 		CHECK(ncanceled > 0 || tries < 10, "%s was never canceled, of %.6f s", name, seconds);
-		CHECK(cuda->run(cuda_state, graph, query, &answer.result, &control, &error) == EMOGI_OK, "%s: %s", name, error.message);
-		CHECK(agree(query->algorithm, n, &answer.result, &expected.result), "%s has another answer after it was canceled", name);
+		CHECK(cuda->run(cuda_state, graph, query, &answer.result, &control, &error) == EMOGI_OK,
+			  "%s: %s", name, error.message);
+		CHECK(agree(query->algorithm, n, &answer.result, &expected.result),
+			  "%s has another answer after it was canceled", name);
 	}
-	printf("%s: %.3f ms, %llu of %llu canceled\n", name, seconds * 1e3, (unsigned long long) ncanceled, (unsigned long long) tries);
+	printf("%s: %.3f ms, %llu of %llu canceled\n", name, seconds * 1e3,
+		   (unsigned long long) ncanceled, (unsigned long long) tries);
 	free(expected.memory);
 	free(answer.memory);
 }
 
-/* Make a graph with weights of 64 bits, of edges both ways. */
+/* Build an undirected graph with 64-bit weights. */
 static EmogiBuiltGraph
 make_graph(int scale)
 {
@@ -179,21 +191,24 @@ make_graph(int scale)
 	return built;
 }
 
-/* Say whether a query is for this graph: the most alike of a large one take minutes. */
+/*
+ * Return true if a query is feasible on this graph: top-k similarities of a large one take minutes.
+ */
 static bool
 is_quick(const EmogiGraph *graph, const EmogiQuery *query)
 {
 	const EmogiAdjacency *lists = &graph->forward;
-	uint64_t	nlooked = 0;
+	uint64_t	nsecond = 0;
 
 	if (query->algorithm != EMOGI_SIMILARITY || query->pairs != NULL)
 		return true;
 	for (uint64_t e = 0; e < lists->nedges; e++)
-		nlooked += lists->offsets[lists->targets[e] + UINT64_C(1)] - lists->offsets[lists->targets[e]];
-	return nlooked <= MOST_LOOKED;
+		nsecond += lists->offsets[lists->targets[e] + UINT64_C(1)] -
+			lists->offsets[lists->targets[e]];
+	return nsecond <= MAX_SECOND_EDGES;
 }
 
-/* Cancel everything in which kernels are queued that use what others write. */
+/* Cancel all algorithms that queue kernels which use the output of others. */
 static void
 check_all(const EmogiGraph *graph, uint64_t tries)
 {
@@ -225,7 +240,7 @@ check_all(const EmogiGraph *graph, uint64_t tries)
 	if (!emogi_pick_sources(graph, 10, sources, SOURCES))
 		abort();
 	for (size_t q = 0; q < sizeof queries / sizeof queries[0]; q++)
-		if (is_asked(queries[q].algorithm) && is_quick(graph, &queries[q]))
+		if (is_selected(queries[q].algorithm) && is_quick(graph, &queries[q]))
 			check_query(graph, &queries[q], tries);
 	free(pairs);
 }

@@ -1,12 +1,15 @@
 /*
- * test_cc.c: the cpu engine's components are those of a naive search, numbered by their smallest vertex.
+ * test_cc.c: tests of the cpu engine's connected components, numbered by their smallest vertices,
+ * against label propagation
  */
 #include "engines.h"
 #include "verify/verify.h"
 
 #define NRANDOM 250
 
-/* Fill component[nvertices] by the definition: labels fall to the least over edges until nothing changes. */
+/*
+ * Fill component[nvertices] by the definition: propagate the smallest labels until nothing changes.
+ */
 static void
 oracle_cc(const EmogiGraph *graph, uint32_t *component)
 {
@@ -22,16 +25,16 @@ oracle_cc(const EmogiGraph *graph, uint32_t *component)
 			for (uint64_t i = graph->forward.offsets[u]; i < graph->forward.offsets[u + 1]; i++)
 			{
 				uint32_t	v = graph->forward.targets[i];
-				uint32_t	least = component[u] < component[v] ? component[u] : component[v];
+				uint32_t	label = component[u] < component[v] ? component[u] : component[v];
 
-				changed |= component[u] != least || component[v] != least;
-				component[u] = component[v] = least;
+				changed |= component[u] != label || component[v] != label;
+				component[u] = component[v] = label;
 			}
 		}
 	}
 }
 
-/* Ask every engine. */
+/* Run all engines, and compare their answers with the oracle's. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -59,7 +62,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	free(component);
 }
 
-/* A giant component beside many small ones, met from either side. */
+/* Check a giant component and many small ones, with edges in both directions. */
 static void
 check_islands(void)
 {
@@ -67,14 +70,17 @@ check_islands(void)
 
 	for (uint64_t i = 0; i < 150000; i++)
 		shape.edges[shape.nedges++] = (EmogiEdge) {
-			(int64_t) (emogi_random(3, 2 * i) % 30000) * 2 + 1, (int64_t) (emogi_random(3, 2 * i + 1) % 30000) * 2 + 1
+			(int64_t) (emogi_random(3, 2 * i) % 30000) * 2 + 1,
+				(int64_t) (emogi_random(3, 2 * i + 1) % 30000) * 2 + 1
 		};
 	for (uint64_t i = 0; i < 20000; i++)
 		shape.edges[shape.nedges++] = (EmogiEdge) {
-			(int64_t) (emogi_random(4, 2 * i) % 30000) * 2, (int64_t) (emogi_random(4, 2 * i + 1) % 30000) * 2
+			(int64_t) (emogi_random(4, 2 * i) % 30000) * 2,
+				(int64_t) (emogi_random(4, 2 * i + 1) % 30000) * 2
 		};
 	for (uint64_t i = 0; i < 100; i++)
-		shape.edges[shape.nedges++] = (EmogiEdge) {(int64_t) (i * 600), (int64_t) (i * 600 + 300 * (i % 2) + 1)};
+		shape.edges[shape.nedges++] = (EmogiEdge) {(int64_t) (i * 600),
+			(int64_t) (i * 600 + 300 * (i % 2) + 1)};
 	engines_check_graph(&shape, 0, EMOGI_OUT, false, 1, check_graph);
 	engines_check_graph(&shape, 0, EMOGI_OUT, true, 1, check_graph);
 	engines_check_graph(&shape, 0, EMOGI_IN, true, 1, check_graph);
@@ -82,7 +88,7 @@ check_islands(void)
 	emogi_shape_free(&shape);
 }
 
-/* Break right answers and see them refused; and cancel. */
+/* Check that the verifier rejects changed answers, and that a run can be canceled. */
 static void
 check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -98,13 +104,15 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	CHECK(emogi_verify(graph, &query, &result, &error), "%s", error.message);
 	before = component[last];
 	component[last] = last;
-	CHECK(before != last && !emogi_verify(graph, &query, &result, &error), "a vertex of its own");
+	CHECK(before != last && !emogi_verify(graph, &query, &result, &error),
+		  "a vertex split from its component");
 	component[last] = before;
 	for (uint32_t v = 0; v <= last; v++)
 		component[v] = 0;
-	CHECK(!emogi_verify(graph, &query, &result, &error), "all in one");
+	CHECK(!emogi_verify(graph, &query, &result, &error), "all vertices in one component");
 	control.cancel = 1;
-	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_CANCELED, "cancel");
+	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_CANCELED,
+		  "cancel");
 	free(component);
 }
 
@@ -113,7 +121,7 @@ main(void)
 {
 	EmogiShape	shape;
 
-	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
+	emogi_build_fill = 0xA5;	/* no code may rely on zeroed memory */
 	engines_open();
 	engines_check_shapes(NRANDOM, 1, check_graph);
 	check_islands();

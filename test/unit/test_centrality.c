@@ -1,5 +1,9 @@
 /*
- * test_centrality.c: the cpu engine's closeness and betweenness are what plain searches find, and the same bits for any number of threads; estimates are those of the samples, and exact when all vertices are samples. Verifiers notice what is changed.
+ * test_centrality.c: tests of the cpu engine's closeness and betweenness against sequential
+ * searches.
+ *
+ * Answers must be bit-identical for any number of threads. Estimates must match the searches from
+ * the samples, and are exact if all vertices are samples. The verifiers must detect changed values.
  */
 #include "cpu/cpu.h"
 #include "engines.h"
@@ -7,11 +11,12 @@
 #include "verify/verify.h"
 
 #define NRANDOM 500
-#define MOST_WORK 2e6			/* vertices times vertices and list entries, to ask for exact answers */
-#define MOST_WORK_OF_SAMPLES 4e7
+/* vertices * (vertices + edges) up to which exact answers are tested */
+#define MAX_WORK 2e6
+#define MAX_SAMPLES_WORK 4e7
 #define ROUNDING 1e-9
 
-/* Searches of the test, one after the other. */
+/* State of the sequential searches. */
 typedef struct Naive
 {
 	const EmogiGraph *graph;
@@ -35,7 +40,8 @@ naive_search(Naive *naive, const EmogiAdjacency *lists, uint32_t source)
 	naive->queue[0] = source;
 	naive->count = 1;
 	for (uint64_t i = 0; i < naive->count; i++)
-		for (uint64_t e = lists->offsets[naive->queue[i]]; e < lists->offsets[naive->queue[i] + 1]; e++)
+		for (uint64_t e = lists->offsets[naive->queue[i]]; e < lists->offsets[naive->queue[i] + 1];
+			 e++)
 			if (naive->level[lists->targets[e]] < 0)
 			{
 				naive->level[lists->targets[e]] = naive->level[naive->queue[i]] + 1;
@@ -43,7 +49,7 @@ naive_search(Naive *naive, const EmogiAdjacency *lists, uint32_t source)
 			}
 }
 
-/* Find how many vertices other than v are sources, and whether v is. */
+/* Return the number of sources other than v. */
 static double
 naive_others(const Naive *naive, uint64_t v)
 {
@@ -54,7 +60,9 @@ naive_others(const Naive *naive, uint64_t v)
 	return (double) naive->nsources - is_source;
 }
 
-/* Make the expected answer: the four columns of closeness. Hops are those from a vertex to the sources. */
+/*
+ * Compute the expected four columns of closeness. Distances are those from a vertex to the sources.
+ */
 static void
 naive_closeness(Naive *naive)
 {
@@ -77,19 +85,20 @@ naive_closeness(Naive *naive)
 
 		naive->columns[1][v] *= scale;
 		naive->columns[3][v] *= scale;
-		naive->columns[2][v] = found > 0 ? found / naive->columns[1][v] * found / ((double) naive->n - 1) : 0;
+		naive->columns[2][v] = found > 0
+			? found / naive->columns[1][v] * found / ((double) naive->n - 1) : 0;
 		naive->columns[0][v] = 1 + floor(found + 0.5);
 	}
 }
 
-/* Say whether an entry of a list repeats the one before. */
+/* Return true if an edge is parallel to the one before. */
 static bool
 is_repeat(const EmogiAdjacency *lists, uint64_t v, uint64_t e)
 {
 	return e > lists->offsets[v] && lists->targets[e] == lists->targets[e - 1];
 }
 
-/* Add to a column how much a source depends on each vertex. paths, shares: [n]. */
+/* Add the dependencies of a source on all vertices to a column. paths, shares: [n]. */
 static void
 naive_depend(Naive *naive, uint32_t source, long double *paths, double *shares)
 {
@@ -109,12 +118,13 @@ naive_depend(Naive *naive, uint32_t source, long double *paths, double *shares)
 
 		for (uint64_t e = lists->offsets[u]; e < lists->offsets[u + 1]; e++)
 			if (naive->level[lists->targets[e]] == naive->level[u] + 1 && !is_repeat(lists, u, e))
-				shares[u] += (double) (paths[u] / paths[lists->targets[e]]) * (1 + shares[lists->targets[e]]);
+				shares[u] += (double) (paths[u] / paths[lists->targets[e]]) *
+					(1 + shares[lists->targets[e]]);
 		naive->columns[0][u] += shares[u];
 	}
 }
 
-/* Make the expected answer of betweenness. */
+/* Compute the expected betweenness. */
 static void
 naive_betweenness(Naive *naive)
 {
@@ -143,7 +153,8 @@ naive_betweenness(Naive *naive)
 static Naive
 naive_begin(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	Naive		naive = {.graph = graph, .query = query, .n = graph->nvertices, .nsources = emogi_sample_count(graph->nvertices, query)};
+	Naive naive = {.graph = graph, .query = query, .n = graph->nvertices,
+		.nsources = emogi_sample_count(graph->nvertices, query)};
 
 	naive.sources = naive_alloc(naive.nsources, sizeof(uint32_t));
 	naive.level = naive_alloc(naive.n, sizeof(int64_t));
@@ -154,7 +165,7 @@ naive_begin(const EmogiGraph *graph, const EmogiQuery *query)
 	return naive;
 }
 
-/* Free them. */
+/* Free the searches. */
 static void
 naive_end(Naive *naive)
 {
@@ -165,9 +176,9 @@ naive_end(Naive *naive)
 		free(naive->columns[i]);
 }
 
-/* Point a result's columns into memory, one after the other, each of 8 bytes a vertex. */
+/* Point a result's columns to consecutive parts of the memory, each of 8 bytes per vertex. */
 static EmogiResult
-lay_out(double *memory, uint64_t n)
+set_columns(double *memory, uint64_t n)
 {
 	EmogiResult result = {.nlevels = 0};
 
@@ -176,7 +187,7 @@ lay_out(double *memory, uint64_t n)
 	return result;
 }
 
-/* Compare an answer with what is expected. */
+/* Compare an answer with the expected one. */
 static void
 compare(const char *name, const Naive *naive, const EmogiResult *result)
 {
@@ -188,22 +199,25 @@ compare(const char *name, const Naive *naive, const EmogiResult *result)
 
 		for (uint64_t v = 0; v < naive->n; v++)
 		{
-			const double is = emogi_algorithm_column_number(&row->columns[i], result->columns[i], v);
+			const double is = emogi_algorithm_column_number(&row->columns[i], result->columns[i],
+															v);
 			const double expected = naive->columns[i][v];
 
 			if (row->columns[i].type == EMOGI_INT64 && naive->query->samples == 0)
 				nwrong += is != expected;
 			else
-				nwrong += !(fabs(is - expected) <= ROUNDING * (fabs(expected) + 1e-3) + (row->columns[i].type == EMOGI_INT64));
+				nwrong += !(fabs(is - expected) <= ROUNDING * (fabs(expected) + 1e-3) +
+							(row->columns[i].type == EMOGI_INT64));
 		}
-		CHECK(nwrong == 0, "%s, %s %s of %lld samples: %llu are wrong", name, row->name, row->columns[i].name,
-			  (long long) naive->query->samples, (unsigned long long) nwrong);
+		CHECK(nwrong == 0, "%s, %s %s of %lld samples: %llu are wrong", name, row->name,
+			  row->columns[i].name, (long long) naive->query->samples, (unsigned long long) nwrong);
 	}
 }
 
-/* Change a value of each column and see that the verifier notices. */
+/* Check that the verifier detects a changed value in each column. */
 static void
-check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query, EmogiResult result, uint64_t seed)
+check_detected(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			   EmogiResult result, uint64_t seed)
 {
 	const EmogiAlgorithmRow *row = emogi_algorithm_row(query->algorithm);
 
@@ -218,13 +232,14 @@ check_noticed(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 			column.int64[v] += 1;
 		else
 			column.float64[v] += 0.25 + column.float64[v] * 1e-6;
-		CHECK(!emogi_verify(graph, query, &result, &error), "%s, %s of %lld samples: a changed %s of vertex %llu was not noticed", name, row->name,
-			  (long long) query->samples, row->columns[i].name, (unsigned long long) v);
+		CHECK(!emogi_verify(graph, query, &result, &error),
+			  "%s, %s of %lld samples: the verifier missed a changed %s of vertex %llu", name,
+			  row->name, (long long) query->samples, row->columns[i].name, (unsigned long long) v);
 		column.int64[v] = was;
 	}
 }
 
-/* Ask every engine one query. */
+/* Run one query on all engines, and check the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, uint64_t seed)
 {
@@ -242,21 +257,23 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query, 
 		EmogiStatus status;
 
 		memset(own, 0x55, bytes);
-		result = lay_out(own, n);
+		result = set_columns(own, n);
 		status = engine->run(states[e], graph, query, &result, &control, &error);
 		CHECK(status == EMOGI_OK, "%s: status %d %s", name, status, error.message);
-		CHECK(memcmp(memory, own, bytes) == 0, "%s of %lld samples: not the bits of one thread", name, (long long) query->samples);
+		CHECK(memcmp(memory, own, bytes) == 0,
+			  "%s of %lld samples: not bit-identical to one thread", name,
+			  (long long) query->samples);
 		CHECK(e > 0 || emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
 	}
 	query->algorithm == EMOGI_CLOSENESS ? naive_closeness(&naive) : naive_betweenness(&naive);
 	compare(name, &naive, &result);
 	if (n > 0)
-		check_noticed(name, graph, query, result, seed);
+		check_detected(name, graph, query, result, seed);
 	naive_end(&naive);
 	free(memory);
 }
 
-/* See that a graph without its transpose is refused. */
+/* Check that a graph without its transpose is refused. */
 static void
 check_refused(const char *name, const EmogiGraph *graph, EmogiQuery query)
 {
@@ -264,11 +281,11 @@ check_refused(const char *name, const EmogiGraph *graph, EmogiQuery query)
 	EmogiControl control = {0};
 	EmogiError	error = {{0}, {0}};
 
-	CHECK(engine->run(states[0], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
-		  "%s: not refused without the transpose", name);
+	CHECK(engine->run(states[0], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
+		  error.message[0] != '\0', "%s: not refused without the transpose", name);
 }
 
-/* Ask every engine, exactly where that is not too much, and for estimates. */
+/* Run estimates, and exact queries on graphs that are small enough, on all engines. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -277,23 +294,27 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 	for (int a = 0; a < 2; a++)
 	{
-		EmogiQuery	query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS, .seed = seed, .normalized = seed % 3 > 0};
+		EmogiQuery query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS, .seed = seed,
+			.normalized = seed % 3 > 0};
 
 		if (graph->backward.offsets == NULL && n > 0)
 		{
 			check_refused(name, graph, query);
 			continue;
 		}
-		if (n * work <= MOST_WORK)
+		if (n * work <= MAX_WORK)
 			check_query(name, graph, &query, seed);
 		query.samples = 1 + (int64_t) (emogi_random(seed, 5) % 200);
-		if ((double) query.samples * work > MOST_WORK_OF_SAMPLES)
+		if ((double) query.samples * work > MAX_SAMPLES_WORK)
 			query.samples = 2;
 		check_query(name, graph, &query, seed);
 	}
 }
 
-/* Check that samples are as many as asked for, ascending, of all vertices alike, and others for another seed. */
+/*
+ * Check that samples have the requested number, ascend, are uniformly distributed, and depend on
+ * the seed.
+ */
 static void
 check_samples(void)
 {
@@ -307,20 +328,25 @@ check_samples(void)
 		emogi_sample_choose(50, 7, seed, chosen);
 		for (int i = 0; i < 7; i++)
 		{
-			CHECK(chosen[i] < 50 && (i == 0 || chosen[i - 1] < chosen[i]), "samples of seed %llu", (unsigned long long) seed);
+			CHECK(chosen[i] < 50 && (i == 0 || chosen[i - 1] < chosen[i]), "samples of seed %llu",
+				  (unsigned long long) seed);
 			counts[chosen[i]]++;
 		}
 		nsame += seed > 0 && memcmp(chosen, first, 7 * sizeof *chosen) == 0;
 		memcpy(first, chosen, sizeof first);
 	}
 	for (int v = 0; v < 50; v++)
-		CHECK(counts[v] > 2800 - 250 && counts[v] < 2800 + 250, "vertex %d was chosen %u times of 2800", v, counts[v]);
-	CHECK(nsame < 5, "%d seeds choose what the one before did", nsame);
+		CHECK(counts[v] > 2800 - 250 && counts[v] < 2800 + 250,
+			  "vertex %d was chosen %u times of 2800", v, counts[v]);
+	CHECK(nsame < 5, "%d seeds choose the samples of the seed before", nsame);
 	emogi_sample_choose(50, 50, 1, chosen);
-	CHECK(chosen[0] == 0 && chosen[49] == 49, "all as samples");
+	CHECK(chosen[0] == 0 && chosen[49] == 49, "all vertices as samples");
 }
 
-/* Ask of a graph that is large enough for all threads and every way, and cancel. */
+/*
+ * Check both algorithms on a graph that is large enough for all threads and all code paths, and
+ * cancel them.
+ */
 static void
 check_both(const char *name, const EmogiGraph *graph, int64_t nsamples)
 {
@@ -328,16 +354,17 @@ check_both(const char *name, const EmogiGraph *graph, int64_t nsamples)
 
 	for (int a = 0; a < 2; a++)
 	{
-		EmogiQuery	query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS, .samples = nsamples, .seed = 3, .normalized = true};
+		EmogiQuery query = {.algorithm = a == 0 ? EMOGI_CLOSENESS : EMOGI_BETWEENNESS,
+			.samples = nsamples, .seed = 3, .normalized = true};
 
 		check_query(name, graph, &query, 9);
 		query.samples = 0;
-		engines_check_cancel(name, graph, &query, lay_out(memory, graph->nvertices));
+		engines_check_cancel(name, graph, &query, set_columns(memory, graph->nvertices));
 	}
 	free(memory);
 }
 
-/* Make such a graph and ask. */
+/* Generate such a graph, and check it. */
 static void
 check_large(const char *name, EmogiGenerator generator, int scale, int degree, int64_t nsamples)
 {
@@ -346,20 +373,26 @@ check_large(const char *name, EmogiGenerator generator, int scale, int degree, i
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, scale, degree, 7, &set) ||
-		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built, &control, &error) != EMOGI_OK)
+	if (!emogi_generate_edges(emogi_cpu_engine_pool(states[1]), generator, scale, degree, 7,
+							  &set) ||
+		emogi_build_graph(emogi_cpu_engine_pool(states[1]), &set.edges, EMOGI_OUT, true, &built,
+						  &control, &error) != EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	check_both(name, &built.graph, nsamples);
 	emogi_built_graph_free(&built);
 }
 
-/* Ask of a chain with more levels than threads search together, and of a square with more paths than a double can tell. */
+/*
+ * Check a chain with more levels than threads search together, or a square with more paths than a
+ * double can represent.
+ */
 static void
 check_deep(bool square, EmogiDirection direction)
 {
 	const uint64_t side = 560;
-	EmogiShape	shape = square ? (EmogiShape) {.name = "square", .nedges = 2 * side * (side - 1)} : engines_chain(140000);
+	EmogiShape	shape = square ? (EmogiShape) {.name = "square", .nedges = 2 * side * (side - 1)}
+	: engines_chain(140000);
 	EmogiGraph	graph;
 	uint64_t	at = 0;
 

@@ -1,5 +1,6 @@
 /*
- * test_compact.c: the Graph compacted from lists and bitmaps is, byte for byte, the one built from the edges that pass.
+ * test_compact.c: tests of graph compaction: a graph compacted by bitmaps must be identical, byte
+ * for byte, to one built from the edges that pass
  */
 #include "check.h"
 #include "build.h"
@@ -11,18 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NSMALL 3000				/* random multigraphs, each with NFILTERS filters; the first argument instead */
+/* random multigraphs, each with NFILTERS filters; overridden by the first argument */
+#define NSMALL 3000
 #define NFILTERS 3
 #define MAX_EDGES 60
 
 static EmogiPool *pools[2];		/* of 1 and 3 threads */
 static uint64_t nempty,
-			nwhole,
+			ncomplete,
 			nnarrower,
-			nparted,				/* filters that part edges of equal ends and weights */
+			/* filters that separate edges with equal endpoints and weights */
+			nseparated,
 			nkept;
 
-/* Edges with weights or without. */
+/* Edges, weighted or not. */
 typedef struct Edges
 {
 	const EmogiEdge *edges;
@@ -38,18 +41,24 @@ build(Edges edges, EmogiDirection direction, bool with_backward)
 	EmogiControl control = {0};
 	EmogiError	error;
 	const bool	filled = edges.weights != NULL
-		? emogi_edge_set_fill_weighted(&set, edges.edges, edges.weights, edges.count, EMOGI_CHUNK_WEIGHTED_EDGES)
+		? emogi_edge_set_fill_weighted(&set, edges.edges, edges.weights, edges.count,
+									   EMOGI_CHUNK_WEIGHTED_EDGES)
 		: emogi_edge_set_fill(&set, edges.edges, edges.count, EMOGI_CHUNK_EDGES);
 
-	if (!filled || emogi_build_graph(pools[0], &set.edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+	if (!filled || emogi_build_graph(pools[0], &set.edges, direction, with_backward, &built,
+									 &control, &error) != EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	return built;
 }
 
-/* Check whether the n-th edge of these ends and this weight passes; ends in either order for EMOGI_BOTH. */
+/*
+ * Return true if the n-th edge with these endpoints and this weight passes. For EMOGI_BOTH, the
+ * order of the endpoints does not matter.
+ */
 static bool
-passes(uint64_t filter, uint64_t share, EmogiDirection direction, int64_t src, int64_t dst, double weight, uint64_t n)
+passes(uint64_t filter, uint64_t share, EmogiDirection direction, int64_t src, int64_t dst,
+	   double weight, uint64_t n)
 {
 	const bool	swap = direction == EMOGI_BOTH && dst < src;
 	const uint64_t a = (uint64_t) (swap ? dst : src),
@@ -60,10 +69,10 @@ passes(uint64_t filter, uint64_t share, EmogiDirection direction, int64_t src, i
 	return emogi_random(filter ^ emogi_random(a, b) ^ emogi_random(bits, 7), n) % 1000 < share;
 }
 
-/* Get the bitmap of lists. loops: entries that an edge from a vertex to itself has. */
+/* Make the bitmap of adjacency lists. loops: list entries of a self-loop. */
 static uint64_t *
-mark(const EmogiGraph *graph, const EmogiAdjacency *lists, bool reversed, EmogiDirection direction, uint64_t filter,
-	 uint64_t share, uint64_t loops)
+mark(const EmogiGraph *graph, const EmogiAdjacency *lists, bool reversed, EmogiDirection direction,
+	 uint64_t filter, uint64_t share, uint64_t loops)
 {
 	uint64_t   *bitmap = calloc(emogi_bitmap_words(lists->nedges) + 1, sizeof(uint64_t));
 
@@ -79,8 +88,10 @@ mark(const EmogiGraph *graph, const EmogiAdjacency *lists, bool reversed, EmogiD
 				emogi_weight(lists->weights, graph->weight_type, e - 1) == weight;
 
 			n = same ? n + 1 : 0;
-			if (passes(filter, share, direction, graph->ids[reversed ? u : v], graph->ids[reversed ? v : u],
-					   graph->weight_type == EMOGI_WEIGHT_NONE ? 1.0 : weight, u == v ? n / loops : n))
+			if (passes(filter, share, direction, graph->ids[reversed ? u : v],
+					   graph->ids[reversed ? v : u],
+					   graph->weight_type == EMOGI_WEIGHT_NONE ? 1.0 : weight,
+					   u == v ? n / loops : n))
 				bitmap[e / 64] |= UINT64_C(1) << (e % 64);
 		}
 	}
@@ -89,7 +100,8 @@ mark(const EmogiGraph *graph, const EmogiAdjacency *lists, bool reversed, EmogiD
 
 /* Get the edges that pass. */
 static Edges
-select_edges(Edges edges, EmogiDirection direction, uint64_t filter, uint64_t share, EmogiEdge *to, double *weights)
+select_edges(Edges edges, EmogiDirection direction, uint64_t filter, uint64_t share, EmogiEdge *to,
+			 double *weights)
 {
 	Edges		selected = {to, edges.weights != NULL ? weights : NULL, 0};
 
@@ -107,7 +119,7 @@ select_edges(Edges edges, EmogiDirection direction, uint64_t filter, uint64_t sh
 				((other->src == edge->src && other->dst == edge->dst) ||
 				 (direction == EMOGI_BOTH && other->src == edge->dst && other->dst == edge->src));
 		}
-		nparted += n > 0 && passes(filter, share, direction, edge->src, edge->dst, weight, n) !=
+		nseparated += n > 0 && passes(filter, share, direction, edge->src, edge->dst, weight, n) !=
 			passes(filter, share, direction, edge->src, edge->dst, weight, 0);
 		if (!passes(filter, share, direction, edge->src, edge->dst, weight, n))
 			continue;
@@ -117,7 +129,7 @@ select_edges(Edges edges, EmogiDirection direction, uint64_t filter, uint64_t sh
 	return selected;
 }
 
-/* Compact, into memory with other content; the caller frees the block. */
+/* Compact a graph into memory filled with other bytes; the caller frees the block. */
 static void *
 compact(EmogiPool *pool, EmogiCompactInput *input, EmogiGraph *compacted)
 {
@@ -144,24 +156,31 @@ compact(EmogiPool *pool, EmogiCompactInput *input, EmogiGraph *compacted)
 	return memory;
 }
 
-/* Compare with a build: all bytes of the block. */
+/* Check that a graph equals a built one, including all bytes of the block. */
 static void
 check_same(const char *name, const EmogiGraph *compacted, const EmogiGraph *expected)
 {
-	const bool	alike = compacted->nvertices == expected->nvertices && compacted->weight_type == expected->weight_type &&
-		compacted->forward.nedges == expected->forward.nedges && compacted->backward.nedges == expected->backward.nedges &&
+	const bool is_same = compacted->nvertices == expected->nvertices &&
+		compacted->weight_type == expected->weight_type &&
+		compacted->forward.nedges == expected->forward.nedges &&
+			compacted->backward.nedges == expected->backward.nedges &&
 		(compacted->backward.offsets == NULL) == (expected->backward.offsets == NULL) &&
 		compacted->memory_bytes == expected->memory_bytes;
 
-	CHECK(alike, "%s: %llu vertices, not %llu, %llu edges, not %llu, weights %d, not %d", name,
+	CHECK(is_same, "%s: %llu vertices, not %llu, %llu edges, not %llu, weights %d, not %d", name,
 		  (unsigned long long) compacted->nvertices, (unsigned long long) expected->nvertices,
-		  (unsigned long long) compacted->forward.nedges, (unsigned long long) expected->forward.nedges,
-		  compacted->weight_type, expected->weight_type);
-	if (alike)
-		CHECK(memcmp(compacted->memory, expected->memory, expected->memory_bytes) == 0, "%s: the blocks differ", name);
+		  (unsigned long long) compacted->forward.nedges,
+		  (unsigned long long) expected->forward.nedges, compacted->weight_type,
+		  expected->weight_type);
+	if (is_same)
+		CHECK(memcmp(compacted->memory, expected->memory, expected->memory_bytes) == 0,
+			  "%s: the blocks differ", name);
 }
 
-/* Keep some vertices: the new Graph has these, too, and else the same keys and edges. */
+/*
+ * Check that with kept vertices, the compacted graph has these in addition, and otherwise the same
+ * keys and edges.
+ */
 static void
 check_kept(const char *name, EmogiCompactInput *input, const EmogiGraph *without)
 {
@@ -189,31 +208,35 @@ check_kept(const char *name, EmogiCompactInput *input, const EmogiGraph *without
 		if (before != EMOGI_NO_VERTEX && number != EMOGI_NO_VERTEX)
 			nmissing += compacted.forward.offsets[number] != without->forward.offsets[before];
 	}
-	CHECK(nmissing == 0 && compacted.nvertices == nexpected && compacted.forward.nedges == without->forward.nedges,
-		  "%s: kept vertices: %llu wrong", name, (unsigned long long) nmissing);
+	CHECK(nmissing == 0 && compacted.nvertices == nexpected &&
+		  compacted.forward.nedges == without->forward.nedges, "%s: kept vertices: %llu wrong",
+		  name, (unsigned long long) nmissing);
 	nkept += nexpected > without->nvertices;
 	input->kept = NULL;
 	free(kept);
 	free(memory);
 }
 
-/* Compact a Graph of edges with a filter. */
+/* Check a graph with one filter. */
 static void
-check_filter(const char *name, Edges edges, const EmogiGraph *graph, EmogiDirection direction, bool with_backward,
-			 uint64_t loops, uint64_t filter, uint64_t share)
+check_filter(const char *name, Edges edges, const EmogiGraph *graph, EmogiDirection direction,
+			 bool with_backward, uint64_t loops, uint64_t filter, uint64_t share)
 {
 	EmogiEdge	to[MAX_EDGES];
 	double		weights[MAX_EDGES];
 	const Edges selected = select_edges(edges, direction, filter, share, to, weights);
 	EmogiBuiltGraph expected = build(selected, direction, with_backward);
-	EmogiCompactInput input = {.graph = graph, .direction = direction, .with_backward = with_backward};
-	uint64_t   *forward = mark(graph, &graph->forward, direction == EMOGI_IN, direction, filter, share, loops);
+	EmogiCompactInput input = {.graph = graph, .direction = direction,
+		.with_backward = with_backward};
+	uint64_t *forward = mark(graph, &graph->forward, direction == EMOGI_IN, direction, filter,
+							 share, loops);
 	uint64_t   *backward = NULL;
 	EmogiGraph	compacted;
 	void	   *memory;
 
 	if (with_backward && direction != EMOGI_BOTH)
-		backward = mark(graph, &graph->backward, direction == EMOGI_OUT, direction, filter, share, loops);
+		backward = mark(graph, &graph->backward, direction == EMOGI_OUT, direction, filter, share,
+						loops);
 	input.forward = forward;
 	input.backward = backward;
 	memory = compact(pools[filter % 16 == 0], &input, &compacted);
@@ -222,14 +245,14 @@ check_filter(const char *name, Edges edges, const EmogiGraph *graph, EmogiDirect
 	if (filter % 8 == 0)
 		check_kept(name, &input, &expected.graph);
 	nempty += selected.count == 0;
-	nwhole += selected.count == edges.count;
+	ncomplete += selected.count == edges.count;
 	nnarrower += expected.graph.weight_type != graph->weight_type;
 	emogi_built_graph_free(&expected);
 	free(forward);
 	free(backward);
 }
 
-/* Make a random weight of a seed's kind. */
+/* Make a random weight of the seed's kind. */
 static double
 make_weight(uint64_t seed, uint64_t i)
 {
@@ -250,7 +273,7 @@ make_weight(uint64_t seed, uint64_t i)
 	}
 }
 
-/* Count the entries that an edge from a vertex to itself has with EMOGI_BOTH. */
+/* Return the number of list entries of a self-loop with EMOGI_BOTH. */
 static uint64_t
 count_loop_entries(void)
 {
@@ -262,7 +285,7 @@ count_loop_entries(void)
 	return count;
 }
 
-/* Check random multigraphs, of few keys, so that many edges are parallel. */
+/* Check random multigraphs with few keys, so that many edges are parallel. */
 static void
 check_random(uint64_t seed, uint64_t loops)
 {
@@ -286,12 +309,16 @@ check_random(uint64_t seed, uint64_t loops)
 	}
 	base = build(all, direction, with_backward);
 	for (uint64_t f = 0; f < NFILTERS; f++)
-		check_filter("random", all, &base.graph, direction, with_backward, direction == EMOGI_BOTH ? loops : 1,
-					 seed * NFILTERS + f, shares[emogi_random(seed, f + 3) % 6]);
+		check_filter("random", all, &base.graph, direction, with_backward,
+					 direction == EMOGI_BOTH ? loops : 1, seed * NFILTERS + f,
+					 shares[emogi_random(seed, f + 3) % 6]);
 	emogi_built_graph_free(&base);
 }
 
-/* Check a larger Graph: every step has many chunks. Its edges are distinct, because n is not counted. */
+/*
+ * Check a larger graph, in which all steps have many chunks. Parallel edges have different weights,
+ * because n is not counted.
+ */
 static void
 check_large(EmogiGenerator generator, EmogiDirection direction, bool weighted, uint64_t share)
 {
@@ -317,7 +344,8 @@ check_large(EmogiGenerator generator, EmogiDirection direction, bool weighted, u
 		{
 			edges[n] = set.chunks[c]->edges[e];
 			weights[n] = (double) n;
-			if (passes(1, share, direction, edges[n].src, edges[n].dst, weighted ? weights[n] : 1.0, 0) && edges[n].src != edges[n].dst)
+			if (passes(1, share, direction, edges[n].src, edges[n].dst, weighted ? weights[n] : 1.0,
+					   0) && edges[n].src != edges[n].dst)
 			{
 				to[count] = edges[n];
 				to_weights[count++] = weights[n];
@@ -327,7 +355,8 @@ check_large(EmogiGenerator generator, EmogiDirection direction, bool weighted, u
 	base = build((Edges) {edges, weights, n}, direction, true);
 	expected = build((Edges) {to, to_weights, count}, direction, true);
 	input.graph = &base.graph;
-	input.forward = mark(&base.graph, &base.graph.forward, direction == EMOGI_IN, direction, 1, share, 1);
+	input.forward = mark(&base.graph, &base.graph.forward, direction == EMOGI_IN, direction, 1,
+						 share, 1);
 	input.backward = direction == EMOGI_BOTH ? NULL
 		: mark(&base.graph, &base.graph.backward, direction == EMOGI_OUT, direction, 1, share, 1);
 	for (int p = 0; p < 2; p++)
@@ -349,7 +378,7 @@ check_large(EmogiGenerator generator, EmogiDirection direction, bool weighted, u
 	emogi_edge_set_free(&set);
 }
 
-/* Bitmaps of other edges are refused, and a canceled job ends. */
+/* Check that bitmaps of different edges are refused, and that a job can be canceled. */
 static void
 check_refused(void)
 {
@@ -357,26 +386,31 @@ check_refused(void)
 	EmogiBuiltGraph base = build((Edges) {edges, NULL, 2}, EMOGI_OUT, true);
 	const uint64_t one = 1,
 				both = 3;
-	EmogiCompactInput input = {.graph = &base.graph, .direction = EMOGI_OUT, .with_backward = true, .forward = &one,
-		.backward = &both, .scratch = emogi_map_memory(emogi_compact_scratch_bytes(&base.graph))};
+	EmogiCompactInput input = {.graph = &base.graph, .direction = EMOGI_OUT, .with_backward = true,
+		.forward = &one, .backward = &both,
+		.scratch = emogi_map_memory(emogi_compact_scratch_bytes(&base.graph))};
 	EmogiCompactSize size;
 	EmogiControl control = {0};
 	EmogiError	error = {0};
 	EmogiGraph	compacted;
 	void	   *memory;
 
-	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_BAD_INPUT, "other edges");
+	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_BAD_INPUT,
+		  "bitmaps of different edges");
 	input.backward = NULL;
-	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_BAD_INPUT, "no reverse bitmap");
+	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_BAD_INPUT,
+		  "no reverse bitmap");
 	input.backward = &one;
 	control.cancel = 1;
-	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_CANCELED, "canceled");
+	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_CANCELED,
+		  "canceled");
 	control.cancel = 0;
-	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_OK, "not canceled");
+	CHECK(emogi_compact_count(pools[0], &input, &size, &control, &error) == EMOGI_OK,
+		  "not canceled");
 	memory = aligned_alloc(4096, 4096);
 	control.fail_allocation = 1;
-	CHECK(emogi_compact_build(pools[0], &input, &size, memory, &compacted, &control, &error) == EMOGI_NO_MEMORY &&
-		  error.message[0] != '\0', "no memory");
+	CHECK(emogi_compact_build(pools[0], &input, &size, memory, &compacted, &control, &error) ==
+		  EMOGI_NO_MEMORY && error.message[0] != '\0', "no memory");
 	free(memory);
 	emogi_unmap_memory(input.scratch, emogi_compact_scratch_bytes(&base.graph));
 	emogi_built_graph_free(&base);
@@ -401,9 +435,10 @@ main(int argc, char **argv)
 		check_large(EMOGI_URAND, EMOGI_BOTH, true, share);
 	}
 	CHECK(nsmall < NSMALL ||
-		  (nempty > 500 && nwhole > 500 && nnarrower > 300 && nparted > 1000 && nkept > 100),
-		  "%llu empty, %llu whole, %llu narrower, %llu parted, %llu kept", (unsigned long long) nempty,
-		  (unsigned long long) nwhole, (unsigned long long) nnarrower, (unsigned long long) nparted,
+		  (nempty > 500 && ncomplete > 500 && nnarrower > 300 && nseparated > 1000 && nkept > 100),
+		  "%llu empty, %llu complete, %llu narrower, %llu separated, %llu kept",
+		  (unsigned long long) nempty, (unsigned long long) ncomplete,
+		  (unsigned long long) nnarrower, (unsigned long long) nseparated,
 		  (unsigned long long) nkept);
 	return check_report("test_compact");
 }

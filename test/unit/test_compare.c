@@ -1,6 +1,6 @@
 /*
- * test_compare.c: Graphs of the same edges are the same; of any other set of edges, and whatever byte of an array is another,
- * they are not, and the place is told.
+ * test_compare.c: tests of graph comparison: equal for equal edges; for other edges, or a changed
+ * byte in any array, different with a message that names the place
  */
 #include "build.h"
 #include "check.h"
@@ -28,44 +28,47 @@ stop(void)
 }
 
 static bool
-are_alike(const EmogiGraph *a, const EmogiGraph *b)
+is_equal(const EmogiGraph *a, const EmogiGraph *b)
 {
 	return emogi_graph_compare(a, b, go_on, difference, sizeof difference);
 }
 
-/* Build from edges, with weights unless they are NULL; the caller frees. */
+/* Build a graph; weights may be NULL. The caller frees it. */
 static EmogiBuiltGraph
-build(const EmogiEdge *edges, const double *weights, uint64_t nedges, EmogiDirection direction, bool with_backward)
+build(const EmogiEdge *edges, const double *weights, uint64_t nedges, EmogiDirection direction,
+	  bool with_backward)
 {
 	EmogiBuiltGraph built;
 	EmogiEdgeSet set;
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (!(weights == NULL ? emogi_edge_set_fill(&set, edges, nedges, EMOGI_CHUNK_EDGES) :
-		  emogi_edge_set_fill_weighted(&set, edges, weights, nedges, EMOGI_CHUNK_WEIGHTED_EDGES)) ||
-		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+	if (!(weights == NULL ? emogi_edge_set_fill(&set, edges, nedges, EMOGI_CHUNK_EDGES)
+		  : emogi_edge_set_fill_weighted(&set, edges, weights, nedges,
+										 EMOGI_CHUNK_WEIGHTED_EDGES)) ||
+		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	return built;
 }
 
-/* Compare the Graphs of two sets of edges; expected: where they differ. */
+/* Check that the graphs of two sets of edges differ, with the expected message. */
 static void
-check_pair(const EmogiEdge *a, const double *a_weights, uint64_t na, const EmogiEdge *b, const double *b_weights, uint64_t nb,
-		   EmogiDirection direction, const char *expected)
+check_pair(const EmogiEdge *a, const double *a_weights, uint64_t na, const EmogiEdge *b,
+		   const double *b_weights, uint64_t nb, EmogiDirection direction, const char *expected)
 {
 	EmogiBuiltGraph ga = build(a, a_weights, na, direction, false);
 	EmogiBuiltGraph gb = build(b, b_weights, nb, direction, false);
 
-	CHECK(!are_alike(&ga.graph, &gb.graph), "a pair");
+	CHECK(!is_equal(&ga.graph, &gb.graph), "a pair");
 	CHECK(strcmp(difference, expected) == 0, "%s: %s", expected, difference);
-	CHECK(are_alike(&ga.graph, &ga.graph) && difference[0] == '\0', "itself: %s", difference);
+	CHECK(is_equal(&ga.graph, &ga.graph) && difference[0] == '\0', "itself: %s", difference);
 	emogi_built_graph_free(&ga);
 	emogi_built_graph_free(&gb);
 }
 
-/* What is said of edges that are missing or too many, and of other weights. */
+/* Check the messages for missing and additional edges and for other weights. */
 static void
 check_places(void)
 {
@@ -76,35 +79,48 @@ check_places(void)
 	const double heavier[] = {1, 2.5, 3, 4};
 	const double changed[] = {1, 7, 3, 4};
 
-	check_pair(edges, NULL, 3, edges, NULL, 4, EMOGI_OUT, "vertex -5 is missing (vertices: 3, not 4)");
-	check_pair(edges, NULL, 4, edges, NULL, 3, EMOGI_OUT, "vertex -5 should not be there (vertices: 4, not 3)");
-	check_pair(edges, NULL, 2, other, NULL, 2, EMOGI_OUT, "vertex -5 is missing (vertices: 3, not 3)");
-	check_pair(edges, NULL, 4, twice, NULL, 5, EMOGI_OUT, "list of vertex 10: 20 is missing (entries: 2, not 3)");
-	check_pair(twice, NULL, 5, edges, NULL, 4, EMOGI_OUT, "list of vertex 10: 20 should not be there (entries: 3, not 2)");
-	check_pair(twice, NULL, 5, edges, NULL, 4, EMOGI_IN, "list of vertex 20: 10 should not be there (entries: 2, not 1)");
-	check_pair(edges, NULL, 4, other, NULL, 4, EMOGI_OUT, "list of vertex 10: -5 is missing (entries: 2, not 2)");
-	check_pair(edges, NULL, 4, twice, NULL, 5, EMOGI_BOTH, "list of vertex 10: 20 is missing (entries: 2, not 3)");
-	check_pair(edges, weights, 4, edges, changed, 4, EMOGI_OUT, "list of vertex 10: 30 has the weight 2, not 7 (entries: 2, not 2)");
+	check_pair(edges, NULL, 3, edges, NULL, 4, EMOGI_OUT,
+			   "vertex -5 is missing (vertices: 3, not 4)");
+	check_pair(edges, NULL, 4, edges, NULL, 3, EMOGI_OUT,
+			   "vertex -5 should not be there (vertices: 4, not 3)");
+	check_pair(edges, NULL, 2, other, NULL, 2, EMOGI_OUT,
+			   "vertex -5 is missing (vertices: 3, not 3)");
+	check_pair(edges, NULL, 4, twice, NULL, 5, EMOGI_OUT,
+			   "list of vertex 10: 20 is missing (entries: 2, not 3)");
+	check_pair(twice, NULL, 5, edges, NULL, 4, EMOGI_OUT,
+			   "list of vertex 10: 20 should not be there (entries: 3, not 2)");
+	check_pair(twice, NULL, 5, edges, NULL, 4, EMOGI_IN,
+			   "list of vertex 20: 10 should not be there (entries: 2, not 1)");
+	check_pair(edges, NULL, 4, other, NULL, 4, EMOGI_OUT,
+			   "list of vertex 10: -5 is missing (entries: 2, not 2)");
+	check_pair(edges, NULL, 4, twice, NULL, 5, EMOGI_BOTH,
+			   "list of vertex 10: 20 is missing (entries: 2, not 3)");
+	check_pair(edges, weights, 4, edges, changed, 4, EMOGI_OUT,
+			   "list of vertex 10: 30 has the weight 2, not 7 (entries: 2, not 2)");
 	check_pair(edges, weights, 4, edges, heavier, 4, EMOGI_OUT, "weights: of 1 byte, not float4");
 	check_pair(edges, weights, 4, edges, NULL, 4, EMOGI_OUT, "weights: of 1 byte, not none");
-	check_pair(edges, NULL, 0, edges, NULL, 2, EMOGI_OUT, "vertex 10 is missing (vertices: 0, not 3)");
+	check_pair(edges, NULL, 0, edges, NULL, 2, EMOGI_OUT,
+			   "vertex 10 is missing (vertices: 0, not 3)");
 }
 
-/* Change one byte of an array of a copy. */
+/* Check that a changed byte of an array in a copy is detected. */
 static void
-check_byte(const EmogiGraph *graph, EmogiGraph *copy, const void *array, size_t bytes, uint64_t seed, const char *name)
+check_byte(const EmogiGraph *graph, EmogiGraph *copy, const void *array, size_t bytes,
+		   uint64_t seed, const char *name)
 {
 	const uint64_t at = emogi_random(seed, 1) % bytes;
-	char	   *byte = (char *) copy->memory + ((const char *) array - (const char *) graph->memory) + at;
+	char *byte = (char *) copy->memory + ((const char *) array - (const char *) graph->memory) + at;
 
 	*byte ^= (char) (1 << emogi_random(seed, 2) % 8);
-	CHECK(!are_alike(copy, graph) && difference[0] != '\0', "byte %lu of %s", (unsigned long) at, name);
-	CHECK(!are_alike(graph, copy) && difference[0] != '\0', "byte %lu of %s, the other way", (unsigned long) at, name);
+	CHECK(!is_equal(copy, graph) && difference[0] != '\0', "byte %lu of %s", (unsigned long) at,
+		  name);
+	CHECK(!is_equal(graph, copy) && difference[0] != '\0', "byte %lu of %s, the other way",
+		  (unsigned long) at, name);
 	*byte ^= (char) (1 << emogi_random(seed, 2) % 8);
-	CHECK(are_alike(copy, graph), "%s: %s", name, difference);
+	CHECK(is_equal(copy, graph), "%s: %s", name, difference);
 }
 
-/* A Graph that makes no sense is compared without leaving it. */
+/* Check that comparing an invalid graph does not access memory outside of it. */
 static void
 check_bytes(EmogiDirection direction)
 {
@@ -117,12 +133,14 @@ check_bytes(EmogiDirection direction)
 
 	for (uint64_t i = 0; i < 500; i++)
 	{
-		edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) % 100) * 1000000007, (int64_t) (emogi_random(2, i) % 100)};
+		edges[i] = (EmogiEdge) {(int64_t) (emogi_random(1, i) % 100) * 1000000007,
+			(int64_t) (emogi_random(2, i) % 100)};
 		weights[i] = (double) emogi_random(3, i) / 3;
 	}
 	built = build(edges, weights, 500, direction, true);
 	forward = build(edges, weights, 500, direction, false);
-	CHECK(are_alike(&built.graph, &forward.graph) == (direction == EMOGI_BOTH), "with and without transpose: %s", difference);
+	CHECK(is_equal(&built.graph, &forward.graph) == (direction == EMOGI_BOTH),
+		  "with and without transpose: %s", difference);
 	memory = malloc(built.graph.memory_bytes);
 	memcpy(memory, built.memory, built.graph.memory_bytes);
 	copy = built.graph;
@@ -142,7 +160,7 @@ check_bytes(EmogiDirection direction)
 	emogi_built_graph_free(&forward);
 }
 
-/* Large arrays are compared to their ends, with a poll now and then. */
+/* Check that large arrays are compared up to their ends, with regular polls. */
 static void
 check_large(void)
 {
@@ -161,11 +179,11 @@ check_large(void)
 	memcpy(targets, copy.forward.targets, copy.forward.nedges * sizeof *targets);
 	copy.forward.targets = targets;
 	npolls = 0;
-	CHECK(are_alike(&copy, &built.graph) && npolls >= 4, "large: %s, %d polls", difference, npolls);
+	CHECK(is_equal(&copy, &built.graph) && npolls >= 4, "large: %s, %d polls", difference, npolls);
 	targets[copy.forward.nedges - 1]--;
-	CHECK(!are_alike(&copy, &built.graph), "the last target");
-	CHECK(!emogi_graph_compare(&copy, &built.graph, stop, difference, sizeof difference) && difference[0] == '\0',
-		  "stopped: %s", difference);
+	CHECK(!is_equal(&copy, &built.graph), "the last target");
+	CHECK(!emogi_graph_compare(&copy, &built.graph, stop, difference, sizeof difference) &&
+		  difference[0] == '\0', "stopped: %s", difference);
 	free(targets);
 	emogi_built_graph_free(&built);
 	emogi_edge_set_free(&set);
@@ -177,7 +195,7 @@ main(void)
 	const EmogiGraph empty = {0};
 
 	pool = emogi_pool_create(2);
-	CHECK(are_alike(&empty, &empty), "nothing");
+	CHECK(is_equal(&empty, &empty), "nothing");
 	check_places();
 	check_bytes(EMOGI_OUT);
 	check_bytes(EMOGI_BOTH);

@@ -1,7 +1,10 @@
 /*
- * test_contraction.c: paths by way of a contraction hierarchy are, vertex by vertex and bit by bit, those that emogi_trace_path finds among the
- * distances of SSSP: on nets of roads with parallel edges, one-way streets, weights of zero, ties, and parts that hang together with nothing.
- * What is not road-like is refused; without memory, and canceled, it ends.
+ * test_contraction.c: tests of paths by contraction hierarchies against emogi_trace_path on the
+ * distances of SSSP, vertex by vertex and bit by bit.
+ *
+ * The graphs are road networks with parallel edges, one-way streets, zero weights, ties, and
+ * isolated parts. Graphs that are not road-like are refused. Failed allocations and cancellation
+ * end a search with the right status.
  */
 #include "build.h"
 #include "engines.h"
@@ -16,7 +19,7 @@
 #define SOURCES 3
 #define TARGETS 10
 #define MAX_FAILURES 4000
-#define MOST_BYTES ((uint64_t) 1 << 32)
+#define MAX_BYTES ((uint64_t) 1 << 32)
 
 static uint64_t noutcomes[3];
 static uint64_t nrefused;
@@ -27,22 +30,25 @@ static uint64_t ninfinite;
 
 /* Check whether a vertex reaches another. */
 static void
-check_reaches(const char *name, const EmogiContraction *made, bool reversed, uint32_t source, uint32_t target, bool expected)
+check_reaches(const char *name, const EmogiContraction *contraction, bool reversed, uint32_t source,
+			  uint32_t target, bool expected)
 {
 	EmogiControl control = {0};
 	EmogiError	error;
 	uint64_t	nscanned;
 	bool		reaches;
 
-	CHECK(emogi_contraction_reaches(made, reversed, source, target, &reaches, &nscanned, &control, &error) == EMOGI_OK && reaches == expected,
+	CHECK(emogi_contraction_reaches(contraction, reversed, source, target, &reaches, &nscanned,
+									&control, &error) == EMOGI_OK && reaches == expected,
 		  "%s: %u %s %u", name, source, expected ? "reaches" : "does not reach", target);
-	nunreachable += made->is_finite && !expected;
-	ninfinite += !made->is_finite;
+	nunreachable += contraction->is_finite && !expected;
+	ninfinite += !contraction->is_finite;
 }
 
-/* Search some paths and compare them with those in all distances. */
+/* Check some paths against those traced from all distances. */
 static void
-check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *made, bool reversed, uint64_t seed)
+check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *contraction,
+			bool reversed, uint64_t seed)
 {
 	const uint64_t n = graph->nvertices;
 	double	   *distance = malloc(n * sizeof(double));
@@ -52,17 +58,21 @@ check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *m
 	for (uint64_t s = 0; s < SOURCES; s++)
 	{
 		const uint32_t source = (uint32_t) (emogi_random(seed + 13, s) % n);
-		const EmogiQuery query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+		const EmogiQuery query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source,
+			.max_distance = INFINITY};
 		EmogiResult result = {.columns[0].float64 = distance};
 		EmogiControl control = {0};
 		EmogiError	error;
 
-		CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK, "%s: no distances", name);
+		CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK,
+			  "%s: no distances", name);
 		for (uint64_t t = 0; t < TARGETS; t++)
 		{
-			const uint32_t target = t == 0 ? source : (uint32_t) (emogi_random(seed + 14 + s, t) % n);
+			const uint32_t target = t == 0 ? source
+				: (uint32_t) (emogi_random(seed + 14 + s, t) % n);
 			EmogiPathAnswer answer;
-			const EmogiStatus status = emogi_contraction_path(made, graph, reversed, source, target, &answer, &control, &error);
+			const EmogiStatus status = emogi_contraction_path(contraction, graph, reversed, source,
+															  target, &answer, &control, &error);
 			uint64_t	length = 0,
 						ndifferent = 0;
 
@@ -72,14 +82,18 @@ check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *m
 			CHECK(status == EMOGI_OK, "%s: status %d", name, status);
 			if (answer.outcome != EMOGI_PATH_GAVE_UP)
 			{
-				CHECK(answer.length == length, "%s: %u to %u: %llu vertices, not %llu", name, source, target,
-					  (unsigned long long) answer.length, (unsigned long long) length);
+				CHECK(answer.length == length, "%s: %u to %u: %llu vertices, not %llu", name,
+					  source, target, (unsigned long long) answer.length,
+					  (unsigned long long) length);
 				for (uint64_t i = 0; i < length && answer.length == length; i++)
-					ndifferent += answer.vertices[i] != path[i] || memcmp(&answer.distance[i], &distance[path[i]], sizeof(double)) != 0;
-				CHECK(ndifferent == 0, "%s: %u to %u: %llu vertices differ", name, source, target, (unsigned long long) ndifferent);
+					ndifferent += answer.vertices[i] != path[i] ||
+						memcmp(&answer.distance[i], &distance[path[i]], sizeof(double)) != 0;
+				CHECK(ndifferent == 0, "%s: %u to %u: %llu vertices differ", name, source, target,
+					  (unsigned long long) ndifferent);
 			}
 			emogi_path_search_free(&answer);
-			check_reaches(name, made, reversed, source, target, distance[target] < (double) INFINITY);
+			check_reaches(name, contraction, reversed, source, target,
+						  distance[target] < (double) INFINITY);
 		}
 	}
 	free(distance);
@@ -87,14 +101,16 @@ check_paths(const char *name, const EmogiGraph *graph, const EmogiContraction *m
 	free(next);
 }
 
-/* Compare the distances from some vertices to others, more than are kept at once, with those that the engine finds. */
+/* Check distance matrices, with more targets than one batch holds, against the engine's. */
 static void
-check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *made, bool reversed, uint64_t seed)
+check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *contraction,
+			 bool reversed, uint64_t seed)
 {
 	uint32_t	ends[2][80];
 	double	   *found = malloc(80 * 80 * sizeof(double));
 	double	   *expected = malloc(80 * 80 * sizeof(double));
-	EmogiQuery	query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 1 + seed % 19, .sources = ends[0], .ntargets = 1 + seed % 80, .targets = ends[1]};
+	EmogiQuery query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 1 + seed % 19,
+		.sources = ends[0], .ntargets = 1 + seed % 80, .targets = ends[1]};
 	EmogiResult result = {.columns[0].float64 = expected};
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -103,49 +119,62 @@ check_matrix(const char *name, const EmogiGraph *graph, const EmogiContraction *
 
 	for (uint64_t i = 0; i < 160; i++)
 		ends[i / 80][i % 80] = (uint32_t) (emogi_random(seed + 77, i) % graph->nvertices);
-	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK, "%s: no distances", name);
-	status = emogi_contraction_distances(made, graph, reversed, &query, NULL, found, &nscanned, &control, &error);
-	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a matrix", name, status);
-	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: distances differ", name);
+	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK,
+		  "%s: no distances", name);
+	status = emogi_contraction_distances(contraction, graph, reversed, &query, NULL, found,
+										 &nscanned, &control, &error);
+	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a matrix", name,
+		  status);
+	CHECK(status != EMOGI_OK ||
+		  memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0,
+		  "%s: distances differ", name);
 	nmatrices += status == EMOGI_OK;
 	memset(found, 0, 80 * 80 * sizeof(double));
-	status = emogi_contraction_sweep(made, graph, reversed, &query, (int) (1 + seed % 3), NULL, found, &nscanned, &control, &error);
-	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a swept matrix", name, status);
-	CHECK(status != EMOGI_OK || memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0, "%s: swept distances differ", name);
+	status = emogi_contraction_sweep(contraction, graph, reversed, &query, (int) (1 + seed % 3),
+									 NULL, found, &nscanned, &control, &error);
+	CHECK(status == EMOGI_OK || status == EMOGI_UNSUPPORTED, "%s: status %d of a matrix by sweeps",
+		  name, status);
+	CHECK(status != EMOGI_OK ||
+		  memcmp(found, expected, query.nsources * query.ntargets * sizeof(double)) == 0,
+		  "%s: distances by sweeps differ", name);
 	nswept += status == EMOGI_OK;
 	free(found);
 	free(expected);
 }
 
-/* Prepare a Graph and search in it. */
+/* Contract a graph, and search in it, forward and reversed. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
-	EmogiContraction *made;
+	EmogiContraction *contraction;
 	EmogiControl control = {0};
 	EmogiError	error;
 
 	if (graph->backward.offsets == NULL || graph->nvertices == 0)
 		return;
-	CHECK(emogi_contraction_make(graph, MOST_BYTES, NULL, &made, &control, &error) == EMOGI_OK, "%s: %s", name, error.message);
-	nrefused += made == NULL;
-	if (made == NULL)
+	CHECK(emogi_contraction_make(graph, MAX_BYTES, NULL, &contraction, &control, &error) ==
+		  EMOGI_OK, "%s: %s", name, error.message);
+	nrefused += contraction == NULL;
+	if (contraction == NULL)
 		return;
-	check_paths(name, graph, made, false, seed);
-	check_matrix(name, graph, made, false, seed);
+	check_paths(name, graph, contraction, false, seed);
+	check_matrix(name, graph, contraction, false, seed);
 	if (seed % 2 == 0)
 	{
-		EmogiGraph	turned = *graph;
+		EmogiGraph	reversed_graph = *graph;
 
-		turned.forward = graph->backward;
-		turned.backward = graph->forward;
-		check_paths(name, &turned, made, true, seed);
-		check_matrix(name, &turned, made, true, seed);
+		reversed_graph.forward = graph->backward;
+		reversed_graph.backward = graph->forward;
+		check_paths(name, &reversed_graph, contraction, true, seed);
+		check_matrix(name, &reversed_graph, contraction, true, seed);
 	}
-	free(made);
+	free(contraction);
 }
 
-/* Get the weight of a street: any, of few digits, small integers, of very different sizes, nearly ties, and zeros among them. */
+/*
+ * Get the weight of a street: arbitrary, of few digits, small integers, of very different
+ * magnitudes, near ties, and some zeros.
+ */
 static double
 street_weight(uint64_t kind, uint64_t bits)
 {
@@ -171,13 +200,14 @@ street_weight(uint64_t kind, uint64_t bits)
 	}
 }
 
-/* Make a net of roads: a grid in which streets are missing, are there twice, or lead one way. */
+/* Make a road network: a grid in which streets are missing, duplicated, or one-way. */
 static EmogiShape
 make_net(uint64_t seed)
 {
 	const int64_t width = 2 + (int64_t) (emogi_random(seed, 1) % 20);
 	const int64_t height = 2 + (int64_t) (emogi_random(seed, 2) % 20);
-	EmogiShape	net = {.name = "net", .edges = malloc((size_t) (width * height) * 6 * sizeof(EmogiEdge))};
+	EmogiShape net = {.name = "net",
+		.edges = malloc((size_t) (width * height) * 6 * sizeof(EmogiEdge))};
 
 	for (int64_t v = 0; v < width * height; v++)
 		for (int64_t way = 0; way < 2; way++)
@@ -196,7 +226,7 @@ make_net(uint64_t seed)
 	return net;
 }
 
-/* Nets of roads, all directions, all kinds of weights. */
+/* Check road networks in all directions with all kinds of weights. */
 static void
 check_nets(void)
 {
@@ -209,12 +239,15 @@ check_nets(void)
 		char		name[80];
 
 		for (uint64_t i = 0; i < net.nedges; i++)
-			weights[i] = seed % 9 == 8 && emogi_random(seed + 6, i) % 8 == 0 ? INFINITY : street_weight(seed / 3, emogi_random(seed + 5, i));
+			weights[i] = seed % 9 == 8 && emogi_random(seed + 6, i) % 8 == 0 ? INFINITY
+				: street_weight(seed / 3, emogi_random(seed + 5, i));
 		if (net.nedges > 0)
 		{
 			EmogiGraph	graph = naive_build(&net, weights, directions[seed % 3], true);
 
-			snprintf(name, sizeof name, "net %llu, weights %llu, direction %d", (unsigned long long) seed, (unsigned long long) seed / 3 % 7, (int) (seed % 3));
+			snprintf(name, sizeof name, "net %llu, weights %llu, direction %d",
+					 (unsigned long long) seed, (unsigned long long) seed / 3 % 7,
+					 (int) (seed % 3));
 			check_graph(name, &graph, seed);
 			naive_free(&graph);
 		}
@@ -223,7 +256,10 @@ check_nets(void)
 	}
 }
 
-/* What is not road-like is refused, and soon: random edges, and hubs. */
+/*
+ * Check that random graphs and graphs with hubs are refused quickly, because they are not
+ * road-like.
+ */
 static void
 check_refused(void)
 {
@@ -236,35 +272,42 @@ check_refused(void)
 			EmogiBuiltGraph built;
 			EmogiControl control = {0};
 			EmogiError	error;
-			EmogiContraction *made;
+			EmogiContraction *contraction;
 			EmogiPool  *pool = emogi_cpu_engine_pool(states[1]);
 			double		start = emogi_pool_now_ms();
 			void	   *ones;
 
 			if (!emogi_generate_edges(pool, generators[g], 14, degree, 7, &set) ||
-				emogi_build_graph(pool, &set.edges, EMOGI_BOTH, true, &built, &control, &error) != EMOGI_OK)
+				emogi_build_graph(pool, &set.edges, EMOGI_BOTH, true, &built, &control, &error) !=
+				EMOGI_OK)
 				abort();
 			ones = malloc(built.graph.forward.nedges + 1);
 			memset(ones, 1, built.graph.forward.nedges + 1);
 			built.graph.weight_type = EMOGI_WEIGHT_U8;
 			built.graph.forward.weights = built.graph.backward.weights = ones;
-			CHECK(emogi_contraction_make(&built.graph, MOST_BYTES, NULL, &made, &control, &error) == EMOGI_OK && made == NULL, "degree %d: made", degree);
-			CHECK(emogi_pool_now_ms() - start < 20000.0, "degree %d: refused after %.0f ms", degree, emogi_pool_now_ms() - start);
+			CHECK(emogi_contraction_make(&built.graph, MAX_BYTES, NULL, &contraction, &control,
+										 &error) == EMOGI_OK && contraction == NULL,
+				  "degree %d: not refused", degree);
+			CHECK(emogi_pool_now_ms() - start < 20000.0, "degree %d: refused after %.0f ms", degree,
+				  emogi_pool_now_ms() - start);
 			free(ones);
-			free(made);
+			free(contraction);
 			emogi_built_graph_free(&built);
 			emogi_edge_set_free(&set);
 		}
 }
 
-/* Every allocation fails once; it is canceled; it has too little memory. */
+/*
+ * Check that each failed allocation is reported, that a job can be canceled, and that the memory
+ * limit applies.
+ */
 static void
 check_failures(void)
 {
 	EmogiShape	net = make_net(19);
 	double	   *weights = malloc((net.nedges + 1) * sizeof(double));
 	EmogiGraph	graph;
-	EmogiContraction *made = NULL;
+	EmogiContraction *contraction = NULL;
 	EmogiPathAnswer answer;
 	EmogiControl control = {.cancel = 1};
 	EmogiError	error;
@@ -273,52 +316,64 @@ check_failures(void)
 	for (uint64_t i = 0; i < net.nedges; i++)
 		weights[i] = street_weight(0, emogi_random(5, i));
 	graph = naive_build(&net, weights, EMOGI_BOTH, true);
-	CHECK(emogi_contraction_make(&graph, MOST_BYTES, NULL, &made, &control, &error) == EMOGI_CANCELED && made == NULL, "not canceled");
+	CHECK(emogi_contraction_make(&graph, MAX_BYTES, NULL, &contraction, &control, &error) ==
+		  EMOGI_CANCELED && contraction == NULL, "not canceled");
 	control.cancel = 0;
-	CHECK(emogi_contraction_make(&graph, 10000, NULL, &made, &control, &error) == EMOGI_OK && made == NULL, "made in 10000 bytes");
+	CHECK(emogi_contraction_make(&graph, 10000, NULL, &contraction, &control, &error) == EMOGI_OK &&
+		  contraction == NULL, "not refused with 10000 bytes");
 	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
 	{
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_make(&graph, MOST_BYTES, NULL, &made, &control, &error);
-		CHECK(status == EMOGI_OK ? made != NULL && n > 8 : status == EMOGI_NO_MEMORY && made == NULL && error.message[0] != '\0',
-			  "allocation %u: status %d", n, status);
+		status = emogi_contraction_make(&graph, MAX_BYTES, NULL, &contraction, &control, &error);
+		CHECK(status == EMOGI_OK ? contraction != NULL && n > 8 : status == EMOGI_NO_MEMORY &&
+			  contraction == NULL && error.message[0] != '\0', "allocation %u: status %d", n,
+			  status);
 	}
 	status = EMOGI_NO_MEMORY;
 	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
 	{
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_path(made, &graph, false, 0, (uint32_t) graph.nvertices - 1, &answer, &control, &error);
-		CHECK(status == EMOGI_OK ? answer.length > 0 && n > 8 : status == EMOGI_NO_MEMORY && answer.length == 0 && error.message[0] != '\0',
-			  "allocation %u of a path: status %d", n, status);
+		status = emogi_contraction_path(contraction, &graph, false, 0,
+										(uint32_t) graph.nvertices - 1, &answer, &control, &error);
+		CHECK(status == EMOGI_OK ? answer.length > 0 && n > 8 : status == EMOGI_NO_MEMORY &&
+			  answer.length == 0 && error.message[0] != '\0', "allocation %u of a path: status %d",
+			  n, status);
 		emogi_path_search_free(&answer);
 	}
 	status = EMOGI_NO_MEMORY;
 	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
 	{
 		const uint32_t ends[] = {0, (uint32_t) graph.nvertices - 1};
-		const EmogiQuery query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 2, .sources = ends, .ntargets = 2, .targets = ends};
+		const EmogiQuery query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 2,
+			.sources = ends, .ntargets = 2, .targets = ends};
 		double		distance[4];
 		uint64_t	nscanned;
 
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_distances(made, &graph, false, &query, NULL, distance, &nscanned, &control, &error);
-		CHECK(status == EMOGI_OK ? n > 8 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a matrix: status %d", n, status);
+		status = emogi_contraction_distances(contraction, &graph, false, &query, NULL, distance,
+											 &nscanned, &control, &error);
+		CHECK(status == EMOGI_OK ? n > 8 : status == EMOGI_NO_MEMORY && error.message[0] != '\0',
+			  "allocation %u of a matrix: status %d", n, status);
 	}
 	status = EMOGI_NO_MEMORY;
 	for (uint32_t n = 1; status == EMOGI_NO_MEMORY && n < MAX_FAILURES; n++)
 	{
 		const uint32_t ends[] = {0, (uint32_t) graph.nvertices - 1};
-		const EmogiQuery query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 2, .sources = ends, .ntargets = 2, .targets = ends};
+		const EmogiQuery query = {.algorithm = EMOGI_DISTANCE_MATRIX, .nsources = 2,
+			.sources = ends, .ntargets = 2, .targets = ends};
 		double		distance[4];
 		uint64_t	nscanned;
 
 		control = (EmogiControl) {.fail_allocation = n};
-		status = emogi_contraction_sweep(made, &graph, false, &query, 1, NULL, distance, &nscanned, &control, &error);
-		CHECK(status == EMOGI_OK ? n > 5 : status == EMOGI_NO_MEMORY && error.message[0] != '\0', "allocation %u of a sweep: status %d", n, status);
+		status = emogi_contraction_sweep(contraction, &graph, false, &query, 1, NULL, distance,
+										 &nscanned, &control, &error);
+		CHECK(status == EMOGI_OK ? n > 5 : status == EMOGI_NO_MEMORY && error.message[0] != '\0',
+			  "allocation %u of a sweep: status %d", n, status);
 	}
 	control = (EmogiControl) {.cancel = 1};
-	CHECK(emogi_contraction_path(made, &graph, false, 0, 1, &answer, &control, &error) == EMOGI_CANCELED, "the path was not canceled");
-	free(made);
+	CHECK(emogi_contraction_path(contraction, &graph, false, 0, 1, &answer, &control, &error) ==
+		  EMOGI_CANCELED, "the path was not canceled");
+	free(contraction);
 	naive_free(&graph);
 	free(weights);
 	emogi_shape_free(&net);
@@ -329,13 +384,17 @@ main(void)
 {
 	engines_open();
 	check_nets();
-	CHECK(noutcomes[EMOGI_PATH_FOUND] > 5000 && noutcomes[EMOGI_PATH_NONE] > 500, "%llu paths, %llu without", (unsigned long long) noutcomes[EMOGI_PATH_FOUND],
+	CHECK(noutcomes[EMOGI_PATH_FOUND] > 5000 && noutcomes[EMOGI_PATH_NONE] > 500,
+		  "%llu paths, %llu without", (unsigned long long) noutcomes[EMOGI_PATH_FOUND],
 		  (unsigned long long) noutcomes[EMOGI_PATH_NONE]);
-	CHECK(noutcomes[EMOGI_PATH_GAVE_UP] < 300 && nrefused < 10, "%llu paths given up, %llu nets refused",
+	CHECK(noutcomes[EMOGI_PATH_GAVE_UP] < 300 && nrefused < 10,
+		  "%llu searches gave up, %llu networks refused",
 		  (unsigned long long) noutcomes[EMOGI_PATH_GAVE_UP], (unsigned long long) nrefused);
-	CHECK(nunreachable > 300 && ninfinite > 300, "%llu pairs out of reach, %llu with infinite weights", (unsigned long long) nunreachable,
+	CHECK(nunreachable > 300 && ninfinite > 300,
+		  "%llu pairs unreachable, %llu with infinite weights", (unsigned long long) nunreachable,
 		  (unsigned long long) ninfinite);
-	CHECK(nmatrices > 600 && nswept > 600, "%llu matrices, %llu swept", (unsigned long long) nmatrices, (unsigned long long) nswept);
+	CHECK(nmatrices > 600 && nswept > 600, "%llu matrices, %llu by sweeps",
+		  (unsigned long long) nmatrices, (unsigned long long) nswept);
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	check_refused();
 	check_failures();

@@ -1,5 +1,6 @@
 /*
- * test_coo.c: edges go into a COO and come out of it as they were, in their order.
+ * test_coo.c: tests of packing edges into a COO and unpacking them, which must preserve edges and
+ * their order
  */
 #include "build.h"
 #include "check.h"
@@ -17,11 +18,11 @@
 #define NRANDOM 300
 #define NPOOLS 3
 #define NKINDS 7
-#define GUARD 256				/* bytes behind a block, which must stay as they are */
+#define GUARD 256				/* bytes after a block, which must not change */
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 
-/* Get a weight of kind 1: 8 bits, 2: 16, 3: 32, 4: float, 5: double, 6: of all sorts. */
+/* Return a weight of a kind. 1: 8 bits, 2: 16, 3: 32, 4: float, 5: double, 6: all of these. */
 static double
 weight_of(uint64_t i, int kind)
 {
@@ -44,7 +45,7 @@ weight_of(uint64_t i, int kind)
 	}
 }
 
-/* Are two weights the same to the last bit, -0 taken for 0? */
+/* Return true if two weights are bit-identical, with -0 equal to 0. */
 static bool
 same_weight(double a, double b)
 {
@@ -53,7 +54,7 @@ same_weight(double a, double b)
 	return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
-/* Map the block of a COO, filled with other bytes than 0. */
+/* Map the block of a COO, filled with bytes other than 0. */
 static void *
 map_block(EmogiCoo *coo)
 {
@@ -64,7 +65,7 @@ map_block(EmogiCoo *coo)
 	return block;
 }
 
-/* Check that nothing was written behind a block, and give it back. */
+/* Check that nothing was written after a block, and unmap it. */
 static void
 unmap_block(const EmogiCoo *coo, char *block, const char *name)
 {
@@ -77,7 +78,7 @@ unmap_block(const EmogiCoo *coo, char *block, const char *name)
 	emogi_unmap_memory(block, bytes + GUARD);
 }
 
-/* Put edges into chunks, with weights unless kind is 0. */
+/* Put edges into chunks, weighted unless kind is 0. */
 static void
 fill_set(EmogiEdgeSet *set, const EmogiShape *shape, const double *weights, int kind)
 {
@@ -90,7 +91,7 @@ fill_set(EmogiEdgeSet *set, const EmogiShape *shape, const double *weights, int 
 		abort();
 }
 
-/* Check that a COO has these edges, in their order, the first at `first`. */
+/* Check that a COO has these edges, in this order, from position `first` on. */
 static void
 check_edges(const EmogiCoo *coo, uint64_t first, const EmogiShape *shape, const double *weights, int kind)
 {
@@ -107,7 +108,10 @@ check_edges(const EmogiCoo *coo, uint64_t first, const EmogiShape *shape, const 
 	CHECK(nwrong == 0, "%s, weights %d: %llu edges", shape->name, kind, (unsigned long long) nwrong);
 }
 
-/* Check the counts against those that come of one weight after the other, and that they go back to nothing. */
+/*
+ * Check the counts of misfits against a count weight by weight, and that they can be decremented to
+ * zero.
+ */
 static void
 check_counts(const EmogiShape *shape, const double *weights, int kind, EmogiMisfitCounts counts)
 {
@@ -126,7 +130,7 @@ check_counts(const EmogiShape *shape, const double *weights, int kind, EmogiMisf
 	CHECK(emogi_misfits_of(&counts) == 0, "%s, weights %d: counts of none", shape->name, kind);
 }
 
-/* Check where chunks say that their edges are. */
+/* Check the positions of the chunks' first edges. */
 static void
 check_places(const EmogiEdgeSet *set, const char *name)
 {
@@ -139,7 +143,7 @@ check_places(const EmogiEdgeSet *set, const char *name)
 	}
 }
 
-/* Cut the places of a shape's edges, in a COO that has them from place 3 on, into runs; get their number. */
+/* Divide the positions of a shape's edges, which start at 3, into runs; returns their number. */
 static uint64_t
 cut_runs(const EmogiShape *shape, uint64_t cut, EmogiCooRun *runs)
 {
@@ -158,7 +162,7 @@ cut_runs(const EmogiShape *shape, uint64_t cut, EmogiCooRun *runs)
 	return nruns;
 }
 
-/* Check what comes out of a COO. */
+/* Check the unpacked edges of a COO. */
 static void
 check_unpacked(const EmogiShape *shape, const EmogiEdgeSet *set, const double *weights, int kind)
 {
@@ -190,7 +194,7 @@ check_unpacked(const EmogiShape *shape, const EmogiEdgeSet *set, const double *w
 		  (unsigned long long) place, (unsigned long long) nwrong);
 }
 
-/* Move edges to a COO one by one, in a place of more room, and out of it in runs. */
+/* Move edges to a COO with room for more, one by one, and unpack them in runs. */
 static void
 check_put(const EmogiShape *shape, const EmogiEdges *edges, const double *weights, int kind, EmogiPool *pool)
 {
@@ -218,7 +222,7 @@ check_put(const EmogiShape *shape, const EmogiEdges *edges, const double *weight
 	free(runs);
 }
 
-/* Get the bytes that keys should have. */
+/* Return the expected size of a key in bytes. */
 static uint32_t
 key_bytes_of(uint64_t nedges, const EmogiEdges *edges)
 {
@@ -227,7 +231,7 @@ key_bytes_of(uint64_t nedges, const EmogiEdges *edges)
 	return (uint64_t) edges->max_key - (uint64_t) edges->min_key <= UINT32_MAX ? 4 : 8;
 }
 
-/* Check the edges of a shape without weights (kind 0) or with weights of some kind. */
+/* Check the edges of a shape without weights (kind 0) or with weights of a kind. */
 static void
 check_shape(const EmogiShape *shape, int kind, EmogiPool *pool)
 {
@@ -257,7 +261,7 @@ check_shape(const EmogiShape *shape, int kind, EmogiPool *pool)
 	free(weights);
 }
 
-/* Which keys fit is known at the limits of what does, with keys of 4 and of 8 bytes. */
+/* Check at the limits of their ranges which keys of 4 and of 8 bytes fit. */
 static void
 check_ranges(void)
 {
@@ -296,7 +300,7 @@ check_ranges(void)
 	}
 }
 
-/* Keys that are near those that were there fit mostly: below and above, and all that are positive and short. */
+/* Check that most keys near the existing ones fit: below and above, and all short positive ones. */
 static void
 check_spare_keys(void)
 {
@@ -315,7 +319,7 @@ check_spare_keys(void)
 	CHECK(emogi_coo_holds(&coo, edges.min_key - INT64_C(2000000000), edges.max_key + INT64_C(2000000000), 0), "long keys");
 }
 
-/* Which weights fit is known for every type. */
+/* Check which weights fit, for all types. */
 static void
 check_weights(void)
 {
@@ -341,7 +345,7 @@ check_weights(void)
 	}
 }
 
-/* Memory that cannot be had is NO_MEMORY. */
+/* Check that a failed allocation returns NO_MEMORY. */
 static void
 check_torn(void)
 {
@@ -366,7 +370,7 @@ check_torn(void)
 	emogi_edge_set_free(&set);
 }
 
-/* Want of memory or room, and a cancel, are answers. */
+/* Check the status after failed allocations, with too little room, and after cancellation. */
 static void
 check_failures(void)
 {

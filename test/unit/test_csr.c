@@ -1,5 +1,6 @@
 /*
- * test_csr.c: Graphs agree with a naive reference and do not depend on threads, chunks or the order of edges.
+ * test_csr.c: tests of CSR builds against a naive reference; the result must not depend on threads,
+ * chunks, or the order of edges
  */
 #include "build.h"
 #include "check.h"
@@ -20,7 +21,7 @@
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 
-/* What a Graph should be: distinct keys and entries (source, target), both sorted. */
+/* The expected graph: distinct keys and edges (source, target), both sorted. */
 typedef struct Reference
 {
 	int64_t    *ids;
@@ -39,7 +40,7 @@ compare_keys(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Order entries for qsort. */
+/* Order edges for qsort. */
 static int
 compare_entries(const void *a, const void *b)
 {
@@ -78,9 +79,10 @@ make_reference(const EmogiShape *shape, EmogiDirection direction)
 	return r;
 }
 
-/* Say whether an orientation holds exactly the sorted entries. */
+/* Return true if an orientation has exactly the sorted edges. */
 static bool
-same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const EmogiEdge *entries, uint64_t nentries)
+same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const EmogiEdge *entries,
+			 uint64_t nentries)
 {
 	uint64_t	i = 0;
 
@@ -94,76 +96,87 @@ same_entries(const EmogiGraph *graph, const EmogiAdjacency *adjacency, const Emo
 		for (; i < adjacency->offsets[v + 1]; i++)
 		{
 			if (i >= nentries || adjacency->targets[i] >= graph->nvertices ||
-				entries[i].src != graph->ids[v] || entries[i].dst != graph->ids[adjacency->targets[i]])
+				entries[i].src != graph->ids[v] ||
+				entries[i].dst != graph->ids[adjacency->targets[i]])
 				return false;
 		}
 	}
 	return true;
 }
 
-/* Check a Graph against the reference. */
+/* Check a graph against the reference. */
 static void
-check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirection direction, bool with_backward)
+check_graph(const EmogiShape *shape, const EmogiBuiltGraph *built, EmogiDirection direction,
+			bool with_backward)
 {
 	const EmogiGraph *graph = &built->graph;
 	Reference	r = make_reference(shape, direction);
 
-	CHECK(graph->nvertices == r.nvertices, "%s: %llu vertices", shape->name, (unsigned long long) graph->nvertices);
-	CHECK(graph->nvertices == r.nvertices && memcmp(graph->ids, r.ids, r.nvertices * sizeof(int64_t)) == 0,
-		  "%s: ids", shape->name);
-	CHECK(graph->nvertices == r.nvertices && same_entries(graph, &graph->forward, r.entries, r.nentries),
-		  "%s direction %d: forward", shape->name, direction);
+	CHECK(graph->nvertices == r.nvertices, "%s: %llu vertices", shape->name,
+		  (unsigned long long) graph->nvertices);
+	CHECK(graph->nvertices == r.nvertices &&
+		  memcmp(graph->ids, r.ids, r.nvertices * sizeof(int64_t)) == 0, "%s: ids", shape->name);
+	CHECK(graph->nvertices == r.nvertices &&
+		  same_entries(graph, &graph->forward, r.entries, r.nentries), "%s direction %d: forward",
+		  shape->name, direction);
 	CHECK(line_aligned(graph->ids, graph->nvertices * 8) &&
 		  line_aligned(graph->forward.offsets, (graph->nvertices + 1) * 8) &&
-		  line_aligned(graph->forward.targets, graph->forward.nedges * 4), "%s: lines", shape->name);
+		  line_aligned(graph->forward.targets, graph->forward.nedges * 4), "%s: lines",
+		  shape->name);
 	CHECK(graph->memory_bytes <= built->memory_bytes, "%s: memory", shape->name);
 	if (direction == EMOGI_BOTH)
-		CHECK(graph->backward.offsets == graph->forward.offsets && graph->backward.nedges == graph->forward.nedges,
-			  "%s: backward of both", shape->name);
+		CHECK(graph->backward.offsets == graph->forward.offsets &&
+			  graph->backward.nedges == graph->forward.nedges, "%s: backward of both", shape->name);
 	else if (with_backward)
 	{
 		for (uint64_t i = 0; i < r.nentries; i++)
 			r.entries[i] = (EmogiEdge) {r.entries[i].dst, r.entries[i].src};
 		qsort(r.entries, r.nentries, sizeof(EmogiEdge), compare_entries);
-		CHECK(graph->nvertices == r.nvertices && same_entries(graph, &graph->backward, r.entries, r.nentries),
+		CHECK(graph->nvertices == r.nvertices &&
+			  same_entries(graph, &graph->backward, r.entries, r.nentries),
 			  "%s direction %d: backward", shape->name, direction);
-		CHECK(line_aligned(graph->backward.targets, graph->backward.nedges * 4), "%s: lines", shape->name);
+		CHECK(line_aligned(graph->backward.targets, graph->backward.nedges * 4), "%s: lines",
+			  shape->name);
 	}
 	else
-		CHECK(graph->backward.offsets == NULL, "%s: backward unasked", shape->name);
+		CHECK(graph->backward.offsets == NULL, "%s: an unrequested transpose", shape->name);
 	for (uint64_t v = 0; v < graph->nvertices && v < 100; v++)
-		CHECK(emogi_graph_vertex(graph, graph->ids[v]) == v, "%s: number of vertex %llu", shape->name,
-			  (unsigned long long) v);
+		CHECK(emogi_graph_vertex(graph, graph->ids[v]) == v, "%s: number of vertex %llu",
+			  shape->name, (unsigned long long) v);
 	for (uint64_t v = 0; v < graph->nvertices && v < 100; v++)
 	{
 		const bool	is_last = v + 1 == graph->nvertices;
 		const bool	has_next = !is_last && graph->ids[v + 1] - 1 == graph->ids[v];
 
-		CHECK(graph->ids[v] == INT64_MAX || emogi_graph_vertex(graph, graph->ids[v] + 1) == (has_next ? v + 1 : EMOGI_NO_VERTEX),
-			  "%s: what follows key %llu", shape->name, (unsigned long long) v);
+		CHECK(graph->ids[v] == INT64_MAX ||
+			  emogi_graph_vertex(graph, graph->ids[v] + 1) == (has_next ? v + 1 : EMOGI_NO_VERTEX),
+			  "%s: lookup of the successor of key %llu", shape->name, (unsigned long long) v);
 	}
-	CHECK(emogi_graph_vertex(graph, INT64_MIN) == (graph->nvertices > 0 && graph->ids[0] == INT64_MIN ? 0 : EMOGI_NO_VERTEX),
+	CHECK(emogi_graph_vertex(graph, INT64_MIN) ==
+		  (graph->nvertices > 0 && graph->ids[0] == INT64_MIN ? 0 : EMOGI_NO_VERTEX),
 		  "%s: the smallest key", shape->name);
-	CHECK(emogi_graph_vertex(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: a key that is none", shape->name);
+	CHECK(emogi_graph_vertex(graph, 123456789012345) == EMOGI_NO_VERTEX, "%s: an unknown key",
+		  shape->name);
 	free(r.ids);
 	free(r.entries);
 }
 
-/* Do two orientations lead to the same places? */
+/* Return true if two orientations have the same addresses. */
 static bool
-same_places(const EmogiAdjacency *a, const EmogiAdjacency *b)
+same_addresses(const EmogiAdjacency *a, const EmogiAdjacency *b)
 {
-	return a->nedges == b->nedges && a->offsets == b->offsets && a->targets == b->targets && a->weights == b->weights;
+	return a->nedges == b->nedges && a->offsets == b->offsets && a->targets == b->targets &&
+		a->weights == b->weights;
 }
 
-/* Check that a Graph, moved to where an equal one was built, leads to the same places as that one. */
+/* Check that a graph relocated to the block of an equal one has the same addresses. */
 static void
 check_move(const EmogiShape *shape, EmogiGraph graph, const EmogiGraph *there)
 {
 	emogi_graph_relocate(&graph, there->memory);
-	CHECK(graph.memory == there->memory && graph.memory_bytes == there->memory_bytes && graph.ids == there->ids &&
-		  same_places(&graph.forward, &there->forward) && same_places(&graph.backward, &there->backward), "%s: moved",
-		  shape->name);
+	CHECK(graph.memory == there->memory && graph.memory_bytes == there->memory_bytes &&
+		  graph.ids == there->ids && same_addresses(&graph.forward, &there->forward) &&
+		  same_addresses(&graph.backward, &there->backward), "%s: moved", shape->name);
 }
 
 /* Shuffle the edges. */
@@ -180,7 +193,10 @@ shuffle(EmogiShape *shape)
 	}
 }
 
-/* Build with every pool and in another order; all must be the same to the last byte. Checks the first. */
+/*
+ * Build with all pools and in another order, and check that the results are identical, byte for
+ * byte. Checks the first against the reference.
+ */
 static void
 check_builds(EmogiShape *shape, EmogiDirection direction, bool with_backward, uint64_t per_chunk)
 {
@@ -196,9 +212,11 @@ check_builds(EmogiShape *shape, EmogiDirection direction, bool with_backward, ui
 
 		if (p == 1)
 			shuffle(shape);
-		if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges, p == 2 ? EMOGI_CHUNK_EDGES : per_chunk))
+		if (!emogi_edge_set_fill(&set, shape->edges, shape->nedges,
+								 p == 2 ? EMOGI_CHUNK_EDGES : per_chunk))
 			abort();
-		status = emogi_build_graph(pools[p], &set.edges, direction, with_backward, &built, &control, &error);
+		status = emogi_build_graph(pools[p], &set.edges, direction, with_backward, &built, &control,
+								   &error);
 		CHECK(status == EMOGI_OK, "%s: status %d", shape->name, status);
 		CHECK(control.done == control.total, "%s: done %llu of %llu", shape->name,
 			  (unsigned long long) control.done, (unsigned long long) control.total);
@@ -210,7 +228,8 @@ check_builds(EmogiShape *shape, EmogiDirection direction, bool with_backward, ui
 			continue;
 		}
 		CHECK(built.graph.memory_bytes == first.graph.memory_bytes &&
-			  memcmp(built.memory, first.memory, first.graph.memory_bytes) == 0, "%s: pool %d differs", shape->name, p);
+			  memcmp(built.memory, first.memory, first.graph.memory_bytes) == 0,
+			  "%s: pool %d differs", shape->name, p);
 		check_move(shape, first.graph, &built.graph);
 		emogi_built_graph_free(&built);
 	}
@@ -243,13 +262,15 @@ check_empty_chunks(void)
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (!emogi_shape_random(5, &shape) || !emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 3 + 1) ||
+	if (!emogi_shape_random(5, &shape) ||
+		!emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 3 + 1) ||
 		!emogi_edge_set_create(&gaps, 2 * set.edges.nchunks + 1))
 		abort();
 	for (uint64_t c = 0; c < set.edges.nchunks; c++)
 		memcpy(gaps.chunks[2 * c + 1], set.chunks[c], EMOGI_CHUNK_BYTES);
 	emogi_edge_set_bound(&gaps);
-	CHECK(emogi_build_graph(pools[1], &gaps.edges, EMOGI_OUT, true, &built, &control, &error) == EMOGI_OK, "gaps");
+	CHECK(emogi_build_graph(pools[1], &gaps.edges, EMOGI_OUT, true, &built, &control, &error) ==
+		  EMOGI_OK, "gaps");
 	check_graph(&shape, &built, EMOGI_OUT, true);
 	emogi_built_graph_free(&built);
 	emogi_edge_set_free(&set);
@@ -257,9 +278,12 @@ check_empty_chunks(void)
 	emogi_shape_free(&shape);
 }
 
-/* Is a list of a Graph with vertices alone that of one where each of them is an edge to itself, without these? */
+/*
+ * Return true if a vertex's list is equal to its list in a graph with self-loops, except nloops of
+ * these.
+ */
 static bool
-same_but_loops(const EmogiAdjacency *a, const EmogiAdjacency *loops, uint32_t v, uint64_t nloops)
+same_except_loops(const EmogiAdjacency *a, const EmogiAdjacency *loops, uint32_t v, uint64_t nloops)
 {
 	uint64_t	i = a->offsets[v];
 
@@ -273,9 +297,12 @@ same_but_loops(const EmogiAdjacency *a, const EmogiAdjacency *loops, uint32_t v,
 	return nloops == 0 && i == a->offsets[v + 1];
 }
 
-/* Build with vertices that have no edge, some of them with keys of their own; all of them so, too. */
+/*
+ * Check builds with isolated vertices, some of them with keys that no edge has, or with isolated
+ * vertices only.
+ */
 static void
-check_alone(EmogiDirection direction, int64_t scale, bool all)
+check_isolated(EmogiDirection direction, int64_t scale, bool all)
 {
 	EmogiShape	shape;
 	EmogiEdgeSet set;
@@ -285,7 +312,8 @@ check_alone(EmogiDirection direction, int64_t scale, bool all)
 	EmogiError	error;
 	uint64_t	nwrong = 0;
 
-	if (!emogi_shape_random(7, &shape) || !emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 8 + 1))
+	if (!emogi_shape_random(7, &shape) ||
+		!emogi_edge_set_fill(&set, shape.edges, shape.nedges, shape.nedges / 8 + 1))
 		abort();
 	for (uint64_t c = 0; c < set.edges.nchunks; c++)
 	{
@@ -303,16 +331,21 @@ check_alone(EmogiDirection direction, int64_t scale, bool all)
 		emogi_edge_chunk_bound(set.chunks[c]);
 	}
 	emogi_edge_set_bound(&set);
-	CHECK(emogi_build_graph(pools[1], &set.edges, direction, true, &loops, &control, &error) == EMOGI_OK, "loops");
+	CHECK(emogi_build_graph(pools[1], &set.edges, direction, true, &loops, &control, &error) ==
+		  EMOGI_OK, "loops");
 	for (uint64_t c = 0; c < set.edges.nchunks; c++)
 		set.chunks[c]->isolated = all || c % 2 == 1;
 	emogi_edge_set_bound(&set);
-	CHECK(set.edges.nisolated > 0 && (all ? set.edges.nisolated == set.edges.nedges : set.edges.nisolated < set.edges.nedges), "count");
-	CHECK(emogi_build_graph(pools[2], &set.edges, direction, true, &built, &control, &error) == EMOGI_OK, "alone");
+	CHECK(set.edges.nisolated > 0 &&
+		  (all ? set.edges.nisolated == set.edges.nedges : set.edges.nisolated < set.edges.nedges),
+		  "count");
+	CHECK(emogi_build_graph(pools[2], &set.edges, direction, true, &built, &control, &error) ==
+		  EMOGI_OK, "alone");
 	CHECK(built.graph.nvertices == loops.graph.nvertices &&
-		  memcmp(built.graph.ids, loops.graph.ids, built.graph.nvertices * sizeof(int64_t)) == 0, "vertices");
-	CHECK(built.graph.forward.nedges == loops.graph.forward.nedges - set.edges.nisolated, "%llu entries",
-		  (unsigned long long) built.graph.forward.nedges);
+		  memcmp(built.graph.ids, loops.graph.ids, built.graph.nvertices * sizeof(int64_t)) == 0,
+		  "vertices");
+	CHECK(built.graph.forward.nedges == loops.graph.forward.nedges - set.edges.nisolated,
+		  "%llu entries", (unsigned long long) built.graph.forward.nedges);
 	for (uint32_t v = 0; v < built.graph.nvertices; v++)
 	{
 		uint64_t	nloops = 0;
@@ -320,8 +353,8 @@ check_alone(EmogiDirection direction, int64_t scale, bool all)
 		for (uint64_t c = 0; c < set.edges.nchunks; c++)
 			for (uint64_t i = 0; i < set.chunks[c]->nedges && set.chunks[c]->isolated; i++)
 				nloops += set.chunks[c]->edges[i].src == built.graph.ids[v];
-		nwrong += !same_but_loops(&built.graph.forward, &loops.graph.forward, v, nloops);
-		nwrong += !same_but_loops(&built.graph.backward, &loops.graph.backward, v, nloops);
+		nwrong += !same_except_loops(&built.graph.forward, &loops.graph.forward, v, nloops);
+		nwrong += !same_except_loops(&built.graph.backward, &loops.graph.backward, v, nloops);
 	}
 	CHECK(nwrong == 0, "%llu lists are wrong", (unsigned long long) nwrong);
 	emogi_built_graph_free(&built);
@@ -330,7 +363,7 @@ check_alone(EmogiDirection direction, int64_t scale, bool all)
 	emogi_shape_free(&shape);
 }
 
-/* The plan is what csr.h says, at its limits too. */
+/* Check that the plan is as documented in csr.h, including its limits. */
 static void
 check_plans(void)
 {
@@ -353,7 +386,10 @@ check_plans(void)
 	CHECK(plan.method == EMOGI_KEYS_SORTED, "33 keys an edge");
 }
 
-/* The scratch of few edges does not grow with the threads that there are, nor beyond twice the edges' own memory. */
+/*
+ * Check that the scratch memory of few edges does not depend on the number of threads, and is at
+ * most twice the memory of the edges.
+ */
 static void
 check_scratch(void)
 {
@@ -363,14 +399,15 @@ check_scratch(void)
 
 		for (uint64_t nedges = 1; nedges < 100000; nedges *= 10)
 			CHECK(emogi_csr_scratch_bytes(nedges + 1, nedges, EMOGI_OUT, 1024, weighted) ==
-				  emogi_csr_scratch_bytes(nedges + 1, nedges, EMOGI_OUT, 1, weighted), "scratch of %d edges", (int) nedges);
-		for (uint64_t nedges = 1000000; nedges <= 100000000; nedges *= 10)
-			CHECK(emogi_csr_scratch_bytes(nedges / 16, nedges, EMOGI_OUT, 1024, weighted) <= 2 * nedges * edge_bytes,
+				  emogi_csr_scratch_bytes(nedges + 1, nedges, EMOGI_OUT, 1, weighted),
 				  "scratch of %d edges", (int) nedges);
+		for (uint64_t nedges = 1000000; nedges <= 100000000; nedges *= 10)
+			CHECK(emogi_csr_scratch_bytes(nedges / 16, nedges, EMOGI_OUT, 1024, weighted) <=
+				  2 * nedges * edge_bytes, "scratch of %d edges", (int) nedges);
 	}
 }
 
-/* Generate a graph of some size with dense or spread keys and check it against what is known of it. */
+/* Check a large generated graph with dense or sparse keys. */
 static void
 check_large(bool spread)
 {
@@ -400,7 +437,7 @@ check_large(bool spread)
 	emogi_shape_free(&shape);
 }
 
-/* All edges from one vertex, too many for one sort: the list is split in place. */
+/* Check a vertex with more edges than one sort can hold: its list is split in place. */
 static void
 check_large_star(void)
 {
@@ -413,7 +450,7 @@ check_large_star(void)
 	emogi_shape_free(&shape);
 }
 
-/* Memory that cannot be had at any place is NO_MEMORY, with a message. */
+/* Check that a failed allocation at any place returns NO_MEMORY with a message. */
 static void
 check_no_memory(bool spread)
 {
@@ -439,17 +476,21 @@ check_no_memory(bool spread)
 	}
 	emogi_edge_set_bound(&set);
 	emogi_key_numbers_plan(&set.edges, &plan);
-	CHECK(plan.method == (spread ? EMOGI_KEYS_SORTED : EMOGI_KEYS_DIRECT), "method %d", plan.method);
-	status = emogi_key_numbers_build(pools[1], &set.edges, &plan, map_torn(plan.scratch_bytes), &keys, &control, &error);
+	CHECK(plan.method == (spread ? EMOGI_KEYS_SORTED : EMOGI_KEYS_DIRECT), "method %d",
+		  plan.method);
+	status = emogi_key_numbers_build(pools[1], &set.edges, &plan, map_torn(plan.scratch_bytes),
+									 &keys, &control, &error);
 	CHECK(status == EMOGI_NO_MEMORY && error.message[0] != '\0', "keys: status %d", status);
 
 	map = emogi_map_memory(plan.scratch_bytes);
-	if (emogi_key_numbers_build(pools[1], &set.edges, &plan, map, &keys, &control, &error) != EMOGI_OK)
+	if (emogi_key_numbers_build(pools[1], &set.edges, &plan, map, &keys, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true, EMOGI_WEIGHT_NONE);
 	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2, false);
-	input = (EmogiCsrInput) {.edges = &set.edges, .keys = &keys, .direction = EMOGI_OUT, .with_backward = true,
-		.memory = emogi_map_memory(bytes), .scratch = map_torn(scratch_bytes)};
+	input = (EmogiCsrInput) {.edges = &set.edges, .keys = &keys, .direction = EMOGI_OUT,
+		.with_backward = true, .memory = emogi_map_memory(bytes),
+		.scratch = map_torn(scratch_bytes)};
 	status = emogi_csr_build(pools[1], &input, &graph, &control, &error);
 	CHECK(status == EMOGI_NO_MEMORY, "scratch: status %d", status);
 	input.memory = map_torn(bytes);
@@ -460,7 +501,7 @@ check_no_memory(bool spread)
 	emogi_edge_set_free(&set);
 }
 
-/* Set cancel a while after the start. */
+/* Set cancel shortly after the start. */
 static void *
 cancel_soon(void *arg)
 {
@@ -471,7 +512,7 @@ cancel_soon(void *arg)
 	return NULL;
 }
 
-/* Cancel before and during a build. */
+/* Check cancellation before and during a build. */
 static void
 check_cancel(bool star)
 {
@@ -507,7 +548,7 @@ main(void)
 	static const int sizes[NPOOLS] = {1, 2, 5};
 	EmogiShape	shape;
 
-	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
+	emogi_build_fill = 0xA5;	/* no code may rely on zeroed memory */
 	for (int p = 0; p < NPOOLS; p++)
 		pools[p] = emogi_pool_create(sizes[p]);
 	check_plans();
@@ -526,7 +567,8 @@ main(void)
 	}
 	check_empty_chunks();
 	for (int i = 0; i < 12; i++)
-		check_alone((EmogiDirection[]) {EMOGI_OUT, EMOGI_IN, EMOGI_BOTH}[i % 3], i < 6 ? 1 : INT64_C(10000000000), i % 2 == 1);
+		check_isolated((EmogiDirection[]) {EMOGI_OUT, EMOGI_IN, EMOGI_BOTH}[i % 3],
+					   i < 6 ? 1 : INT64_C(10000000000), i % 2 == 1);
 	check_large(false);
 	check_large(true);
 	check_large_star();

@@ -1,5 +1,6 @@
 /*
- * test_cycles.c: cycles come in the order of all cycles that there are through a vertex, in that of their edges and their vertices.
+ * test_cycles.c: tests of the enumeration of cycles through a vertex against all cycles by the
+ * definition, in the order of their lengths, edges, and vertices
  */
 #include "build.h"
 #include "engines.h"
@@ -32,7 +33,7 @@ typedef struct All
 	uint64_t	ncycles;
 } All;
 
-/* Add all cycles that go on from the last vertex of a way. */
+/* Add all cycles that extend a path. */
 static void
 extend(All *all, double distance)
 {
@@ -79,7 +80,7 @@ compare_cycles(const void *a, const void *b)
 	return 0;
 }
 
-/* Compare the cycles through a vertex with all that there are. */
+/* Compare the cycles through a vertex with the oracle's. */
 static void
 check_cycles(const char *name, const EmogiGraph *graph, uint32_t source, uint64_t max_length, Cycle *expected)
 {
@@ -110,7 +111,7 @@ check_cycles(const char *name, const EmogiGraph *graph, uint32_t source, uint64_
 	emogi_cycles_free(cycles);
 }
 
-/* Compare the cycles through some vertices of a graph. */
+/* Check the cycles through some vertices of a graph. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -121,7 +122,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	free(expected);
 }
 
-/* A few vertices with edges: repeated ones, self-loops, ways that are impassable. */
+/* Check graphs of a few vertices, with repeated edges, self-loops, and infinite weights. */
 static void
 check_tiny(void)
 {
@@ -141,14 +142,14 @@ check_tiny(void)
 
 static int	npolls;
 
-/* Stop at the second look. */
+/* Stop at the second poll. */
 static bool
 poll_twice(void)
 {
 	return ++npolls > 1;
 }
 
-/* Look for all cycles through vertex 0. */
+/* Find all cycles through vertex 0. */
 static EmogiStatus
 find_all(const EmogiGraph *graph, uint64_t max_length, uint64_t max_bytes, EmogiPoll poll, EmogiControl *control, EmogiError *error, uint64_t *count)
 {
@@ -162,7 +163,7 @@ find_all(const EmogiGraph *graph, uint64_t max_length, uint64_t max_bytes, Emogi
 	return status;
 }
 
-/* A long ring, all vertices with each other, memory, and ends before the end. */
+/* Check a long ring, a complete graph, failing allocations, and early stops. */
 static void
 check_ends(void)
 {
@@ -203,7 +204,7 @@ check_ends(void)
 	emogi_shape_free(&complete);
 }
 
-/* More vertices around the source than the hash table holds. */
+/* Check more neighbors of the source than the hash table holds. */
 static void
 check_many(void)
 {
@@ -238,7 +239,10 @@ check_many(void)
 	emogi_shape_free(&wheel);
 }
 
-/* Get the edges scanned by a search for all cycles of at most 3 edges through vertex 0, which must find so many. */
+/*
+ * Return the edges scanned by a search for all cycles of at most 3 edges through vertex 0, of which
+ * there must be `expected`.
+ */
 static uint64_t
 count_scanned(EmogiShape *shape, uint64_t expected)
 {
@@ -262,8 +266,8 @@ count_scanned(EmogiShape *shape, uint64_t expected)
 }
 
 /*
- * Edges that no cycle of the maximum length needs are not read: those to the neighbors of the source, if they are more than those from its first
- * vertices, and the reverse.
+ * Check that edges which no cycle of the maximum length can use are not read: those to predecessors
+ * of the source, if they outnumber those from its successors, and vice versa.
  */
 static void
 check_sides(void)
@@ -281,7 +285,7 @@ check_sides(void)
 	CHECK(scanned < 30, "%llu edges", (unsigned long long) scanned);
 	for (uint64_t i = 0; i < in.nedges; i++)
 		out.edges[out.nedges++] = (EmogiEdge) {in.edges[i].dst, in.edges[i].src};
-	/* the vertex with many edges is not on a cycle, and not reached */
+	/* the vertex with many edges is not on a cycle, and must not be reached */
 	out.edges[2] = (EmogiEdge) {1, 0};
 	out.edges[1] = (EmogiEdge) {3, 1};
 	out.edges[0] = (EmogiEdge) {0, 3};

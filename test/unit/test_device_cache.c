@@ -1,21 +1,23 @@
 /*
- * test_device_cache.c: what the cuda engine keeps of a Graph from query to query, evicts and frees, also when memory or the
- * driver fails. Every answer is compared with the cpu engine's.
+ * test_device_cache.c: tests of the cuda engine's cache of graphs: what queries reuse, what is
+ * evicted and freed, and failures of memory and the driver. Answers are compared with the cpu
+ * engine's.
  *
- * EMOGI_AGREE_LARGE = 0 leaves out the failures of the driver, under which racecheck takes hours. EMOGI_PLAIN_MEMORY = 0
- * tests the engine with memory pools alone, 1 the engine without them: racecheck of each takes minutes.
+ * EMOGI_AGREE_LARGE = 0 skips the driver failures, which take racecheck hours. EMOGI_PLAIN_MEMORY =
+ * 0 tests only the engine with memory pools, 1 only the one without them; racecheck takes minutes
+ * for each.
  */
 #include "both.h"
 
 #define PLAIN_VERTICES 40000
-#define HEADS_VERTICES 2000
-#define MAX_TAKES 60			/* more than any run takes of device memory */
-#define MAX_CALLS 400			/* more than a short run makes of the driver */
+#define PREFIX_VERTICES 2000
+#define MAX_ALLOCATIONS 60			/* more than the allocations of device memory of any run */
+#define MAX_CALLS 400			/* more than the driver calls of a short run */
 
-/* The engine is opened as on a device without memory pools. */
+/* True if the engine is opened as on a device without memory pools. */
 static bool plain_memory;
 
-/* Make a query from vertex 0, or of one iteration from 0.5 everywhere. */
+/* Make a query from vertex 0, or of one iteration from values of 0.5. */
 static EmogiQuery
 plain_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
 {
@@ -24,12 +26,13 @@ plain_query(const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement pl
 
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		values[v] = 0.5;
-	return (EmogiQuery) {.algorithm = algorithm, .placement = placement, .nsources = 1, .sources = &source,
+	return (EmogiQuery) {.algorithm = algorithm, .placement = placement, .nsources = 1,
+		.sources = &source,
 		.max_depth = -1, .max_distance = INFINITY, .damping = 0.85, .alpha = 1e-6, .beta = 1.0,
 		.max_iterations = 1, .samples = 3, .values = values};
 }
 
-/* Overwrite what a run on a Graph that is kept must not read from the host any more. */
+/* Overwrite what a run on a cached graph must not read on the host any more. */
 static void
 hide_arrays(const EmogiGraph *graph, EmogiPlacement placement)
 {
@@ -41,10 +44,13 @@ hide_arrays(const EmogiGraph *graph, EmogiPlacement placement)
 	memset((void *) graph->backward.offsets, 0xFF, offset_bytes);
 }
 
-/* Ask both engines and compare. Get the status and, unless NULL, where the edges were read from. */
+/*
+ * Run a query on both engines and compare the answers. Returns the status and, unless NULL, the
+ * placement.
+ */
 static EmogiStatus
-ask(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiControl control, bool hidden,
-	EmogiPlacement *placement)
+check_run(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiControl control,
+		  bool hidden, EmogiPlacement *placement)
 {
 	Answer		expected = make_answer(graph->nvertices);
 	Answer		answer = make_answer(graph->nvertices);
@@ -61,7 +67,8 @@ ask(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiControl co
 	status = cuda->run(cuda_state, graph, &query, &answer.result, &control, &error);
 	if (hidden)
 		memcpy((void *) graph->memory, copy, graph->memory_bytes);
-	CHECK(status != EMOGI_OK || agree(query.algorithm, graph->nvertices, &answer.result, &expected.result),
+	CHECK(status != EMOGI_OK ||
+		  agree(query.algorithm, graph->nvertices, &answer.result, &expected.result),
 		  "%s: algorithm %d placement %d", what, query.algorithm, query.placement);
 	if (placement != NULL)
 		*placement = answer.result.placement;
@@ -71,99 +78,113 @@ ask(const char *what, const EmogiGraph *graph, EmogiQuery query, EmogiControl co
 	return status;
 }
 
-/* Ask without faults. Get where the edges were read from. */
+/* Run a query without faults; returns the placement. */
 static EmogiPlacement
-ask_plainly(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+run_without_faults(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm,
+				   EmogiPlacement placement)
 {
 	EmogiQuery	query = plain_query(graph, algorithm, placement);
-	EmogiStatus status = ask(what, graph, query, (EmogiControl) {0}, false, &placement);
+	EmogiStatus status = check_run(what, graph, query, (EmogiControl) {0}, false, &placement);
 
-	CHECK(status == EMOGI_OK, "%s: algorithm %d placement %d: status %d", what, algorithm, query.placement, status);
+	CHECK(status == EMOGI_OK, "%s: algorithm %d placement %d: status %d", what, algorithm,
+		  query.placement, status);
 	return placement;
 }
 
-/* Ask what only needs arrays that are kept: they are not read from the host, and nothing more is held afterwards. */
+/*
+ * Run a query that needs cached arrays only. They must not be read on the host, and no more device
+ * memory may be used afterwards.
+ */
 static void
-ask_hidden(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+run_cached(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm,
+		   EmogiPlacement placement)
 {
 	uint64_t	before = used_bytes();
 	EmogiQuery	query = plain_query(graph, algorithm, placement);
-	EmogiStatus status = ask(what, graph, query, (EmogiControl) {0}, true, NULL);
+	EmogiStatus status = check_run(what, graph, query, (EmogiControl) {0}, true, NULL);
 
-	CHECK(status == EMOGI_OK && used_bytes() == before, "%s: algorithm %d placement %d: status %d, %llu bytes for %llu",
-		  what, algorithm, query.placement, status, (unsigned long long) used_bytes(), (unsigned long long) before);
+	CHECK(status == EMOGI_OK && used_bytes() == before,
+		  "%s: algorithm %d placement %d: status %d, %llu bytes for %llu", what, algorithm,
+		  query.placement, status, (unsigned long long) used_bytes(), (unsigned long long) before);
 }
 
-/* Ask twice: what is kept of the first run, the second makes prefixes of. */
+/* Run a query twice: the second run makes prefixes from what the first one cached. */
 static void
-ask_twice(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm, EmogiPlacement placement)
+run_twice(const char *what, const EmogiGraph *graph, EmogiAlgorithm algorithm,
+		  EmogiPlacement placement)
 {
-	ask_plainly(what, graph, algorithm, placement);
-	ask_plainly(what, graph, algorithm, placement);
+	run_without_faults(what, graph, algorithm, placement);
+	run_without_faults(what, graph, algorithm, placement);
 }
 
-/* Check for all algorithms that what one run has brought to the device serves the next. */
+/* Check for all algorithms that the second run uses the arrays that the first one cached. */
 static void
-check_kept_for_all(const EmogiGraph *graph)
+check_cached_for_all(const EmogiGraph *graph)
 {
 	for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
 		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		{
-			if (!suits(graph, (EmogiAlgorithm) a))
+			if (!is_supported(graph, (EmogiAlgorithm) a))
 				continue;
-			ask_twice("kept", graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
-			ask_hidden("kept", graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+			run_twice("cached", graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+			run_cached("cached", graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
 		}
 }
 
-/* Check the same of lists that are the same both ways. */
+/* Check the same on an undirected graph. */
 static void
-check_kept_both_ways(void)
+check_cached_undirected(void)
 {
 	EmogiBuiltGraph built = build_weighted(700, 9000, EMOGI_BOTH, 15);
 
-	check_kept_for_all(&built.graph);
-	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
+	check_cached_for_all(&built.graph);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still cached");
 	emogi_built_graph_free(&built);
 }
 
-/* Check that what one run has brought to the device serves the next, through whatever view, until it is forgotten. */
+/*
+ * Check that runs use the arrays that other runs cached, on any view of the graph, until it is
+ * forgotten.
+ */
 static void
-check_kept(void)
+check_cached(void)
 {
 	EmogiBuiltGraph built = build_weighted(700, 9000, EMOGI_OUT, 5);
 	EmogiGraph	swapped = built.graph;
 	EmogiGraph	stripped;
 
-	check_kept_for_all(&built.graph);
-	CHECK(ask_plainly("kept", &built.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_DEVICE, "not there");
+	check_cached_for_all(&built.graph);
+	CHECK(run_without_faults("cached", &built.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) ==
+		  EMOGI_PLACEMENT_DEVICE, "not cached");
 
 	swapped.forward = built.graph.backward;
 	swapped.backward = built.graph.forward;
-	ask_hidden("swapped", &swapped, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
-	ask_hidden("swapped", &swapped, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST);
-	ask_plainly("swapped", &swapped, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);	/* its weights are new */
+	run_cached("swapped", &swapped, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+	run_cached("swapped", &swapped, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST);
+	/* its weights are not cached yet */
+	run_without_faults("swapped", &swapped, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
 	stripped = swapped;
 	stripped.weight_type = EMOGI_WEIGHT_NONE;
 	stripped.forward.weights = stripped.backward.weights = NULL;
-	ask_hidden("stripped", &stripped, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
-	ask_hidden("whole again", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	run_cached("stripped", &stripped, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	run_cached("whole again", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
 
-	CHECK(used_bytes() > 0, "nothing was kept");
+	CHECK(used_bytes() > 0, "nothing is cached");
 	CHECK(cuda->forget(cuda_state, built.graph.id + 1) == used_bytes(), "forgot the wrong graph");
 	CHECK(cuda->forget(cuda_state, built.graph.id) == 0 && used_bytes() == 0, "%llu bytes",
 		  (unsigned long long) used_bytes());
 	built.graph.id = 0;
-	ask_plainly("without an id", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	run_without_faults("without an id", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
 	CHECK(used_bytes() == 0, "%llu bytes", (unsigned long long) used_bytes());
 	emogi_built_graph_free(&built);
 }
 
-/* Open the cuda engine again, with a cap. */
+/* Reopen the cuda engine, with a memory limit. */
 static void
 reopen(uint64_t device_memory_bytes)
 {
-	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes, .plain_memory = plain_memory};
+	EmogiEngineOptions options = {.cpu_threads = 2, .device_memory_bytes = device_memory_bytes,
+		.plain_memory = plain_memory};
 	EmogiError	error;
 
 	cuda->close(cuda_state);
@@ -171,7 +192,10 @@ reopen(uint64_t device_memory_bytes)
 		abort();
 }
 
-/* Check that of two Graphs under a cap that one alone fits, each comes to the device when it is asked for. */
+/*
+ * Check that with a memory limit that only one of two graphs fits, each is cached when it is
+ * queried.
+ */
 static void
 check_evicted(void)
 {
@@ -179,62 +203,66 @@ check_evicted(void)
 	EmogiBuiltGraph b = build_weighted(1000, 60000, EMOGI_OUT, 7);
 	uint64_t	needed;
 
-	ask_plainly("alone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+	run_without_faults("alone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
 	needed = used_bytes();
 	reopen(needed + needed / 2);
 	for (int round = 0; round < 2; round++)
 	{
-		ask_twice("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
-		ask_hidden("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
-		CHECK(ask_plainly("there", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) == EMOGI_PLACEMENT_DEVICE, "not there");
-		ask_plainly("beside", &b.graph, EMOGI_SSSP, EMOGI_PLACEMENT_HOST);
-		ask_hidden("beside", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
-		ask_twice("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
-		ask_hidden("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
-		CHECK(ask_plainly("gone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) != EMOGI_PLACEMENT_DEVICE, "still there");
+		run_twice("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		run_cached("evicting", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		CHECK(run_without_faults("there", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) ==
+			  EMOGI_PLACEMENT_DEVICE, "not cached");
+		run_without_faults("another graph", &b.graph, EMOGI_SSSP, EMOGI_PLACEMENT_HOST);
+		run_cached("another graph", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		run_twice("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		run_cached("evicting", &b.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE);
+		CHECK(run_without_faults("gone", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_AUTO) !=
+			  EMOGI_PLACEMENT_DEVICE, "still cached");
 		CHECK(used_bytes() <= needed + needed / 2, "%llu bytes", (unsigned long long) used_bytes());
 	}
-	CHECK(cuda->forget(cuda_state, b.graph.id) < needed, "still there");
-	CHECK(cuda->forget(cuda_state, a.graph.id) == 0, "still there");
+	CHECK(cuda->forget(cuda_state, b.graph.id) < needed, "still cached");
+	CHECK(cuda->forget(cuda_state, a.graph.id) == 0, "still cached");
 	check_nothing_held("evicting", needed + needed / 2);
 
 	reopen(needed / 2);
-	CHECK(ask("too large", &a.graph, plain_query(&a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE), (EmogiControl) {0},
-			  false, NULL) == EMOGI_NO_MEMORY, "it fits");
+	CHECK(check_run("too large", &a.graph, plain_query(&a.graph, EMOGI_BFS, EMOGI_PLACEMENT_DEVICE),
+					(EmogiControl) {0}, false, NULL) == EMOGI_NO_MEMORY, "it fits");
 	check_nothing_held("too large", needed / 2);
-	ask_plainly("in place", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_HOST);
+	run_without_faults("in place", &a.graph, EMOGI_BFS, EMOGI_PLACEMENT_HOST);
 	reopen(0);
 	emogi_built_graph_free(&a);
 	emogi_built_graph_free(&b);
 }
 
-/* Check that a run for which there is memory without copies of its own Graph is not refused because they are kept. */
+/* Check that a run evicts copies of its own graph if it does not fit into the memory otherwise. */
 static void
-check_own_gives_way(void)
+check_own_copies_evicted(void)
 {
 	EmogiBuiltGraph built = build_weighted(PLAIN_VERTICES, PLAIN_VERTICES, EMOGI_OUT, 8);
 
-	reopen(48 * built.graph.nvertices + 65536);	/* PAGERANK takes 40 a vertex, and offsets 8 */
-	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
-	ask_plainly("own", &built.graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
-	ask_plainly("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
-	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
+	/* PAGERANK takes 40 bytes per vertex, and offsets 8 */
+	reopen(48 * built.graph.nvertices + 65536);
+	run_without_faults("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	run_without_faults("own", &built.graph, EMOGI_PAGERANK, EMOGI_PLACEMENT_HOST);
+	run_without_faults("own", &built.graph, EMOGI_SSSP, EMOGI_PLACEMENT_DEVICE);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still cached");
 	reopen(0);
 	emogi_built_graph_free(&built);
 }
 
 /*
- * Check hybrid placement under caps from too little for a run to enough for all prefixes, and that these are kept, whichever
- * orientation they are of.
+ * Check hybrid placement with memory limits from too small for a run to enough for all prefixes,
+ * and that the prefixes of both orientations are cached.
  */
 static void
 check_prefixes(void)
 {
-	EmogiBuiltGraph built = build_weighted(HEADS_VERTICES, 12 * HEADS_VERTICES, EMOGI_OUT, 11);
-	EmogiBuiltGraph symmetric = build_weighted(HEADS_VERTICES, 6 * HEADS_VERTICES, EMOGI_BOTH, 16);
+	EmogiBuiltGraph built = build_weighted(PREFIX_VERTICES, 12 * PREFIX_VERTICES, EMOGI_OUT, 11);
+	EmogiBuiltGraph symmetric = build_weighted(PREFIX_VERTICES, 6 * PREFIX_VERTICES, EMOGI_BOTH,
+											   16);
 	uint64_t	placed[EMOGI_PLACEMENT_HYBRID + 1] = {0};
 
-	for (uint64_t cap = 8 * HEADS_VERTICES; cap < 256 * HEADS_VERTICES; cap += cap / 4)
+	for (uint64_t cap = 8 * PREFIX_VERTICES; cap < 256 * PREFIX_VERTICES; cap += cap / 4)
 	{
 		reopen(cap);
 		for (int i = 0; i < 16; i++)
@@ -251,52 +279,60 @@ check_prefixes(void)
 				view.forward = view.backward;
 				view.backward = forward;
 			}
-			if (!suits(&view, algorithm))
+			if (!is_supported(&view, algorithm))
 				continue;
-			status = ask("capped", &view, plain_query(&view, algorithm, placement), (EmogiControl) {0}, false, &placement);
-			CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY, "cap %llu algorithm %d: status %d",
-				  (unsigned long long) cap, algorithm, status);
-			CHECK(used_bytes() <= cap, "%llu bytes of %llu", (unsigned long long) used_bytes(), (unsigned long long) cap);
+			status = check_run("capped", &view, plain_query(&view, algorithm, placement),
+							   (EmogiControl) {0}, false, &placement);
+			CHECK(status == EMOGI_OK || status == EMOGI_NO_MEMORY,
+				  "limit %llu algorithm %d: status %d", (unsigned long long) cap, algorithm,
+				  status);
+			CHECK(used_bytes() <= cap, "%llu bytes of %llu", (unsigned long long) used_bytes(),
+				  (unsigned long long) cap);
 			if (status != EMOGI_OK)
 				continue;
 			placed[placement]++;
 			if (placement == EMOGI_PLACEMENT_HYBRID)
-				ask_hidden("capped", &view, algorithm, placement);
+				run_cached("capped", &view, algorithm, placement);
 		}
 	}
-	CHECK(placed[EMOGI_PLACEMENT_HOST] > 0 && placed[EMOGI_PLACEMENT_HYBRID] > 0, "host %llu, hybrid %llu",
-		  (unsigned long long) placed[EMOGI_PLACEMENT_HOST], (unsigned long long) placed[EMOGI_PLACEMENT_HYBRID]);
+	CHECK(placed[EMOGI_PLACEMENT_HOST] > 0 && placed[EMOGI_PLACEMENT_HYBRID] > 0,
+		  "host %llu, hybrid %llu", (unsigned long long) placed[EMOGI_PLACEMENT_HOST],
+		  (unsigned long long) placed[EMOGI_PLACEMENT_HYBRID]);
 	(void) cuda->forget(cuda_state, symmetric.graph.id);
-	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "something is left");
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "arrays are still cached");
 	reopen(0);
 	emogi_built_graph_free(&symmetric);
 	emogi_built_graph_free(&built);
 }
 
-/* Let each allocation of device memory of a run fail in turn: nothing may be left but complete copies. */
+/* Let each allocation of device memory of a run fail by turns. Only complete copies may remain. */
 static void
-check_failing_memory(EmogiBuiltGraph *built, EmogiQuery query, bool kept)
+check_failing_memory(EmogiBuiltGraph *built, EmogiQuery query, bool cached)
 {
 	EmogiControl control = {0};
 	EmogiStatus status = EMOGI_NO_MEMORY;
 
-	while (status == EMOGI_NO_MEMORY && control.fail_device_allocation < MAX_TAKES)
+	while (status == EMOGI_NO_MEMORY && control.fail_device_allocation < MAX_ALLOCATIONS)
 	{
 		control.fail_device_allocation++;
-		built->graph.id = kept ? ++last_id : 0;
-		status = ask("failing memory", &built->graph, query, control, false, NULL);
-		CHECK(kept || used_bytes() == 0, "algorithm %d placement %d take %u: %llu bytes", query.algorithm,
-			  query.placement, control.fail_device_allocation, (unsigned long long) used_bytes());
-		if (kept && status == EMOGI_NO_MEMORY)
-			ask_plainly("after failing memory", &built->graph, query.algorithm, query.placement);
-		CHECK(cuda->forget(cuda_state, built->graph.id) == 0, "algorithm %d placement %d take %u", query.algorithm,
-			  query.placement, control.fail_device_allocation);
+		built->graph.id = cached ? ++last_id : 0;
+		status = check_run("failing memory", &built->graph, query, control, false, NULL);
+		CHECK(cached || used_bytes() == 0, "algorithm %d placement %d allocation %u: %llu bytes",
+			  query.algorithm, query.placement, control.fail_device_allocation,
+			  (unsigned long long) used_bytes());
+		if (cached && status == EMOGI_NO_MEMORY)
+			run_without_faults("after failing memory", &built->graph, query.algorithm,
+							   query.placement);
+		CHECK(cuda->forget(cuda_state, built->graph.id) == 0,
+			  "algorithm %d placement %d allocation %u", query.algorithm, query.placement,
+			  control.fail_device_allocation);
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2, "algorithm %d placement %d: %d at %u",
-		  query.algorithm, query.placement, status, control.fail_device_allocation);
+	CHECK(status == EMOGI_OK && control.fail_device_allocation > 2,
+		  "algorithm %d placement %d: %d at %u", query.algorithm, query.placement, status,
+		  control.fail_device_allocation);
 }
 
-/* Let memory fail in all algorithms, with the edges in either place, of Graphs that are kept and others. */
+/* Let memory fail in all algorithms and placements, on graphs that are cached and others. */
 static void
 check_all_failing_memory(void)
 {
@@ -305,26 +341,32 @@ check_all_failing_memory(void)
 
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		for (int p = EMOGI_PLACEMENT_HOST; p <= EMOGI_PLACEMENT_HYBRID; p++)
-			for (int kept = 0; kept < 2; kept++)
+			for (int cached = 0; cached < 2; cached++)
 			{
-				const EmogiQuery query = plain_query(&built.graph, (EmogiAlgorithm) a, (EmogiPlacement) p);
+				const EmogiQuery query = plain_query(&built.graph, (EmogiAlgorithm) a,
+													 (EmogiPlacement) p);
 
-				if (suits(&built.graph, query.algorithm))
-					check_failing_memory(&built, query, kept);
-				if (suits(&symmetric.graph, query.algorithm))
-					check_failing_memory(&symmetric, query, kept);
+				if (is_supported(&built.graph, query.algorithm))
+					check_failing_memory(&built, query, cached);
+				if (is_supported(&symmetric.graph, query.algorithm))
+					check_failing_memory(&symmetric, query, cached);
 			}
-	CHECK(plain_memory ? describe_cuda().ready_bytes == 0 : describe_cuda().ready_bytes > 0, "%llu bytes lie ready",
-		  (unsigned long long) describe_cuda().ready_bytes);
-	CHECK(ask("failing host memory", &built.graph, plain_query(&built.graph, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST),
-			  (EmogiControl) {.fail_allocation = 1}, false, NULL) == EMOGI_NO_MEMORY, "it did not fail");
-	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "something is left");
+	CHECK(plain_memory ? describe_cuda().ready_bytes == 0 : describe_cuda().ready_bytes > 0,
+		  "%llu bytes in reserve", (unsigned long long) describe_cuda().ready_bytes);
+	CHECK(check_run("failing host memory", &built.graph,
+					plain_query(&built.graph, EMOGI_SSNSP, EMOGI_PLACEMENT_HOST),
+					(EmogiControl) {.fail_allocation = 1}, false, NULL) == EMOGI_NO_MEMORY,
+		  "it did not fail");
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "arrays are still cached");
 	check_nothing_held("failing memory", 0);
 	emogi_built_graph_free(&symmetric);
 	emogi_built_graph_free(&built);
 }
 
-/* Let calls of the driver fail, the first ones and then ever fewer, each in an engine of its own, which must close. */
+/*
+ * Let driver calls fail, the first ones and then ever fewer, each in an engine of its own, which
+ * must still close.
+ */
 static void
 check_failing_driver(EmogiAlgorithm algorithm, EmogiPlacement placement)
 {
@@ -336,21 +378,22 @@ check_failing_driver(EmogiAlgorithm algorithm, EmogiPlacement placement)
 	while (status == EMOGI_DEVICE_ERROR && control.fail_device_call < MAX_CALLS)
 	{
 		control.fail_device_call += 1 + control.fail_device_call / 12;
-		status = ask("failing driver", &built.graph, query, control, false, NULL);
+		status = check_run("failing driver", &built.graph, query, control, false, NULL);
 		if (status == EMOGI_DEVICE_ERROR)
 			reopen(0);
-		ask_plainly("after a failing driver", &built.graph, algorithm, placement);
+		run_without_faults("after a failing driver", &built.graph, algorithm, placement);
 	}
-	CHECK(status == EMOGI_OK && control.fail_device_call > 12, "algorithm %d placement %d: %d at %u", algorithm,
-		  placement, status, control.fail_device_call);
-	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still there");
+	CHECK(status == EMOGI_OK && control.fail_device_call > 12,
+		  "algorithm %d placement %d: %d at %u", algorithm, placement, status,
+		  control.fail_device_call);
+	CHECK(cuda->forget(cuda_state, built.graph.id) == 0, "still cached");
 	emogi_built_graph_free(&built);
 }
 
 int
 main(void)
 {
-	uint64_t	only = number_from_environment("EMOGI_PLAIN_MEMORY", 2);	/* 2: both */
+	uint64_t	only = number_from_environment("EMOGI_PLAIN_MEMORY", 2);	/* 2 = both */
 
 	if (!open_both())
 		return check_report("test_device_cache");
@@ -360,10 +403,10 @@ main(void)
 			continue;
 		plain_memory = plain == 1;
 		reopen(0);
-		check_kept();
-		check_kept_both_ways();
+		check_cached();
+		check_cached_undirected();
 		check_evicted();
-		check_own_gives_way();
+		check_own_copies_evicted();
 		check_prefixes();
 		check_all_failing_memory();
 	}

@@ -1,5 +1,7 @@
 /*
- * test_dictionary.c: a dictionary has the keys of a table in order, whoever put them; edges get the codes of their ends.
+ * test_dictionary.c: tests of dictionary builds: a dictionary has the keys of a table in order, and
+ * edges get the codes of their endpoints, whichever processes and threads fill and build. The
+ * oracle is a sorted array.
  */
 #include "key_sets.h"
 
@@ -14,7 +16,7 @@
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 
-/* Edges in chunks whose ends are temporary numbers. */
+/* Chunks of edges between temporary numbers. */
 typedef struct Chunks
 {
 	EmogiEdges	edges;
@@ -32,17 +34,20 @@ typedef struct Built
 	Chunks		chunks;
 } Built;
 
-/* Make edges of the temporary numbers of a set's ends. */
+/* Make edges from the temporary numbers of a set's endpoints. */
 static Chunks
 make_chunks(const KeySet *set, bool weighted)
 {
 	const uint64_t nedges = set->nends / 2;
-	Chunks		chunks = {.edges = {.nchunks = nedges / EDGES_PER_CHUNK + 2, .weighted = weighted, .nedges = nedges}};
+	Chunks chunks = {.edges = {.nchunks = nedges / EDGES_PER_CHUNK + 2, .weighted = weighted,
+		.nedges = nedges}};
 
 	chunks.chunks = malloc(chunks.edges.nchunks * sizeof(*chunks.chunks));
 	for (uint64_t c = 0; c < chunks.edges.nchunks; c++)
 	{
-		chunks.chunks[c] = calloc(1, sizeof(EmogiEdgeChunk) + EDGES_PER_CHUNK * sizeof(EmogiWeightedEdge));
+		chunks.chunks[c] = calloc(1,
+								  sizeof(EmogiEdgeChunk) +
+								  EDGES_PER_CHUNK * sizeof(EmogiWeightedEdge));
 		chunks.chunks[c]->min_key = -5;
 		chunks.chunks[c]->max_key = 5;
 	}
@@ -54,7 +59,8 @@ make_chunks(const KeySet *set, bool weighted)
 					dst = shared->numbers[2 * e + 1];
 
 		if (weighted)
-			emogi_weighted_edges(chunk)[chunk->nedges++] = (EmogiWeightedEdge) {src, dst, (double) e};
+			emogi_weighted_edges(chunk)[chunk->nedges++] = (EmogiWeightedEdge) {src, dst,
+				(double) e};
 		else
 			chunk->edges[chunk->nedges++] = (EmogiEdge) {src, dst};
 	}
@@ -62,7 +68,7 @@ make_chunks(const KeySet *set, bool weighted)
 	return chunks;
 }
 
-/* Free them. */
+/* Free chunks. */
 static void
 free_chunks(Chunks *chunks)
 {
@@ -71,26 +77,29 @@ free_chunks(Chunks *chunks)
 	free(chunks->chunks);
 }
 
-/* Map memory of any content. */
+/* Map memory with undefined contents. */
 static void *
 map_memory(size_t bytes)
 {
-	char	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		abort();
 	return memset(memory, 0xC3, bytes);
 }
 
-/* Build a dictionary of the table, and edges of the set's ends. */
+/* Build a dictionary of the table, and replace the temporary numbers of the set's edges. */
 static EmogiStatus
-build(EmogiPool *pool, const KeySet *set, const EmogiKeyOrder *order, bool weighted, EmogiControl *control, EmogiError *error, Built *built)
+build(EmogiPool *pool, const KeySet *set, const EmogiKeyOrder *order, bool weighted,
+	  EmogiControl *control, EmogiError *error, Built *built)
 {
 	const uint32_t fixed_length = set->shape == UUIDS ? 16 : 0;
 	EmogiDictionaryInput input = {.table = table, .order = order, .fixed_length = fixed_length};
 
 	*built = (Built) {.memory_bytes = emogi_dictionary_bytes(table, fixed_length, 0),
-		.scratch_bytes = emogi_dictionary_scratch_bytes(table, order != NULL, emogi_pool_size(pool)), .chunks = make_chunks(set, weighted)};
+		.scratch_bytes = emogi_dictionary_scratch_bytes(table, order != NULL,
+														emogi_pool_size(pool)),
+		.chunks = make_chunks(set, weighted)};
 	built->memory = map_memory(built->memory_bytes);
 	built->scratch = map_memory(built->scratch_bytes);
 	input.memory = built->memory;
@@ -99,7 +108,7 @@ build(EmogiPool *pool, const KeySet *set, const EmogiKeyOrder *order, bool weigh
 	return emogi_dictionary_build(pool, &input, &built->dictionary, control, error);
 }
 
-/* Free what it took. */
+/* Free a dictionary, its memory, and its chunks. */
 static void
 free_built(Built *built)
 {
@@ -108,7 +117,7 @@ free_built(Built *built)
 	free_chunks(&built->chunks);
 }
 
-/* Check the edges of a set: class_of[rank in set], NULL = the rank. */
+/* Check the codes of a set's edges. class_of[rank in set]; NULL = the rank. */
 static void
 check_edges(const KeySet *set, const Built *built, const uint64_t *class_of, const char *what)
 {
@@ -119,12 +128,13 @@ check_edges(const KeySet *set, const Built *built, const uint64_t *class_of, con
 	for (uint64_t c = 0; c < built->chunks.edges.nchunks; c++)
 	{
 		EmogiEdgeChunk *chunk = built->chunks.chunks[c];
-		int64_t		least = INT64_MAX,
-					most = INT64_MIN;
+		int64_t		min_key = INT64_MAX,
+					max_key = INT64_MIN;
 
 		for (uint64_t i = 0; i < chunk->nedges; i++)
 		{
-			const EmogiWeightedEdge edge = built->chunks.edges.weighted ? emogi_weighted_edges(chunk)[i] :
+			const EmogiWeightedEdge edge = built->chunks.edges.weighted
+				? emogi_weighted_edges(chunk)[i] :
 				(EmogiWeightedEdge) {chunk->edges[i].src, chunk->edges[i].dst, (double) (at / 2)};
 			const int64_t ends[] = {edge.src, edge.dst};
 
@@ -133,29 +143,34 @@ check_edges(const KeySet *set, const Built *built, const uint64_t *class_of, con
 			{
 				const uint64_t rank = rank_in_set(set, set->ends[at++]);
 
-				wrong += ends[end] != (int64_t) ((class_of != NULL ? class_of[rank] : rank) + 1) << shift;
-				least = ends[end] < least ? ends[end] : least;
-				most = ends[end] > most ? ends[end] : most;
+				wrong += ends[end] != (int64_t) ((class_of != NULL ? class_of[rank] : rank) + 1) <<
+					shift;
+				min_key = ends[end] < min_key ? ends[end] : min_key;
+				max_key = ends[end] > max_key ? ends[end] : max_key;
 			}
 		}
-		wrong += chunk->nedges > 0 && (chunk->min_key != least || chunk->max_key != most);
+		wrong += chunk->nedges > 0 && (chunk->min_key != min_key || chunk->max_key != max_key);
 	}
-	CHECK(wrong == 0 && at == set->nends / 2 * 2, "%s, shape %d: %llu edges wrong", what, set->shape, (unsigned long long) wrong);
+	CHECK(wrong == 0 && at == set->nends / 2 * 2, "%s, shape %d: %llu edges wrong", what,
+		  set->shape, (unsigned long long) wrong);
 }
 
-/* Check what a dictionary says of keys[nkeys], which should have the codes 1 .. nkeys. */
+/* Check the keys of a dictionary against keys[nkeys], whose codes are 1 .. nkeys. */
 static void
-check_keys(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, uint64_t nkeys, EmogiKeyCompare compare, const char *what)
+check_keys(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, uint64_t nkeys,
+		   EmogiKeyCompare compare, const char *what)
 {
 	const int	shift = emogi_dictionary_shift(dictionary);
 	uint64_t	wrong = 0;
 
-	CHECK(emogi_dictionary_nkeys(dictionary) == nkeys, "%s: %llu keys", what, (unsigned long long) emogi_dictionary_nkeys(dictionary));
+	CHECK(emogi_dictionary_nkeys(dictionary) == nkeys, "%s: %llu keys", what,
+		  (unsigned long long) emogi_dictionary_nkeys(dictionary));
 	CHECK(shift == (nkeys + 2 <= 1 << 21 ? 40 : 39),
 		  "%s: shift %d", what, shift);
 	for (uint64_t i = 0; i < nkeys; i += EMOGI_KEYS_IN_FLIGHT)
 	{
-		const int	count = nkeys - i < EMOGI_KEYS_IN_FLIGHT ? (int) (nkeys - i) : EMOGI_KEYS_IN_FLIGHT;
+		const int count = nkeys - i < EMOGI_KEYS_IN_FLIGHT ? (int) (nkeys - i)
+			: EMOGI_KEYS_IN_FLIGHT;
 		int64_t		codes[EMOGI_KEYS_IN_FLIGHT];
 
 		emogi_dictionary_find_many(dictionary, keys + i, count, codes);
@@ -164,17 +179,21 @@ check_keys(const EmogiDictionary *dictionary, const EmogiKeyBytes *keys, uint64_
 			const int64_t code = (int64_t) (i + (uint64_t) k + 1) << shift;
 			const EmogiKeyBytes key = emogi_dictionary_key(dictionary, code);
 
-			wrong += codes[k] != code || emogi_dictionary_find(dictionary, keys[i + (uint64_t) k]) != code ||
-				key.length != keys[i + (uint64_t) k].length || memcmp(key.bytes, keys[i + (uint64_t) k].bytes, key.length) != 0 ||
+			wrong += codes[k] != code ||
+				emogi_dictionary_find(dictionary, keys[i + (uint64_t) k]) != code ||
+				key.length != keys[i + (uint64_t) k].length ||
+					memcmp(key.bytes, keys[i + (uint64_t) k].bytes, key.length) != 0 ||
 				emogi_dictionary_search(dictionary, key, compare, NULL) != code;
 		}
 	}
 	CHECK(wrong == 0, "%s: %llu wrong", what, (unsigned long long) wrong);
-	CHECK(emogi_dictionary_key(dictionary, 0).bytes == NULL && emogi_dictionary_key(dictionary, -1).bytes == NULL &&
-		  emogi_dictionary_key(dictionary, (int64_t) (nkeys + 1) << shift).bytes == NULL, "%s: no such codes", what);
+	CHECK(emogi_dictionary_key(dictionary, 0).bytes == NULL &&
+		  emogi_dictionary_key(dictionary, -1).bytes == NULL &&
+		  emogi_dictionary_key(dictionary, (int64_t) (nkeys + 1) << shift).bytes == NULL,
+		  "%s: unused codes", what);
 }
 
-/* Keys that are not there are not found. */
+/* Check that unknown keys are not found. */
 static void
 check_others(const EmogiDictionary *dictionary, const KeySet *set)
 {
@@ -183,19 +202,23 @@ check_others(const EmogiDictionary *dictionary, const KeySet *set)
 	for (uint64_t v = 0; v < 500; v++)
 	{
 		char		bytes[64];
-		EmogiKeyBytes key = {bytes, (uint32_t) sprintf(bytes, v < 60 ? "%0*llu" : "%*llu", (int) (v % 60), (unsigned long long) v)};
+		EmogiKeyBytes key = {bytes,
+			(uint32_t) sprintf(bytes, v < 60 ? "%0*llu" : "%*llu", (int) (v % 60),
+							   (unsigned long long) v)};
 		int64_t		code;
 
 		if (rank_in_set(set, key) != UINT64_MAX)
 			continue;
 		emogi_dictionary_find_many(dictionary, &key, 1, &code);
 		wrong += code != EMOGI_NO_CODE || emogi_dictionary_find(dictionary, key) != EMOGI_NO_CODE ||
-			emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL) != EMOGI_NO_CODE;
+			emogi_dictionary_search(dictionary, key, emogi_key_compare_bytes, NULL) !=
+				EMOGI_NO_CODE;
 	}
-	CHECK(wrong == 0, "shape %d: %llu are found", set->shape, (unsigned long long) wrong);
+	CHECK(wrong == 0, "shape %d: %llu unknown keys are found", set->shape,
+		  (unsigned long long) wrong);
 }
 
-/* Turn the order of a set's ends around. */
+/* Reverse the order of a set's endpoints. */
 static void
 reverse_ends(KeySet *set)
 {
@@ -208,7 +231,10 @@ reverse_ends(KeySet *set)
 	}
 }
 
-/* Dictionaries of one set, of tables that were filled in other orders, made by other threads, are one. */
+/*
+ * Check that the dictionaries of one set are identical, whatever the order in which the table was
+ * filled, and the number of threads.
+ */
 static void
 check_set(KeySet set)
 {
@@ -228,14 +254,16 @@ check_set(KeySet set)
 		check_edges(&set, &built, NULL, "by bytes");
 		if (p == 0)
 		{
-			check_keys(built.dictionary, set.sorted, set.nkeys, emogi_key_compare_bytes, "by bytes");
+			check_keys(built.dictionary, set.sorted, set.nkeys, emogi_key_compare_bytes,
+					   "by bytes");
 			check_others(built.dictionary, &set);
 			first = built;
 		}
 		else
 		{
-			CHECK(built.memory_bytes == first.memory_bytes && memcmp(built.memory, first.memory, first.memory_bytes) == 0,
-				  "shape %d: another dictionary by pool %d", set.shape, p);
+			CHECK(built.memory_bytes == first.memory_bytes &&
+				  memcmp(built.memory, first.memory, first.memory_bytes) == 0,
+				  "shape %d: pool %d builds another dictionary", set.shape, p);
 			free_built(&built);
 		}
 		reverse_ends(&set);
@@ -244,15 +272,15 @@ check_set(KeySet set)
 	free_set(&set);
 }
 
-/* ---- an order that is given ---- */
+/* ---- an explicit order ---- */
 
-/* Compare letters whatever their case. */
+/* Compare letters, ignoring case. */
 static int
 compare_letters(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 {
 	for (uint32_t i = 0; i < a.length && i < b.length; i++)
 	{
-		const int	order = tolower((unsigned char) a.bytes[i]) - tolower((unsigned char) b.bytes[i]);
+		const int order = tolower((unsigned char) a.bytes[i]) - tolower((unsigned char) b.bytes[i]);
 
 		if (order != 0)
 			return order;
@@ -260,7 +288,7 @@ compare_letters(void *arg, EmogiKeyBytes a, EmogiKeyBytes b)
 	return (a.length > b.length) - (a.length < b.length);
 }
 
-/* Order listed keys for qsort by letters, equal ones by bytes. */
+/* Order listed keys for qsort by letters; equal ones by bytes. */
 static int
 compare_listed(const void *a, const void *b)
 {
@@ -271,7 +299,7 @@ compare_listed(const void *a, const void *b)
 	return order != 0 ? order : compare_for_qsort(&x->key, &y->key);
 }
 
-/* Spellings that are equal are one vertex. */
+/* Check that keys that compare equal are one vertex. */
 static void
 check_order(EmogiPool *pool, bool weighted)
 {
@@ -287,12 +315,14 @@ check_order(EmogiPool *pool, bool weighted)
 	EmogiError	error;
 	Built		built;
 
-	/* short keys with capital letters here and there */
+	/* short keys with random capital letters */
 	for (uint64_t i = 0; i < set.nends; i++)
 	{
 		set.ends[i].length = set.ends[i].length % 9;
 		for (uint32_t b = 0; b < set.ends[i].length; b++)
-			((char *) (uintptr_t) set.ends[i].bytes)[b] = (char) (draw(2) ? toupper(set.ends[i].bytes[b]) : set.ends[i].bytes[b]);
+			((char *) (uintptr_t) set.ends[i].bytes)[b] = (char) (draw(2)
+																  ? toupper(set.ends[i].bytes[b])
+																  : set.ends[i].bytes[b]);
 	}
 	memcpy(set.sorted, set.ends, set.nends * sizeof(*set.ends));
 	qsort(set.sorted, set.nends, sizeof(*set.ends), compare_for_qsort);
@@ -317,21 +347,25 @@ check_order(EmogiPool *pool, bool weighted)
 			firsts[nclasses++] = keys[i].key;
 		class_of[rank_in_set(&set, keys[i].key)] = nclasses - 1;
 	}
-	CHECK(nclasses < set.nkeys * 2 / 3, "%llu classes of %llu keys", (unsigned long long) nclasses, (unsigned long long) set.nkeys);
+	CHECK(nclasses < set.nkeys * 2 / 3, "%llu classes of %llu keys", (unsigned long long) nclasses,
+		  (unsigned long long) set.nkeys);
 	order = (EmogiKeyOrder) {set.nkeys, keys, is_equal};
 	CHECK(build(pool, &set, &order, weighted, &control, &error, &built) == EMOGI_OK, "an order");
 	check_keys(built.dictionary, firsts, nclasses, compare_letters, "an order");
 	check_edges(&set, &built, class_of, "an order");
 	for (uint64_t i = 0; i < set.nkeys; i++)
 	{
-		const int64_t code = (int64_t) (class_of[rank_in_set(&set, keys[i].key)] + 1) << emogi_dictionary_shift(built.dictionary);
+		const int64_t code = (int64_t) (class_of[rank_in_set(&set, keys[i].key)] + 1) <<
+			emogi_dictionary_shift(built.dictionary);
 
-		wrong += emogi_dictionary_search(built.dictionary, keys[i].key, compare_letters, NULL) != code ||
-			emogi_dictionary_find(built.dictionary, keys[i].key) != (is_equal[i] ? EMOGI_NO_CODE : code);
+		wrong += emogi_dictionary_search(built.dictionary, keys[i].key, compare_letters, NULL) !=
+			code ||
+			emogi_dictionary_find(built.dictionary, keys[i].key) !=
+				(is_equal[i] ? EMOGI_NO_CODE : code);
 	}
 	CHECK(wrong == 0, "an order: %llu spellings wrong", (unsigned long long) wrong);
 	free_built(&built);
-	/* all different */
+	/* all keys differ */
 	order.is_equal = NULL;
 	CHECK(build(pool, &set, &order, weighted, &control, &error, &built) == EMOGI_OK &&
 		  emogi_dictionary_nkeys(built.dictionary) == set.nkeys, "an order of different keys");
@@ -345,7 +379,7 @@ check_order(EmogiPool *pool, bool weighted)
 
 /* ---- failures ---- */
 
-/* The n-th allocation fails, whichever it is: NO_MEMORY, a message, and no other status until none fails. */
+/* Check that a failure of the n-th allocation, for all n, returns NO_MEMORY with a message. */
 static void
 check_no_memory(const KeySet *set)
 {
@@ -359,13 +393,14 @@ check_no_memory(const KeySet *set)
 		Built		built;
 
 		status = build(pools[n % NPOOLS], set, NULL, false, &control, &error, &built);
-		CHECK(status == EMOGI_OK || (status == EMOGI_NO_MEMORY && error.message[0] != '\0'), "allocation %u: status %d", n, status);
+		CHECK(status == EMOGI_OK || (status == EMOGI_NO_MEMORY && error.message[0] != '\0'),
+			  "allocation %u: status %d", n, status);
 		free_built(&built);
 	}
 	CHECK(status == EMOGI_OK && n > 5, "status %d after %u allocations", status, n);
 }
 
-/* Set cancel a while after the start. */
+/* Set cancel shortly after the start. */
 static void *
 cancel_soon(void *arg)
 {
@@ -376,7 +411,7 @@ cancel_soon(void *arg)
 	return NULL;
 }
 
-/* Cancel before and during a build. */
+/* Check cancellation before and during a build. */
 static void
 check_cancel(const KeySet *set)
 {
@@ -410,11 +445,12 @@ main(void)
 		pools[p] = emogi_pool_create(nthreads[p]);
 	for (int shape = 0; shape < NSHAPES; shape++)
 	{
-		check_set(make_set((KeyShape) shape, shape == LONG_KEYS ? 12 : 20000, shape == LONG_KEYS ? 100 : 60000, false));
+		check_set(make_set((KeyShape) shape, shape == LONG_KEYS ? 12 : 20000,
+						   shape == LONG_KEYS ? 100 : 60000, false));
 		check_set(make_set((KeyShape) shape, shape == LONG_KEYS ? 5 : 400, 3000, true));
 		check_set(make_set((KeyShape) shape, 3, 2, false));
 	}
-	/* large groups of one code are sorted by all threads */
+	/* large groups with one code are sorted by all threads */
 	check_set(make_set(TWO_FRONTS, 170000, 400000, false));
 	check_set(make_set(UUIDS, 60000, 600000, true));
 	for (int p = 0; p < NPOOLS; p++)

@@ -1,6 +1,6 @@
 /*
- * test_edge_filter.c: property columns have the values of their rows, and edge filters pass the entries for which SQL's
- * three-valued logic, written down naively, says true.
+ * test_edge_filter.c: tests of property columns and edge filters against SQL's three-valued logic,
+ * evaluated naively for each row
  */
 #include "check.h"
 #include "contract/edge_filter.h"
@@ -15,7 +15,7 @@
 
 static EmogiPool *pool;
 
-/* A column of rows, as the oracle reads it, and as the engine does. */
+/* A column, for the oracle and for the engine. */
 typedef struct Column
 {
 	bool		is_float;
@@ -24,12 +24,12 @@ typedef struct Column
 	bool	   *is_null;		/* [nrows] */
 } Column;
 
-/* A random expression in prefix order: a tree whose leaves are the filter's leaves. */
+/* A node of a random expression: a tree whose leaves are those of the filter. */
 typedef struct Node
 {
 	EmogiFilterStep leaf;
-	int			left;			/* of NOT, IS ..., AND, OR */
-	int			right;			/* of AND, OR */
+	int			left;			/* child of NOT, IS ..., AND, OR */
+	int			right;			/* child of AND, OR */
 	int64_t		integers[MAX_VALUES];	/* of AMONG */
 	double		floats[MAX_VALUES];
 	uint64_t	members[4];	/* of IN_SET */
@@ -56,7 +56,10 @@ draw(uint64_t bound)
 	return emogi_random(seed_of_all, ndrawn++) % bound;
 }
 
-/* Draw an integer for a column of this type, or a constant to compare it with: often small, sometimes at a limit. */
+/*
+ * Draw an integer for a column of a type, or a constant to compare it with: often small, sometimes
+ * at a limit.
+ */
 static int64_t
 draw_integer(EmogiPropertyType type)
 {
@@ -86,7 +89,7 @@ draw_float(EmogiPropertyType type)
 
 /* ---- columns ---- */
 
-/* Make the rows of a column. */
+/* Make a column of nrows rows. */
 static Column
 make_column(EmogiPropertyType type, uint64_t nrows)
 {
@@ -114,7 +117,10 @@ free_column(Column *column)
 	free(column->is_null);
 }
 
-/* Fill a column of the engine from rows, by lists that carry the numbers of the rows. Returns the memory to free. */
+/*
+ * Fill a column of the engine from rows, by the lists of a graph whose weights are the numbers of
+ * the rows. Returns the memory to free.
+ */
 static void *
 fill_property(const Column *column, uint64_t nrows, const EmogiGraph *numbers, EmogiProperty *property)
 {
@@ -314,7 +320,7 @@ draw_leaf(const EmogiProperties *properties, Node *node)
 	leaf->number = draw_float(type);
 	if (leaf->kind == EMOGI_FILTER_RANGE)
 	{
-		/* a constant may be out of the range of the column's type */
+		/* a constant may be outside the range of the column's type */
 		leaf->low = draw_integer((EmogiPropertyType) draw(4));
 		leaf->high = draw(3) == 0 ? leaf->low : draw_integer((EmogiPropertyType) draw(4));
 	}
@@ -322,7 +328,7 @@ draw_leaf(const EmogiProperties *properties, Node *node)
 		draw_values(node, type);
 }
 
-/* Draw an expression and write its program; returns the node. budget: leaves. */
+/* Draw an expression of at most `budget` leaves, and write its program; returns the node. */
 static int
 draw_expression(Expression *expression, int budget)
 {
@@ -366,7 +372,7 @@ draw_expression(Expression *expression, int budget)
 
 /* ---- checks ---- */
 
-/* Compare an expression with the oracle for each entry; all entries at once, and words one by one. */
+/* Compare an expression with the oracle for each edge: all words at once, and one by one. */
 static void
 check_expression(Expression *expression, const Column *columns, const EmogiGraph *numbers)
 {
@@ -407,7 +413,7 @@ check_expression(Expression *expression, const Column *columns, const EmogiGraph
 	free(passing);
 }
 
-/* Build a random graph of so many rows whose weights are their numbers. */
+/* Build a random graph of nrows edges whose weights are their numbers. */
 static EmogiBuiltGraph
 build_numbers(uint64_t nrows, EmogiDirection direction, bool with_backward)
 {
@@ -465,7 +471,7 @@ check_values(const Column *column, const EmogiProperty *property, const EmogiGra
 	CHECK(ndifferent == 0, "%llu values of type %d differ", (unsigned long long) ndifferent, property->type);
 }
 
-/* Ask random expressions over random columns of a graph with nrows edges. */
+/* Check random expressions on random columns of a graph with nrows edges. */
 static void
 check_columns(uint64_t nrows, int nexpressions)
 {
@@ -495,7 +501,7 @@ check_columns(uint64_t nrows, int nexpressions)
 	emogi_built_graph_free(&built);
 }
 
-/* Types and bytes. */
+/* Check types and sizes of columns. */
 static void
 check_bytes(void)
 {
@@ -510,7 +516,7 @@ check_bytes(void)
 		  "small columns");
 }
 
-/* Programs that are not well-formed are refused. */
+/* Check that malformed programs are refused. */
 static void
 check_refused(void)
 {
@@ -569,7 +575,7 @@ check_refused(void)
 		  strstr(error.message, "deep") != NULL, "too deep");
 }
 
-/* Nothing is evaluated when the call is canceled, and no memory is an error. */
+/* Check that a canceled call evaluates nothing, and that a failed allocation is an error. */
 static void
 check_stopped(void)
 {

@@ -1,6 +1,6 @@
 /*
- * test_expand.c: a Graph that is built from another Graph's edges is, to the last byte, the one that is built from the
- * edges themselves.
+ * test_expand.c: tests of emogi_csr_expand: a graph built from the edges of another graph is
+ * identical, byte for byte, to one built from the edges themselves
  */
 #include "build.h"
 #include "check.h"
@@ -14,7 +14,7 @@
 
 static EmogiPool *pools[2];		/* of 1 and 3 threads */
 
-/* Weights of every width, for weighted shapes. */
+/* Return a weight of a kind; the kinds cover all widths. */
 static double
 weight_of(uint64_t i, int kind)
 {
@@ -35,17 +35,19 @@ weight_of(uint64_t i, int kind)
 	}
 }
 
-/* Get a set's edges as chunks of what csr_expand fills. */
+/* Expand a graph into a set of edges. */
 static void
 expand(const EmogiGraph *graph, bool reversed, EmogiPool *pool, EmogiEdgeSet *set)
 {
-	const uint64_t capacity = graph->weight_type == EMOGI_WEIGHT_NONE ? EMOGI_CHUNK_EDGES : EMOGI_CHUNK_WEIGHTED_EDGES;
+	const uint64_t capacity = graph->weight_type == EMOGI_WEIGHT_NONE ? EMOGI_CHUNK_EDGES
+		: EMOGI_CHUNK_WEIGHTED_EDGES;
 	EmogiControl control = {0};
 	EmogiError	error;
 
 	if (!emogi_edge_set_create(set, (graph->forward.nedges + capacity - 1) / capacity))
 		abort();
-	CHECK(emogi_csr_expand(pool, graph, reversed, &set->edges, &control, &error) == EMOGI_OK, "expand");
+	CHECK(emogi_csr_expand(pool, graph, reversed, &set->edges, &control, &error) == EMOGI_OK,
+		  "expand");
 	CHECK(control.done == graph->forward.nedges, "done");
 	set->edges.weighted = graph->weight_type != EMOGI_WEIGHT_NONE;
 	set->edges.nedges = 0;
@@ -58,13 +60,15 @@ expand(const EmogiGraph *graph, bool reversed, EmogiPool *pool, EmogiEdgeSet *se
 
 		set->edges.nedges += chunk->nedges;
 		set->edges.weight_misfits |= chunk->weight_misfits;
-		set->edges.min_key = chunk->min_key < set->edges.min_key ? chunk->min_key : set->edges.min_key;
-		set->edges.max_key = chunk->max_key > set->edges.max_key ? chunk->max_key : set->edges.max_key;
+		set->edges.min_key = chunk->min_key < set->edges.min_key ? chunk->min_key
+			: set->edges.min_key;
+		set->edges.max_key = chunk->max_key > set->edges.max_key ? chunk->max_key
+			: set->edges.max_key;
 	}
 	CHECK(set->edges.nedges == graph->forward.nedges, "edges");
 }
 
-/* Build from edges; the caller frees. */
+/* Build a graph from edges; the caller frees it. */
 static EmogiBuiltGraph
 build(const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
 {
@@ -72,14 +76,19 @@ build(const EmogiEdges *edges, EmogiDirection direction, bool with_backward)
 	EmogiControl control = {0};
 	EmogiError	error;
 
-	if (emogi_build_graph(pools[1], edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+	if (emogi_build_graph(pools[1], edges, direction, with_backward, &built, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	return built;
 }
 
-/* Compare what comes of the edges of a Graph in one direction with what comes of the edges themselves. */
+/*
+ * Compare the graph built from the edges of a graph in another direction with the one built from
+ * the edges themselves.
+ */
 static void
-check_pair(const EmogiShape *shape, const EmogiEdges *edges, EmogiDirection from, EmogiDirection to, EmogiPool *pool)
+check_pair(const EmogiShape *shape, const EmogiEdges *edges, EmogiDirection from, EmogiDirection to,
+		   EmogiPool *pool)
 {
 	EmogiBuiltGraph base_graph = build(edges, from, false);
 	EmogiBuiltGraph straight = build(edges, to, true);
@@ -97,7 +106,7 @@ check_pair(const EmogiShape *shape, const EmogiEdges *edges, EmogiDirection from
 	emogi_built_graph_free(&round);
 }
 
-/* Check a shape without weights (kind 0) or with weights of some kind. */
+/* Check a shape without weights (kind 0) or with weights of a kind. */
 static void
 check_shape(const EmogiShape *shape, int kind)
 {
@@ -107,19 +116,23 @@ check_shape(const EmogiShape *shape, int kind)
 
 	for (uint64_t i = 0; i < shape->nedges; i++)
 		weights[i] = weight_of(i, kind);
-	if (kind == 0 ? !emogi_edge_set_fill(&set, shape->edges, shape->nedges, per_chunk > EMOGI_CHUNK_EDGES ? EMOGI_CHUNK_EDGES : per_chunk) :
-		!emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges,
-									  per_chunk > EMOGI_CHUNK_WEIGHTED_EDGES ? EMOGI_CHUNK_WEIGHTED_EDGES : per_chunk))
+	if (kind == 0
+		? !emogi_edge_set_fill(&set, shape->edges, shape->nedges,
+							   per_chunk > EMOGI_CHUNK_EDGES ? EMOGI_CHUNK_EDGES : per_chunk)
+		: !emogi_edge_set_fill_weighted(&set, shape->edges, weights, shape->nedges,
+										per_chunk > EMOGI_CHUNK_WEIGHTED_EDGES
+										? EMOGI_CHUNK_WEIGHTED_EDGES : per_chunk))
 		abort();
 	if (set.edges.nedges > 0)
 		for (int from = EMOGI_OUT; from <= EMOGI_IN; from++)
 			for (int to = EMOGI_OUT; to <= EMOGI_BOTH; to++)
-				check_pair(shape, &set.edges, (EmogiDirection) from, (EmogiDirection) to, pools[(from + to) % 2]);
+				check_pair(shape, &set.edges, (EmogiDirection) from, (EmogiDirection) to,
+						   pools[(from + to) % 2]);
 	emogi_edge_set_free(&set);
 	free(weights);
 }
 
-/* Weights that are hidden are not read. */
+/* Check that hidden weights are not read. */
 static void
 check_hidden_weights(void)
 {
@@ -148,7 +161,7 @@ check_hidden_weights(void)
 	free(weights);
 }
 
-/* Edges that fill several chunks. */
+/* Check edges that fill several chunks. */
 static void
 check_large(void)
 {
@@ -162,7 +175,7 @@ check_large(void)
 	emogi_edge_set_free(&set);
 }
 
-/* A cancel, and too few chunks, are answers. */
+/* Check the status after cancellation, and with too few chunks. */
 static void
 check_failures(void)
 {
@@ -173,12 +186,15 @@ check_failures(void)
 	EmogiControl control = {.cancel = 1};
 	EmogiError	error;
 
-	if (!emogi_shape_random(3, &shape) || !emogi_edge_set_fill(&set, shape.edges, shape.nedges, 1000))
+	if (!emogi_shape_random(3, &shape) ||
+		!emogi_edge_set_fill(&set, shape.edges, shape.nedges, 1000))
 		abort();
 	built = build(&set.edges, EMOGI_OUT, false);
-	CHECK(emogi_csr_expand(pools[1], &built.graph, false, &set.edges, &control, &error) == EMOGI_CANCELED, "cancel");
+	CHECK(emogi_csr_expand(pools[1], &built.graph, false, &set.edges, &control, &error) ==
+		  EMOGI_CANCELED, "cancel");
 	control.cancel = 0;
-	CHECK(emogi_csr_expand(pools[1], &built.graph, false, &none.edges, &control, &error) == EMOGI_BAD_INPUT, "chunks");
+	CHECK(emogi_csr_expand(pools[1], &built.graph, false, &none.edges, &control, &error) ==
+		  EMOGI_BAD_INPUT, "chunks");
 	emogi_edge_set_free(&set);
 	emogi_built_graph_free(&built);
 	emogi_shape_free(&shape);

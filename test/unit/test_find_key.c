@@ -1,6 +1,7 @@
 /*
- * test_find_key.c: the number of a key is found, and that of none other, however the keys lie: side by side, with few gaps or many, far apart, more
- * and more so, in clusters, and at both ends of the integers.
+ * test_find_key.c: tests of emogi_graph_vertex on arrays of keys of all distributions: dense, with
+ * few or many gaps, sparse, exponentially spaced, clustered, and at both ends of the range of
+ * integers
  */
 #include "check.h"
 #include "naive.h"
@@ -13,7 +14,7 @@
 #define NKINDS 7
 #define NSEEDS 40
 
-/* Get how far one key is behind another. */
+/* Return the distance of key i to the one before. */
 static uint64_t
 gap(int kind, uint64_t seed, uint64_t i)
 {
@@ -38,7 +39,7 @@ gap(int kind, uint64_t seed, uint64_t i)
 	}
 }
 
-/* Look for all keys, for those beside them, and for both ends. */
+/* Look up all keys, their successors, and both ends of the range. */
 static void
 check_keys(const EmogiGraph *graph, int kind)
 {
@@ -51,12 +52,15 @@ check_keys(const EmogiGraph *graph, int kind)
 
 		nwrong += emogi_graph_vertex(graph, key) != v;
 		if (key < INT64_MAX)
-			nwrong += emogi_graph_vertex(graph, key + 1) != (is_next ? (uint32_t) v + 1 : EMOGI_NO_VERTEX);
+			nwrong += emogi_graph_vertex(graph, key + 1) !=
+				(is_next ? (uint32_t) v + 1 : EMOGI_NO_VERTEX);
 	}
-	CHECK(nwrong == 0, "kind %d of %llu keys: %llu wrong", kind, (unsigned long long) graph->nvertices, (unsigned long long) nwrong);
-	CHECK(graph->nvertices == 0 || graph->ids[0] == INT64_MIN || emogi_graph_vertex(graph, INT64_MIN) == EMOGI_NO_VERTEX, "the least");
-	CHECK(graph->nvertices == 0 || graph->ids[graph->nvertices - 1] == INT64_MAX || emogi_graph_vertex(graph, INT64_MAX) == EMOGI_NO_VERTEX,
-		  "the most");
+	CHECK(nwrong == 0, "kind %d of %llu keys: %llu wrong", kind,
+		  (unsigned long long) graph->nvertices, (unsigned long long) nwrong);
+	CHECK(graph->nvertices == 0 || graph->ids[0] == INT64_MIN ||
+		  emogi_graph_vertex(graph, INT64_MIN) == EMOGI_NO_VERTEX, "the smallest integer");
+	CHECK(graph->nvertices == 0 || graph->ids[graph->nvertices - 1] == INT64_MAX ||
+		  emogi_graph_vertex(graph, INT64_MAX) == EMOGI_NO_VERTEX, "the largest integer");
 }
 
 int

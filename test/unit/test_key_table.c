@@ -1,5 +1,6 @@
 /*
- * test_key_table.c: every different key of any shape gets one temporary number, whoever puts it, and whatever goes wrong.
+ * test_key_table.c: tests of the table of keys: each distinct key of any shape gets one temporary
+ * number, whichever processes put it, and after failures
  */
 #include "key_sets.h"
 
@@ -9,10 +10,11 @@
 static int
 compare_listed(const void *a, const void *b)
 {
-	return compare_for_qsort(&((const EmogiTemporaryKey *) a)->key, &((const EmogiTemporaryKey *) b)->key);
+	return compare_for_qsort(&((const EmogiTemporaryKey *) a)->key,
+							 &((const EmogiTemporaryKey *) b)->key);
 }
 
-/* Check that the table has the keys of a set and nothing else, or (whole = false) some of them. */
+/* Check that the table has exactly the keys of a set or, if not `whole`, some of them. */
 static void
 check_table(const KeySet *set, bool whole, const char *what)
 {
@@ -26,27 +28,30 @@ check_table(const KeySet *set, bool whole, const char *what)
 	memset(rank_of, 0xFF, (ntemporaries + 1) * sizeof(uint64_t));
 	emogi_key_table_list(table, keys);
 	qsort(keys, nkeys, sizeof(*keys), compare_listed);
-	CHECK(whole ? nkeys == set->nkeys : nkeys <= set->nkeys, "%s, shape %d: %llu keys", what, set->shape, (unsigned long long) nkeys);
+	CHECK(whole ? nkeys == set->nkeys : nkeys <= set->nkeys, "%s, shape %d: %llu keys", what,
+		  set->shape, (unsigned long long) nkeys);
 	for (uint64_t i = 0; i < nkeys; i++)
 	{
 		const uint64_t rank = rank_in_set(set, keys[i].key);
 
 		key_bytes += keys[i].key.length;
-		wrong += rank == UINT64_MAX || (whole && rank != i) || (i > 0 && compare_listed(&keys[i], &keys[i - 1]) == 0);
+		wrong += rank == UINT64_MAX || (whole && rank != i) ||
+			(i > 0 && compare_listed(&keys[i], &keys[i - 1]) == 0);
 		if (keys[i].temporary >= ntemporaries || rank_of[keys[i].temporary] != UINT64_MAX)
 			wrong++;
 		else
 			rank_of[keys[i].temporary] = rank;
 	}
 	for (uint64_t i = 0; whole && i < set->nends; i++)
-		wrong += shared->numbers[i] >= ntemporaries || rank_of[shared->numbers[i]] != rank_in_set(set, set->ends[i]);
+		wrong += shared->numbers[i] >= ntemporaries ||
+			rank_of[shared->numbers[i]] != rank_in_set(set, set->ends[i]);
 	CHECK(wrong == 0, "%s, shape %d: %llu wrong", what, set->shape, (unsigned long long) wrong);
 	CHECK(key_bytes == emogi_key_table_key_bytes(table), "%s, shape %d: bytes", what, set->shape);
 	free(keys);
 	free(rank_of);
 }
 
-/* Sets of all shapes, by one process and several. */
+/* Check sets of all shapes, put by one process and by several. */
 static void
 check_shapes(void)
 {
@@ -54,7 +59,9 @@ check_shapes(void)
 	{
 		for (int variant = 0; variant < 4; variant++)
 		{
-			KeySet		set = make_set((KeyShape) shape, shape == LONG_KEYS ? 12 : 20000, shape == LONG_KEYS ? 100 : variant == 0 ? 3 : 60000, variant == 2);
+			KeySet		set = make_set((KeyShape) shape, shape == LONG_KEYS ? 12 : 20000,
+									   shape == LONG_KEYS ? 100 : variant == 0 ? 3 : 60000,
+									   variant == 2);
 
 			begin_table(test_words, variant == 3);
 			CHECK(fill_table(&set, 1 + variant) == EMOGI_KEYS_PUT, "shape %d", shape);
@@ -64,7 +71,7 @@ check_shapes(void)
 	}
 }
 
-/* Threads fill a table as processes do. */
+/* Check that threads can fill a table as processes do. */
 static void
 check_threads(void)
 {
@@ -82,7 +89,7 @@ check_threads(void)
 	}
 }
 
-/* Arrays that may not grow have children. */
+/* Check that arrays that cannot grow get children. */
 static void
 check_children(void)
 {
@@ -98,7 +105,10 @@ check_children(void)
 	free_set(&set);
 }
 
-/* Keys that all have one hash are noticed by all who put keys, and not at all by the careful hash. */
+/*
+ * Check that keys with equal hashes are detected by all processes, and that the secure hash
+ * separates them.
+ */
 static void
 check_crowded(void)
 {
@@ -120,17 +130,21 @@ check_crowded(void)
 	{
 		begin_table(zeros, false);
 		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_COLLISIONS, "%d processes", nprocesses);
-		CHECK(emogi_key_table_nkeys(table) < 1000, "crowded with %llu keys", (unsigned long long) emogi_key_table_nkeys(table));
-		second = (EmogiKeyFiller) {.table = table, .alloc = take_piece};
-		CHECK(emogi_key_filler_put(&second, &other, 1, &number) == EMOGI_KEYS_COLLISIONS, "another filler");
+		CHECK(emogi_key_table_nkeys(table) < 1000, "collisions detected with %llu keys",
+			  (unsigned long long) emogi_key_table_nkeys(table));
+		second = (EmogiKeyFiller) {.table = table, .alloc = alloc_piece};
+		CHECK(emogi_key_filler_put(&second, &other, 1, &number) == EMOGI_KEYS_COLLISIONS,
+			  "another filler");
 		begin_table(zeros, true);
-		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT && emogi_key_table_nkeys(table) == 2000, "careful");
+		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT &&
+			  emogi_key_table_nkeys(table) == 2000, "careful");
 		begin_table(test_words, false);
-		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT && emogi_key_table_nkeys(table) == 2000, "other words");
+		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_PUT &&
+			  emogi_key_table_nkeys(table) == 2000, "other words");
 	}
 }
 
-/* SipHash-2-4 of 15 bytes 0 .. 14 by the key 0 .. 15 is what its paper says. */
+/* Check SipHash-2-4 of the bytes 0 .. 14 with the key 0 .. 15 against its paper. */
 static void
 check_sip(void)
 {
@@ -142,7 +156,7 @@ check_sip(void)
 	CHECK(emogi_key_siphash(words, bytes, 15) == UINT64_C(0xa129ca6149be45e5), "SipHash-2-4");
 }
 
-/* There are so many temporary numbers and no more. */
+/* Check the maximum number of temporary numbers. */
 static void
 check_too_many(void)
 {
@@ -153,13 +167,17 @@ check_too_many(void)
 		begin_table(test_words, false);
 		table->next_number = EMOGI_MAX_VERTICES / 1024 * 1024 - 5 * 1024;
 		CHECK(fill_table(&set, nprocesses) == EMOGI_KEYS_TOO_MANY, "too many");
-		CHECK(emogi_key_table_nkeys(table) <= 5 * 1024 && emogi_key_table_nkeys(table) > (uint64_t) (5 - nprocesses) * 1024, "%llu keys",
+		CHECK(emogi_key_table_nkeys(table) <= 5 * 1024 &&
+			  emogi_key_table_nkeys(table) > (uint64_t) (5 - nprocesses) * 1024, "%llu keys",
 			  (unsigned long long) emogi_key_table_nkeys(table));
 	}
 	free_set(&set);
 }
 
-/* Memory that cannot be had, whichever piece it is, leaves the table in order, and the filler may go on. */
+/*
+ * Check that a failed allocation of any piece leaves the table valid, and that the filler can
+ * continue.
+ */
 static void
 check_no_piece(KeyShape shape, uint64_t nvertices, uint64_t nends, uint32_t max_slots)
 {
@@ -174,18 +192,18 @@ check_no_piece(KeyShape shape, uint64_t nvertices, uint64_t nends, uint32_t max_
 		failed = false;
 		begin_table(test_words, false);
 		table->max_slots = max_slots;
-		filler = (EmogiKeyFiller) {.table = table, .alloc = take_piece};
+		filler = (EmogiKeyFiller) {.table = table, .alloc = alloc_piece};
 		pieces_left = n;
 		if (setjmp(no_piece) == 0)
 			put_ends(&filler, &set, 0, 1);
 		else
 			failed = true;
 		pieces_left = -1;
-		check_table(&set, !failed, "a piece is missing");
-		second = (EmogiKeyFiller) {.table = table, .alloc = take_piece};
+		check_table(&set, !failed, "after a failed allocation");
+		second = (EmogiKeyFiller) {.table = table, .alloc = alloc_piece};
 		put_ends(&second, &set, set.nends / 2, 1);
-		CHECK(put_ends(&filler, &set, 0, 1) == EMOGI_KEYS_PUT, "goes on");
-		check_table(&set, true, "after a piece was missing");
+		CHECK(put_ends(&filler, &set, 0, 1) == EMOGI_KEYS_PUT, "continues");
+		check_table(&set, true, "continued after a failed allocation");
 		n++;
 	} while (failed);
 	CHECK(n > 2, "%d pieces", n);

@@ -1,6 +1,8 @@
 /*
- * test_local_graph.c: the rows of a few vertices in the small graph around them equal those in the whole graph, also of a graph with an
- * overlay of changes. test_local_graph HISTORIES [SEED] for more of them.
+ * test_local_graph.c: tests of local subgraphs: the rows of a few vertices in the subgraph around
+ * them must equal those in the whole graph, also with an overlay of changes.
+ *
+ * Usage: test_local_graph [HISTORIES [SEED]]
  */
 #include "history.h"
 
@@ -8,7 +10,7 @@
 #include "contract/overlay.h"
 
 #define NHISTORIES 6000
-#define MAX_WANTED 4
+#define MAX_SELECTED 4
 
 static uint64_t nmade,
 			nsmaller,
@@ -29,9 +31,10 @@ run_engine(const EmogiGraph *graph, EmogiAlgorithm algorithm)
 	return result;
 }
 
-/* Get the row of a vertex; vertices as their keys. */
+/* Return the row of a vertex, in which vertices are replaced by their keys. */
 static int64_t
-row_of(const EmogiGraph *graph, const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
+row_of(const EmogiGraph *graph, const EmogiResult *result, EmogiAlgorithm algorithm,
+	   uint32_t vertex)
 {
 	switch (emogi_algorithm_row(algorithm)->columns[0].type)
 	{
@@ -40,55 +43,63 @@ row_of(const EmogiGraph *graph, const EmogiResult *result, EmogiAlgorithm algori
 		case EMOGI_VERTEX:
 			return graph->ids[result->columns[0].vertex[vertex]];
 		default:
-			return result->columns[0].int64[vertex];	/* of a double, its bits */
+			return result->columns[0].int64[vertex];	/* the bits of a double */
 	}
 }
 
-/* Compare the rows of wanted vertices of the new graph, which the old one with its overlay stands for. */
+/*
+ * Compare the rows of random vertices of the new graph with those in local subgraphs of the old
+ * graph with its overlay.
+ */
 static void
-check_rows(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, const EmogiResult *expected,
-		   EmogiAlgorithm algorithm, const char *what)
+check_rows(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new,
+		   const EmogiResult *expected, EmogiAlgorithm algorithm, const char *what)
 {
-	const uint64_t nwanted = 1 + draw(once_in(2) ? 1 : MAX_WANTED);
+	const uint64_t nselected = 1 + draw(once_in(2) ? 1 : MAX_SELECTED);
 	const uint64_t max_edges = once_in(4) ? draw(2 * new->forward.nedges + 1) : UINT64_MAX;
 	const uint64_t max_kept = once_in(4) ? draw(new->forward.nedges + 1) : UINT64_MAX;
-	uint32_t	wanted[MAX_WANTED];
-	uint32_t	places[MAX_WANTED];
+	uint32_t	selected[MAX_SELECTED];
+	uint32_t	places[MAX_SELECTED];
 	EmogiLocalGraph local;
 	EmogiResult result;
 	uint64_t	ndifferent = 0;
 
-	for (uint64_t i = 0; i < nwanted; i++)
+	for (uint64_t i = 0; i < nselected; i++)
 	{
-		wanted[i] = (uint32_t) draw(new->nvertices);
-		places[i] = emogi_overlay_vertex(old, overlay, new->ids[wanted[i]]);
+		selected[i] = (uint32_t) draw(new->nvertices);
+		places[i] = emogi_overlay_vertex(old, overlay, new->ids[selected[i]]);
 	}
-	if (!emogi_local_graph_make(old, overlay, emogi_local_scope(algorithm), places, nwanted, max_edges, max_kept, &local))
+	if (!emogi_local_graph_make(old, overlay, emogi_local_scope(algorithm), places, nselected,
+								max_edges, max_kept, &local))
 	{
 		CHECK(max_edges < UINT64_MAX || max_kept < UINT64_MAX, "%s: no graph", what);
 		nrefused++;
 		return;
 	}
-	CHECK(local.edges_scanned <= max_edges && local.graph.forward.nedges <= max_kept, "%s: limits", what);
+	CHECK(local.edges_scanned <= max_edges && local.graph.forward.nedges <= max_kept, "%s: limits",
+		  what);
 	result = run_engine(&local.graph, algorithm);
-	for (uint64_t i = 0; i < nwanted; i++)
+	for (uint64_t i = 0; i < nselected; i++)
 	{
-		const uint32_t place = emogi_graph_vertex(&local.graph, new->ids[wanted[i]]);
+		const uint32_t place = emogi_graph_vertex(&local.graph, new->ids[selected[i]]);
 
 		ndifferent += place == EMOGI_NO_VERTEX || row_of(&local.graph, &result, algorithm, place) !=
-			row_of(new, expected, algorithm, wanted[i]);
-		npoints += algorithm == EMOGI_ARTICULATION_POINTS && row_of(new, expected, algorithm, wanted[i]) > 1;
+			row_of(new, expected, algorithm, selected[i]);
+		npoints += algorithm == EMOGI_ARTICULATION_POINTS &&
+			row_of(new, expected, algorithm, selected[i]) > 1;
 	}
-	CHECK(ndifferent == 0, "%s: %llu rows of %s", what, (unsigned long long) ndifferent, emogi_algorithm_row(algorithm)->name);
+	CHECK(ndifferent == 0, "%s: %llu rows of %s", what, (unsigned long long) ndifferent,
+		  emogi_algorithm_row(algorithm)->name);
 	nmade++;
 	nsmaller += local.graph.forward.nedges < new->forward.nedges;
 	free(result.columns[0].any);
 	emogi_local_graph_free(&local);
 }
 
-/* Check all algorithms that have such a graph. */
+/* Check all algorithms that support local subgraphs. */
 static void
-check_algorithms(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, EmogiDirection direction, const char *what)
+check_algorithms(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new,
+				 EmogiDirection direction, const char *what)
 {
 	for (EmogiAlgorithm algorithm = 0; algorithm < EMOGI_NALGORITHMS; algorithm++)
 	{
@@ -104,12 +115,13 @@ check_algorithms(const EmogiGraph *old, const EmogiOverlay *overlay, const Emogi
 	}
 }
 
-/* Check a graph with the changes of a round beside it, and the graph that has them. */
+/* Check a graph with the changes of a round as an overlay, and the graph that includes them. */
 static void
 check_round(History *history, const char *what)
 {
-	EmogiMergeInput input = {.graph = &history->graph, .direction = history->direction, .weight_type = history->graph.weight_type,
-		.nchanges = history->nchanges, .changes = history->changes, .memory = splice_scratch};
+	EmogiMergeInput input = {.graph = &history->graph, .direction = history->direction,
+		.weight_type = history->graph.weight_type, .nchanges = history->nchanges,
+		.changes = history->changes, .memory = splice_scratch};
 	EmogiGraph	new = {0};
 	EmogiOverlay overlay;
 
@@ -124,7 +136,7 @@ check_round(History *history, const char *what)
 	begin_history(history, pools[0]);
 }
 
-/* Take one history through its rounds. */
+/* Check one history. */
 static void
 check_history(History *history, uint64_t number)
 {
@@ -145,7 +157,10 @@ check_history(History *history, uint64_t number)
 	}
 }
 
-/* The searches around a vertex of a path graph that is closed by one edge of an overlay: without a part that is complete, they meet. */
+/*
+ * Check a path graph that an overlay closes to a ring by one edge: searches from a vertex meet, and
+ * do not find a complete component before.
+ */
 static void
 check_ring(History *history)
 {
@@ -153,7 +168,7 @@ check_ring(History *history)
 	history->with_backward = history->weighted = history->skewed = false;
 	history->keys = 0;
 	history->nkeys = history->span = 1000;
-	history->least = 0;
+	history->first_key = 0;
 	history->nedges = 0;
 	for (int64_t i = 0; i < 999; i++)
 		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = i, .dst = i + 1};
@@ -164,7 +179,10 @@ check_ring(History *history)
 	check_round(history, "ring");
 }
 
-/* A vertex with a list so long that members are looked up in it, with parallel edges and a loop; then the list has changed. */
+/*
+ * Check a vertex with a list so long that members are looked up in it, with parallel edges and a
+ * self-loop, before and after changes.
+ */
 static void
 check_hub(History *history, EmogiDirection direction)
 {
@@ -173,12 +191,13 @@ check_hub(History *history, EmogiDirection direction)
 	history->weighted = history->skewed = false;
 	history->keys = 0;
 	history->nkeys = history->span = 3000;
-	history->least = 0;
+	history->first_key = 0;
 	history->nedges = 0;
 	for (int64_t i = 0; i < 3000; i += 2)
 	{
 		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = 1500, .dst = i};
-		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = i, .dst = i % 3 == 0 ? 1500 : (i + 2) % 3000};
+		history->edges[history->nedges++] = (EmogiWeightedEdge) {.src = i,
+			.dst = i % 3 == 0 ? 1500 : (i + 2) % 3000};
 	}
 	begin_history(history, pools[0]);
 	for (int round = 0; round < 40; round++)
@@ -204,9 +223,10 @@ main(int argc, char **argv)
 	check_ring(&history);
 	check_hub(&history, EMOGI_BOTH);
 	check_hub(&history, EMOGI_OUT);
-	CHECK(nsmaller * 10 > nmade, "%llu of %llu graphs are smaller", (unsigned long long) nsmaller, (unsigned long long) nmade);
-	CHECK(nrefused * 10 < nmade * 9 && nrefused > 0, "%llu graphs were not made, %llu were", (unsigned long long) nrefused,
+	CHECK(nsmaller * 10 > nmade, "%llu of %llu graphs are smaller", (unsigned long long) nsmaller,
 		  (unsigned long long) nmade);
+	CHECK(nrefused * 10 < nmade * 9 && nrefused > 0, "%llu graphs were not made, %llu were",
+		  (unsigned long long) nrefused, (unsigned long long) nmade);
 	CHECK(npoints > 0, "%llu articulation points", (unsigned long long) npoints);
 	close_history(&history);
 	return check_report("test_local_graph");

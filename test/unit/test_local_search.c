@@ -1,5 +1,6 @@
 /*
- * test_local_search.c: a search that reaches little finds what the engine finds, and gives up where it should; and so its tree.
+ * test_local_search.c: tests of local searches in the backend, and of their trees, against the cpu
+ * engine; a search must give up exactly above its limit of edges
  */
 #include "build.h"
 #include "engines.h"
@@ -18,11 +19,12 @@ static uint64_t nanswers,
 			ntargeted,
 			ntrees;
 
-/* Ask the engine; columns[0] of the result is malloced. */
+/* Run a query on the engine; columns[0] of the result is malloced. */
 static EmogiResult
 run_engine(const EmogiGraph *graph, const EmogiQuery *query)
 {
-	EmogiResult result = {.columns = {{.any = malloc((graph->nvertices + 1) * sizeof(double))}, {.any = malloc((graph->nvertices + 1) * sizeof(double))}}};
+	EmogiResult result = {.columns = {{.any = malloc((graph->nvertices + 1) * sizeof(double))},
+	{.any = malloc((graph->nvertices + 1) * sizeof(double))}}};
 	EmogiControl control = {0};
 	EmogiError	error;
 
@@ -31,7 +33,7 @@ run_engine(const EmogiGraph *graph, const EmogiQuery *query)
 	return result;
 }
 
-/* Get what the engine has for a vertex; INFINITY = not reached. */
+/* Return the engine's value of a vertex; INFINITY = not reached. */
 static double
 value_of(const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
 {
@@ -40,10 +42,10 @@ value_of(const EmogiResult *result, EmogiAlgorithm algorithm, uint32_t vertex)
 	return result->columns[0].float64[vertex];
 }
 
-/* Compare an answer to a query without targets with the engine's. */
+/* Compare the answer to a query without targets with the engine's. */
 static void
-check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiLocalAnswer *answer,
-			 const EmogiResult *result)
+check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			 const EmogiLocalAnswer *answer, const EmogiResult *result)
 {
 	uint64_t	at = 0,
 				ndifferent = 0;
@@ -55,19 +57,23 @@ check_answer(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
 		if (!(value < (double) INFINITY))
 			continue;
 		if (at < answer->count)
-			ndifferent += answer->vertices[at] != v || memcmp(&answer->values[at], &value, sizeof(double)) != 0 ||
-				(query->algorithm == EMOGI_SSNSP && answer->paths[at] != result->columns[1].float64[v]);
+			ndifferent += answer->vertices[at] != v ||
+				memcmp(&answer->values[at], &value, sizeof(double)) != 0 ||
+				(query->algorithm == EMOGI_SSNSP &&
+				 answer->paths[at] != result->columns[1].float64[v]);
 		at++;
 	}
-	CHECK(at == answer->count && ndifferent == 0, "%s: %llu of %llu, not %llu", name, (unsigned long long) ndifferent,
-		  (unsigned long long) answer->count, (unsigned long long) at);
+	CHECK(at == answer->count && ndifferent == 0, "%s: %llu of %llu, not %llu", name,
+		  (unsigned long long) ndifferent, (unsigned long long) answer->count,
+		  (unsigned long long) at);
 	CHECK(answer->count == result->nreached, "%s: reached", name);
 	if (query->algorithm != EMOGI_SSSP)
-		CHECK(answer->nlevels == result->nlevels, "%s: %u levels, not %u", name, answer->nlevels, result->nlevels);
+		CHECK(answer->nlevels == result->nlevels, "%s: %u levels, not %u", name, answer->nlevels,
+			  result->nlevels);
 	nanswers++;
 }
 
-/* Get the vertex at a place of an answer. */
+/* Return the vertex at a position in an answer. */
 static uint32_t
 vertex_at(const EmogiLocalAnswer *answer, uint32_t place)
 {
@@ -76,26 +82,33 @@ vertex_at(const EmogiLocalAnswer *answer, uint32_t place)
 
 /* Compare the tree of an answer to a query without targets with the engine's. */
 static void
-check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiLocalAnswer *answer)
+check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+		   const EmogiLocalAnswer *answer)
 {
 	const uint64_t n = graph->nvertices;
 	EmogiQuery	tree = *query;
 	uint32_t   *predecessor = malloc((answer->count + 1) * sizeof *predecessor);
 	uint32_t   *source = malloc((answer->count + 1) * sizeof *source);
-	EmogiResult result = {.columns = {{.any = malloc((n + 1) * sizeof(double))}, {.any = malloc((n + 1) * sizeof(uint32_t))}, {.any = malloc((n + 1) * sizeof(uint32_t))}}};
+	EmogiResult result = {.columns = {{.any = malloc((n + 1) * sizeof(double))},
+	{.any = malloc((n + 1) * sizeof(uint32_t))}, {.any = malloc((n + 1) * sizeof(uint32_t))}}};
 	EmogiControl control = {0};
 	EmogiError	error;
 	uint64_t	nscanned;
 	uint64_t	ndifferent = 0;
 
 	tree.algorithm = query->algorithm == EMOGI_BFS ? EMOGI_BFS_TREE : EMOGI_SHORTEST_PATH_TREE;
-	CHECK(engine->run(states[0], graph, &tree, &result, &control, &error) == EMOGI_OK, "%s: no tree", name);
-	CHECK(emogi_local_trees(graph, NULL, query, answer, predecessor, source, &nscanned), "%s: no memory", name);
-	CHECK(nscanned <= graph->forward.nedges, "%s: looked at %llu", name, (unsigned long long) nscanned);
+	CHECK(engine->run(states[0], graph, &tree, &result, &control, &error) == EMOGI_OK,
+		  "%s: no tree", name);
+	CHECK(emogi_local_trees(graph, NULL, query, answer, predecessor, source, &nscanned),
+		  "%s: no memory", name);
+	CHECK(nscanned <= graph->forward.nedges, "%s: traversed %llu edges", name,
+		  (unsigned long long) nscanned);
 	for (uint64_t i = 0; i < answer->count; i++)
-		ndifferent += vertex_at(answer, predecessor[i]) != result.columns[1].vertex[answer->vertices[i]] ||
+		ndifferent += vertex_at(answer, predecessor[i]) !=
+			result.columns[1].vertex[answer->vertices[i]] ||
 			vertex_at(answer, source[i]) != result.columns[2].vertex[answer->vertices[i]];
-	CHECK(ndifferent == 0, "%s: %llu of %llu in a tree", name, (unsigned long long) ndifferent, (unsigned long long) answer->count);
+	CHECK(ndifferent == 0, "%s: %llu of %llu in a tree", name, (unsigned long long) ndifferent,
+		  (unsigned long long) answer->count);
 	ntrees++;
 	for (int i = 0; i < 3; i++)
 		free(result.columns[i].any);
@@ -103,9 +116,10 @@ check_tree(const char *name, const EmogiGraph *graph, const EmogiQuery *query, c
 	free(source);
 }
 
-/* Compare what an answer says of the targets. */
+/* Compare the values of the targets with the engine's. */
 static void
-check_targets(const char *name, const EmogiQuery *query, const EmogiLocalAnswer *answer, const EmogiResult *result)
+check_targets(const char *name, const EmogiQuery *query, const EmogiLocalAnswer *answer,
+			  const EmogiResult *result)
 {
 	uint64_t	ndifferent = 0;
 
@@ -118,13 +132,14 @@ check_targets(const char *name, const EmogiQuery *query, const EmogiLocalAnswer 
 				value = answer->values[i];
 		ndifferent += value != value_of(result, query->algorithm, query->targets[t]);
 	}
-	CHECK(ndifferent == 0, "%s: %llu of %llu targets", name, (unsigned long long) ndifferent, (unsigned long long) query->ntargets);
+	CHECK(ndifferent == 0, "%s: %llu of %llu targets", name, (unsigned long long) ndifferent,
+		  (unsigned long long) query->ntargets);
 	ntargeted++;
 }
 
-/* Has a vertex more paths than doubles hold exactly? */
+/* Return true if a vertex has more paths than a double represents exactly. */
 static bool
-has_most_paths(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
+has_too_many_paths(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
 {
 	bool		has = false;
 
@@ -133,7 +148,7 @@ has_most_paths(const EmogiGraph *graph, const EmogiQuery *query, const EmogiResu
 	return has;
 }
 
-/* Answer a query with as much to look at as it takes, and with one less. */
+/* Check a query with the limit of edges that it needs, and with one edge less. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -146,7 +161,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	result = run_engine(graph, &whole);
 	if (emogi_local_search(graph, NULL, query, UINT64_MAX, &answer) != EMOGI_LOCAL_ANSWERED)
 	{
-		CHECK(has_most_paths(graph, query, &result), "%s: gave up", name);
+		CHECK(has_too_many_paths(graph, query, &result), "%s: gave up", name);
 		free(result.columns[0].any);
 		free(result.columns[1].any);
 		return;
@@ -163,16 +178,18 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	emogi_local_search_free(&answer);
 	if (nscanned > query->ntargets + query->nsources)
 	{
-		CHECK(emogi_local_search(graph, NULL, query, nscanned, &answer) == EMOGI_LOCAL_ANSWERED, "%s: not with what it takes", name);
+		CHECK(emogi_local_search(graph, NULL, query, nscanned, &answer) == EMOGI_LOCAL_ANSWERED,
+			  "%s: gave up within the limit", name);
 		emogi_local_search_free(&answer);
-		CHECK(emogi_local_search(graph, NULL, query, nscanned - 1, &answer) == EMOGI_LOCAL_GAVE_UP && answer.vertices == NULL,
-			  "%s: with less than it takes", name);
+		CHECK(emogi_local_search(graph, NULL, query, nscanned - 1, &answer) ==
+			  EMOGI_LOCAL_GAVE_UP && answer.vertices == NULL, "%s: did not give up above the limit",
+			  name);
 	}
 	free(result.columns[0].any);
 	free(result.columns[1].any);
 }
 
-/* Ask random queries of a Graph. */
+/* Check random queries on a graph. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -187,7 +204,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		query.targets = targets;
 		query.ntargets = i % 4 == 3 ? 1 + emogi_random(seed, 1000 + i) % MAX_SOURCES : 0;
 		for (uint64_t t = 0; t < query.ntargets; t++)
-			targets[t] = (uint32_t) (emogi_random(seed, 1100 + i * MAX_SOURCES + t) % graph->nvertices);
+			targets[t] = (uint32_t) (emogi_random(seed, 1100 + i * MAX_SOURCES + t) %
+									 graph->nvertices);
 		query.algorithm = EMOGI_BFS;
 		check_query(name, graph, &query);
 		query.algorithm = EMOGI_SSSP;
@@ -199,14 +217,15 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* See that paths are counted up to 2^53 of them, along a chain of double edges, and no further. */
+/* Check that up to 2^53 paths are counted, along a chain of double edges, and more are not. */
 static void
-check_most_paths(void)
+check_many_paths(void)
 {
 	uint32_t	targets[120];
 	uint64_t	offsets[62];
 	uint32_t	source = 0;
-	EmogiGraph	graph = {.nvertices = 61,.forward = {.nedges = 120,.offsets = offsets,.targets = targets}};
+	EmogiGraph graph = {.nvertices = 61,
+		.forward = {.nedges = 120,.offsets = offsets,.targets = targets}};
 	EmogiQuery	query = {.algorithm = EMOGI_SSNSP,.nsources = 1,.sources = &source};
 	EmogiLocalAnswer answer;
 
@@ -217,10 +236,12 @@ check_most_paths(void)
 		targets[e] = e / 2 + 1;
 	for (query.max_depth = 0; query.max_depth <= 60; query.max_depth++)
 	{
-		const bool	answered = emogi_local_search(&graph, NULL, &query, UINT64_MAX, &answer) == EMOGI_LOCAL_ANSWERED;
+		const bool	answered = emogi_local_search(&graph, NULL, &query, UINT64_MAX, &answer) ==
+			EMOGI_LOCAL_ANSWERED;
 
 		CHECK(answered == (query.max_depth <= 53), "%lld links", (long long) query.max_depth);
-		CHECK(!answered || answer.paths[query.max_depth] == ldexp(1.0, (int) query.max_depth), "%lld links: paths", (long long) query.max_depth);
+		CHECK(!answered || answer.paths[query.max_depth] == ldexp(1.0, (int) query.max_depth),
+			  "%lld links: paths", (long long) query.max_depth);
 		emogi_local_search_free(&answer);
 	}
 }
@@ -229,10 +250,11 @@ int
 main(void)
 {
 	engines_open();
-	check_most_paths();
+	check_many_paths();
 	engines_check_shapes(NRANDOM, NAIVE_KINDS, check_graph);
 	engines_close();
-	CHECK(nanswers > 1000 && ntargeted > 300 && ntrees > 1000, "%llu answers, %llu with targets, %llu trees", (unsigned long long) nanswers,
+	CHECK(nanswers > 1000 && ntargeted > 300 && ntrees > 1000,
+		  "%llu answers, %llu with targets, %llu trees", (unsigned long long) nanswers,
 		  (unsigned long long) ntargeted, (unsigned long long) ntrees);
 	return check_report("test_local_search");
 }

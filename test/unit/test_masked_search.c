@@ -1,5 +1,6 @@
 /*
- * test_masked_search.c: a search over edges that pass a filter finds what a naive search finds in a Graph of these edges alone.
+ * test_masked_search.c: tests of searches with an edge filter against sequential BFS on a graph of
+ * the passing edges only
  */
 #include "check.h"
 #include "contract/edge_mask.h"
@@ -14,17 +15,20 @@
 #define NENGINES 3
 #define MAX_SOURCES 40
 #define QUERIES 6
-#define RANGE 1000				/* of the values */
+#define RANGE 1000				/* of values */
 
 static const EmogiEngine *engine;
 static EmogiEngineState *states[NENGINES];	/* of 1, 2 and 5 threads */
 static uint64_t nabsent;		/* sources without a passing edge */
-static uint64_t nsearched;		/* searches that had to read all edges for them */
+static uint64_t nsearched;		/* searches that read all edges to detect these */
 static uint64_t nlazy;			/* searches that did not evaluate the whole mask */
 static uint64_t nreversed;		/* searches that read reverse lists */
-static uint64_t ngave_up;		/* local searches */
+static uint64_t ngave_up;		/* local searches that gave up */
 
-/* A Graph whose weights are the numbers of its edges, a column of it, and the Graph of the edges that pass. */
+/*
+ * A graph whose weights are the numbers of its edges, a column of it, and a graph of the edges that
+ * pass.
+ */
 typedef struct Masked
 {
 	const EmogiShape *shape;
@@ -32,7 +36,7 @@ typedef struct Masked
 	EmogiBuiltGraph built;
 	EmogiProperty columns[2];	/* in the order of the forward and of the reverse lists */
 	EmogiProperties properties[2];
-	bool		has_backward;	/* there is a column for them */
+	bool		has_backward;	/* there is a column for the reverse lists */
 	void	   *memory[2];		/* of the columns */
 	EmogiFilterStep steps[4];
 	EmogiEdgeFilter filter;
@@ -46,7 +50,7 @@ get_pool(void)
 	return emogi_cpu_engine_pool(states[1]);
 }
 
-/* Get the value of an edge: NULL for a few. */
+/* Return the value of an edge; some are NULL. */
 static int64_t
 value_of(uint64_t seed, uint64_t row, bool *is_null)
 {
@@ -56,7 +60,7 @@ value_of(uint64_t seed, uint64_t row, bool *is_null)
 	return (int64_t) ((bits >> 8) % RANGE);
 }
 
-/* Build a Graph of some edges, weighted by their numbers if there are any. */
+/* Build a graph, weighted by the numbers of its edges if they are given. */
 static EmogiBuiltGraph
 build(const EmogiEdge *edges, const double *numbers, uint64_t nedges, EmogiDirection direction, bool with_backward)
 {
@@ -74,7 +78,10 @@ build(const EmogiEdge *edges, const double *numbers, uint64_t nedges, EmogiDirec
 	return built;
 }
 
-/* Make the filter: value < limit, or, for an odd seed, with a second condition; and the Graph of the edges that pass. */
+/*
+ * Make the filter: value < limit, with a second condition for an odd seed. Also builds the graph of
+ * the edges that pass.
+ */
 static void
 make_filter(Masked *masked, int64_t limit, uint64_t seed)
 {
@@ -100,7 +107,7 @@ make_filter(Masked *masked, int64_t limit, uint64_t seed)
 	free(edges);
 }
 
-/* Fill the column of some lists from rows, and allocate its bitmap. */
+/* Fill the column of adjacency lists from rows, and allocate its bitmap. */
 static void
 fill_lists(Masked *masked, int which, const EmogiAdjacency *lists, const EmogiPropertyRows *rows)
 {
@@ -115,7 +122,7 @@ fill_lists(Masked *masked, int which, const EmogiAdjacency *lists, const EmogiPr
 	masked->mask_memory[which] = naive_alloc(emogi_edge_mask_bytes(lists->nedges), 1);
 }
 
-/* Build the Graph and its column. */
+/* Build a graph and its columns. */
 static Masked
 make_masked(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool has_columns, int64_t limit,
 			uint64_t seed)
@@ -159,7 +166,7 @@ free_masked(Masked *masked)
 	}
 }
 
-/* Begin the bitmap of some lists in memory with other content. */
+/* Begin the bitmap of adjacency lists, in memory filled with other bytes. */
 static void
 begin_lists(Masked *masked, int which, const EmogiAdjacency *lists, EmogiMaskedLists *begun)
 {
@@ -185,7 +192,7 @@ begin_mask(Masked *masked)
 	return mask;
 }
 
-/* Get the number of a vertex in the Graph of the edges that pass; EMOGI_NO_VERTEX = it is not there. */
+/* Return the number of a vertex in the graph of passing edges; EMOGI_NO_VERTEX = it has none. */
 static uint32_t
 passing_vertex(const Masked *masked, uint32_t v)
 {
@@ -194,7 +201,10 @@ passing_vertex(const Masked *masked, uint32_t v)
 	return emogi_graph_vertex(&masked->passing.graph, graph->ids != NULL ? graph->ids[v] : (int64_t) v);
 }
 
-/* Fill expected[nvertices] by a naive search in the Graph of the edges that pass; returns the number of vertices reached. */
+/*
+ * Fill expected[nvertices] by sequential BFS on the graph of passing edges; returns the number of
+ * reached vertices.
+ */
 static uint64_t
 search_naively(const Masked *masked, const EmogiQuery *query, int32_t *expected, uint32_t *nlevels, uint64_t *npresent)
 {
@@ -230,7 +240,7 @@ search_naively(const Masked *masked, const EmogiQuery *query, int32_t *expected,
 	return nreached;
 }
 
-/* Ask a query of an engine with this mask. */
+/* Run a query with a mask on an engine, and check the answer. */
 static void
 check_run(const char *name, const Masked *masked, const EmogiQuery *query, int e, const int32_t *expected, uint64_t nreached,
 		  uint32_t nlevels)
@@ -254,7 +264,7 @@ check_run(const char *name, const Masked *masked, const EmogiQuery *query, int e
 	free(level);
 }
 
-/* Search from the same sources for a few targets: their levels are right. */
+/* Check the levels of a few targets in a search from the same sources. */
 static void
 check_targets(const char *name, const Masked *masked, const EmogiQuery *query, int e, const int32_t *expected)
 {
@@ -278,7 +288,7 @@ check_targets(const char *name, const Masked *masked, const EmogiQuery *query, i
 	free(level);
 }
 
-/* Ask the local search. */
+/* Check the local search. */
 static void
 check_local(const char *name, const Masked *masked, const EmogiQuery *query, const int32_t *expected, uint64_t nreached)
 {
@@ -299,7 +309,10 @@ check_local(const char *name, const Masked *masked, const EmogiQuery *query, con
 	emogi_local_search_free(&answer);
 }
 
-/* Ask a query of every engine: with a mask that is not known, with one that a run has left, and with a complete one. */
+/*
+ * Run a query on all engines: with a mask without evaluated words, with the same mask as the first
+ * run left it, and with a complete one.
+ */
 static void
 check_query(const char *name, Masked *masked, EmogiQuery query)
 {
@@ -336,7 +349,7 @@ check_query(const char *name, Masked *masked, EmogiQuery query)
 	free(expected);
 }
 
-/* Ask queries of a shape in some direction. */
+/* Check queries on a shape in a direction. */
 static void
 check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backward, bool has_columns, int64_t limit,
 			uint64_t seed)
@@ -349,7 +362,10 @@ check_graph(const EmogiShape *shape, EmogiDirection direction, bool with_backwar
 	free_masked(&masked);
 }
 
-/* Ask of a shape in all directions, with and without the transpose, and filters of every share. */
+/*
+ * Check a shape in all directions, with and without the transpose, and with filters of different
+ * selectivity.
+ */
 static void
 check_shape(EmogiShape *shape, uint64_t seed)
 {
@@ -383,7 +399,10 @@ generate(EmogiGenerator generator, int scale)
 	return shape;
 }
 
-/* What cannot use a mask refuses it, and so does a mask of another Graph. */
+/*
+ * Check that algorithms without support for masks refuse them, and that the mask of another graph
+ * is refused.
+ */
 static void
 check_refused(void)
 {

@@ -1,6 +1,9 @@
 /*
- * test_max_flow.c: maximum flows and minimum cuts are exact beside edges of huge capacities, which stand for unlimited ones: their values are
- * those of an exact computation in whole numbers, flow is conserved exactly, and the verifier agrees.
+ * test_max_flow.c: tests of maximum flows and minimum cuts with huge capacities, which stand for
+ * unlimited ones.
+ *
+ * The values must equal those of an integer computation, flow must be conserved exactly, and the
+ * verifier must accept the answer.
  */
 #include "contract/query.h"
 #include "engines.h"
@@ -9,9 +12,12 @@
 #define NGRAPHS 3000
 #define MAX_EDGES 60
 #define MAX_VERTICES 12
-#define UNLIMITED INT64_C(1000000)	/* more than the sum of all other capacities */
+#define UNLIMITED INT64_C(1000000)	/* more than the sum of all limited capacities */
 
-/* A graph of edges with whole capacities, times 2^-shift; those of UNLIMITED are huge ones in the engine's graph. */
+/*
+ * A graph with integer capacities, times 2^-shift. UNLIMITED is a huge capacity in the engine's
+ * graph.
+ */
 typedef struct Flow
 {
 	EmogiEdge	edges[MAX_EDGES];
@@ -22,11 +28,12 @@ typedef struct Flow
 	int			shift;
 } Flow;
 
-/* Make a random graph. Each vertex has an edge, so that numbers are keys. */
+/* Make a random graph. All vertices have edges, so that vertex numbers equal keys. */
 static void
 make_flow(Flow *flow, uint64_t seed)
 {
-	static const double huge[] = {1e9, 1e12, 1e16, 9223372036854775807.0, 1e25, 1e100, 1e300, 1e306};
+	static const double huge[] = {1e9, 1e12, 1e16, 9223372036854775807.0, 1e25, 1e100, 1e300,
+	1e306};
 	const double one = huge[seed % 8];
 
 	flow->nvertices = 3 + emogi_random(seed, 1) % (MAX_VERTICES - 2);
@@ -39,16 +46,18 @@ make_flow(Flow *flow, uint64_t seed)
 
 		flow->edges[i].src = (int64_t) (i < flow->nvertices ? i : at_end ? 0 : r % flow->nvertices);
 		flow->edges[i].dst = (int64_t) ((r >> 8) % flow->nvertices);
-		if (flow->edges[i].src == 0 || flow->edges[i].dst == 1 ? (r >> 16) % 2 == 0 : (r >> 16) % 5 == 0)
+		if (flow->edges[i].src == 0 ||
+			flow->edges[i].dst == 1 ? (r >> 16) % 2 == 0 : (r >> 16) % 5 == 0)
 			flow->capacities[i] = UNLIMITED;
 		else
 			flow->capacities[i] = (int64_t) ((r >> 24) % 1000);
-		flow->weights[i] = flow->capacities[i] < UNLIMITED ? ldexp((double) flow->capacities[i], -flow->shift) :
+		flow->weights[i] = flow->capacities[i] < UNLIMITED
+			? ldexp((double) flow->capacities[i], -flow->shift) :
 			seed % 3 == 0 ? huge[(r >> 32) % 8] : one;
 	}
 }
 
-/* Compute a maximum flow from vertex 0 to vertex 1 in whole numbers, by shortest paths. */
+/* Compute the maximum flow from vertex 0 to vertex 1 in integers, by shortest augmenting paths. */
 static int64_t
 exact_flow(const Flow *flow, bool is_both)
 {
@@ -66,7 +75,7 @@ exact_flow(const Flow *flow, bool is_both)
 		int			from[MAX_VERTICES];
 		int			queue[MAX_VERTICES];
 		int			end = 1;
-		int64_t		least = INT64_MAX;
+		int64_t		bottleneck = INT64_MAX;
 
 		memset(from, 0xFF, sizeof from);
 		queue[0] = from[0] = 0;
@@ -80,19 +89,23 @@ exact_flow(const Flow *flow, bool is_both)
 		if (from[1] < 0)
 			return value;
 		for (int v = 1; v != 0; v = from[v])
-			least = residual[from[v]][v] < least ? residual[from[v]][v] : least;
+			bottleneck = residual[from[v]][v] < bottleneck ? residual[from[v]][v] : bottleneck;
 		for (int v = 1; v != 0; v = from[v])
 		{
-			residual[from[v]][v] -= least;
-			residual[v][from[v]] += least;
+			residual[from[v]][v] -= bottleneck;
+			residual[v][from[v]] += bottleneck;
 		}
-		value += least;
+		value += bottleneck;
 	}
 }
 
-/* Sum a column of an answer; for the edges of a flow, what leaves vertex 0, and check that the others conserve flow. */
+/*
+ * Return the sum of a column. For the edges of a flow, return what leaves vertex 0, and check that
+ * other vertices conserve flow.
+ */
 static double
-value_of(const char *name, const EmogiQuery *query, const EmogiResult *result, uint64_t length, uint64_t nvertices)
+value_of(const char *name, const EmogiQuery *query, const EmogiResult *result, uint64_t length,
+		 uint64_t nvertices)
 {
 	double		balance[MAX_VERTICES] = {0};
 	double		sum = 0.0;
@@ -110,16 +123,18 @@ value_of(const char *name, const EmogiQuery *query, const EmogiResult *result, u
 	if (query->algorithm != EMOGI_MAX_FLOW_EDGES)
 		return sum;
 	for (uint64_t v = 2; v < nvertices; v++)
-		CHECK(balance[v] == 0.0, "%s: %g stays at %llu", name, balance[v], (unsigned long long) v);
+		CHECK(balance[v] == 0.0, "%s: an excess of %g at %llu", name, balance[v],
+			  (unsigned long long) v);
 	return balance[0];
 }
 
-/* Ask for a flow. */
+/* Run a query from vertex 0 to vertex 1, and check its answer. A negative value is not compared. */
 static void
 check_query(const char *name, const EmogiGraph *graph, EmogiAlgorithm algorithm, double value)
 {
 	const uint32_t ends[] = {0, 1};
-	const EmogiQuery query = {.algorithm = algorithm, .nsources = 1, .sources = ends, .ntargets = 1, .targets = ends + 1};
+	const EmogiQuery query = {.algorithm = algorithm, .nsources = 1, .sources = ends, .ntargets = 1,
+		.targets = ends + 1};
 	const EmogiResultColumn *columns = emogi_algorithm_row(algorithm)->columns;
 	const uint64_t length = emogi_query_length(graph, &query);
 	EmogiControl control = {0};
@@ -145,7 +160,8 @@ check_query(const char *name, const EmogiGraph *graph, EmogiAlgorithm algorithm,
 int
 main(void)
 {
-	static const EmogiAlgorithm algorithms[] = {EMOGI_MAX_FLOW, EMOGI_MAX_FLOW_EDGES, EMOGI_MIN_CUT};
+	static const EmogiAlgorithm algorithms[] = {EMOGI_MAX_FLOW, EMOGI_MAX_FLOW_EDGES,
+	EMOGI_MIN_CUT};
 	uint64_t	nlimited = 0;
 
 	engines_open();
@@ -167,7 +183,8 @@ main(void)
 			char		name[80];
 
 			snprintf(name, sizeof name, "graph %d, algorithm %d", (int) seed, a);
-			check_query(name, &graph, algorithms[a], exact < UNLIMITED ? ldexp((double) exact, -flow.shift) : -1.0);
+			check_query(name, &graph, algorithms[a],
+						exact < UNLIMITED ? ldexp((double) exact, -flow.shift) : -1.0);
 		}
 		naive_free(&graph);
 	}

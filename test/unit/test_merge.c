@@ -1,6 +1,8 @@
 /*
- * test_merge.c: a Graph that is made of another Graph and changes is, to the last byte, the one that is built from all edges anew:
- * random histories of changes, each step against a rebuild. test_merge HISTORIES [SEED] for more of them.
+ * test_merge.c: tests of merging changes into a graph: the result must be identical, byte for byte,
+ * to a graph rebuilt from all edges, after each round of random histories.
+ *
+ * Usage: test_merge [HISTORIES [SEED]]
  */
 #include "history.h"
 #include "torn.h"
@@ -11,16 +13,19 @@
 
 #define NHISTORIES 20000
 
-static EmogiDerivation derivation;	/* of the last splice */
+static EmogiDerivation derivation;	/* of the last merge */
 
-/* Do two orientations lead to the same places? */
+/* Return true if two orientations have the same addresses. */
 static bool
 same_places(const EmogiAdjacency *a, const EmogiAdjacency *b)
 {
 	return a->nedges == b->nedges && a->offsets == b->offsets && a->targets == b->targets && a->weights == b->weights;
 }
 
-/* Say whether two Graphs are the same, field by field, the second moved to the first's place. */
+/*
+ * Return true if two graphs have equal fields, after the second one is relocated to the block of
+ * the first.
+ */
 static bool
 same_graph(const EmogiGraph *a, EmogiGraph b)
 {
@@ -29,7 +34,10 @@ same_graph(const EmogiGraph *a, EmogiGraph b)
 		a->memory_bytes == b.memory_bytes && same_places(&a->forward, &b.forward) && same_places(&a->backward, &b.backward);
 }
 
-/* Say whether offsets are what the derivation makes of the old ones, in tiles, as who has copies of them makes them. */
+/*
+ * Return true if the derivation makes the new offsets from the old ones, in tiles, as engines do
+ * that derive copies.
+ */
 static bool
 derives_offsets(int side, const uint64_t *from, const uint64_t *to, uint64_t count, uint64_t tile)
 {
@@ -55,7 +63,7 @@ derives_offsets(int side, const uint64_t *from, const uint64_t *to, uint64_t cou
 	return true;
 }
 
-/* The same of targets and weights. */
+/* The same for targets and weights. */
 static bool
 derives_entries(int side, const EmogiGraph *old, const EmogiAdjacency *from, const EmogiGraph *graph,
 				const EmogiAdjacency *to, uint64_t tile)
@@ -96,7 +104,10 @@ derives_entries(int side, const EmogiGraph *old, const EmogiAdjacency *from, con
 	return true;
 }
 
-/* Check that the derivation says how the Graph comes from the old one, and that it is there when it can be. */
+/*
+ * Check that the derivation describes the change from the old graph to the new one, and that it
+ * exists if it is possible.
+ */
 static void
 check_derivation(const EmogiGraph *old, const EmogiGraph *graph, EmogiDirection direction, const char *what)
 {
@@ -117,7 +128,9 @@ check_derivation(const EmogiGraph *old, const EmogiGraph *graph, EmogiDirection 
 	}
 }
 
-/* Splice the changes into the Graph; the new one takes its place. Compares it with a rebuild. */
+/*
+ * Merge the changes into the graph, compare the result with a rebuild, and replace the graph by it.
+ */
 static void
 check_splice(History *history, EmogiPool *pool, EmogiPool *builders, const char *what)
 {
@@ -159,7 +172,7 @@ check_splice(History *history, EmogiPool *pool, EmogiPool *builders, const char 
 
 /* ---- random histories ---- */
 
-/* Take one history through its rounds. */
+/* Check one history. */
 static void
 check_history(History *history, uint64_t number)
 {
@@ -181,9 +194,9 @@ check_history(History *history, uint64_t number)
 	}
 }
 
-/* ---- large ones ---- */
+/* ---- large graphs ---- */
 
-/* Take a large Graph through rounds of many and few changes, so that threads cut it in many places. */
+/* Check a large graph with many and few changes per round, which threads divide in many places. */
 static void
 check_large(History *history, EmogiDirection direction, bool with_backward, bool weighted, uint64_t nkeys, uint64_t nedges, int rounds)
 {
@@ -197,7 +210,7 @@ check_large(History *history, EmogiDirection direction, bool with_backward, bool
 	}
 }
 
-/* A weight that needs another type comes and goes again, among many of one kind. */
+/* Check that a weight which needs another type can be added to many of one type, and removed. */
 static void
 check_types(History *history)
 {
@@ -223,7 +236,10 @@ check_types(History *history)
 	}
 }
 
-/* Edges that are there tens of thousands of times: many at once go and come, across the cuts of threads. */
+/*
+ * Check edges with tens of thousands of copies, many of which are removed and added at once, across
+ * the parts of threads.
+ */
 static void
 check_parallel(History *history, bool weighted)
 {
@@ -255,7 +271,7 @@ check_parallel(History *history, bool weighted)
 		if (history->graph.nvertices == 0)
 			break;
 		check_splice(history, pools[2], pools[1], "parallel edges");
-		/* the others go again */
+		/* remove the others */
 		history->nchanges = 0;
 		for (uint64_t i = n; i-- > 0;)
 		{
@@ -269,7 +285,7 @@ check_parallel(History *history, bool weighted)
 
 /* ---- failures ---- */
 
-/* The n-th allocation fails, whichever it is: NO_MEMORY, a message, and no other status until none fails. */
+/* Check that a failure of the n-th allocation, for all n, returns NO_MEMORY with a message. */
 static void
 check_no_memory(History *history, uint64_t number)
 {
@@ -295,7 +311,10 @@ check_no_memory(History *history, uint64_t number)
 	CHECK(status == EMOGI_OK && n > 2, "status %d after %u allocations", status, n);
 }
 
-/* Memory and scratch of a large Graph that cannot be had are NO_MEMORY. */
+/*
+ * Check that failed allocations of the memory and the scratch memory of a large graph return
+ * NO_MEMORY.
+ */
 static void
 check_torn(const History *history)
 {
@@ -311,7 +330,7 @@ check_torn(const History *history)
 	CHECK(emogi_merge(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY, "scratch");
 }
 
-/* Set cancel a while after the start. */
+/* Set cancel shortly after the start. */
 static void *
 cancel_soon(void *arg)
 {
@@ -322,7 +341,7 @@ cancel_soon(void *arg)
 	return NULL;
 }
 
-/* Cancel before and during a splice of a large Graph, which is history's. */
+/* Check cancellation before and during a merge into the large graph of the history. */
 static void
 check_cancel(History *history)
 {
@@ -346,7 +365,10 @@ check_cancel(History *history)
 	CHECK(status == EMOGI_CANCELED, "status %d", status);
 }
 
-/* Check that a change of a Graph of the edges 1 -> 2, 1 -> 2, 2 -> 3, all of weight 5, 7 -> 7 of weight 1, is refused. */
+/*
+ * Check that a change of the graph with edges 1 -> 2, 1 -> 2, 2 -> 3, all of weight 5, and 7 -> 7
+ * of weight 1, is refused.
+ */
 static void
 check_refused(History *history, EmogiEdgeChange change)
 {
@@ -384,7 +406,10 @@ check_refused(History *history, EmogiEdgeChange change)
 	}
 }
 
-/* Edges that are not there cannot go: a key, both, the edge, the weight, one of so many. */
+/*
+ * Check that edges cannot be removed if a key, both keys, the edge, its weight, or one of several
+ * copies does not exist.
+ */
 static void
 check_missing(History *history)
 {
@@ -400,7 +425,7 @@ check_missing(History *history)
 	check_refused(history, (EmogiEdgeChange) {1, 2, 5, INT64_MIN + 2});
 }
 
-/* More vertices than there can be are refused; the old Graph is of zeros that are nowhere. */
+/* Check that too many vertices are refused. The old graph's arrays are zero pages. */
 static void
 check_too_many(void)
 {

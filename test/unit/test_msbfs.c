@@ -1,5 +1,6 @@
 /*
- * test_msbfs.c: a search from many sources at once agrees with a naive search from each, for any number of threads.
+ * test_msbfs.c: tests of multi-source BFS against sequential BFS from each source, for any number
+ * of threads
  */
 #include "cpu/cpu.h"
 #include "cpu/msbfs.h"
@@ -10,37 +11,38 @@
 #define GUARD 0x55
 #define GUARD_BYTES 64
 
-/* What to ask of a graph. */
-typedef struct Ask
+/* A query of a graph. */
+typedef struct Batch
 {
 	const uint32_t *sources;
 	int			nsources;
 	int64_t		max_depth;
 	uint64_t	memory_bytes;
-} Ask;
+} Batch;
 
-/* Get the deepest level that the memory of an ask can tell. */
+/* Return the deepest level that the memory of a query can represent. */
 static int32_t
-deepest(const EmogiGraph *graph, const Ask *ask)
+deepest(const EmogiGraph *graph, const Batch *batch)
 {
 	int			nplanes = 1;
 
 	while (nplanes < EMOGI_MSBFS_PLANES &&
-		   emogi_msbfs_bytes(graph->nvertices, ask->nsources, (1 << (nplanes + 1)) - 2) <= ask->memory_bytes)
+		   emogi_msbfs_bytes(graph->nvertices, batch->nsources, (1 << (nplanes + 1)) - 2) <=
+		   batch->memory_bytes)
 		nplanes++;
 	return (1 << nplanes) - 2;
 }
 
-/* Fill level[nsources][nvertices] by a naive search from each source; get the deepest level. */
+/* Fill level[nsources][nvertices] by sequential BFS from each source; returns the deepest level. */
 static int32_t
-search_naively(const EmogiGraph *graph, const Ask *ask, int32_t *level)
+search_sequentially(const EmogiGraph *graph, const Batch *batch, int32_t *level)
 {
 	int32_t		depth = 0;
 
-	for (int s = 0; s < ask->nsources; s++)
+	for (int s = 0; s < batch->nsources; s++)
 	{
-		EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &ask->sources[s],
-			.max_depth = ask->max_depth};
+		EmogiQuery	query = {.algorithm = EMOGI_BFS, .nsources = 1, .sources = &batch->sources[s],
+			.max_depth = batch->max_depth};
 		int32_t    *own = level + (uint64_t) s * graph->nvertices;
 
 		oracle_bfs(graph, &query, own);
@@ -50,7 +52,9 @@ search_naively(const EmogiGraph *graph, const Ask *ask, int32_t *level)
 	return depth;
 }
 
-/* Count the vertices at which what a source's walk over the answer gives is not what is expected. */
+/*
+ * Count the vertices at which a source's cursor over the answer returns other levels than expected.
+ */
 static uint64_t
 count_wrong(const EmogiGraph *graph, const EmogiMsbfsResult *result, int s, const int32_t *level)
 {
@@ -58,7 +62,7 @@ count_wrong(const EmogiGraph *graph, const EmogiMsbfsResult *result, int s, cons
 	EmogiMsbfsCursor skipping = {0};
 	uint64_t	nreached = 0,
 				nwrong = 0,
-				after = 0;		/* the least vertex that may come */
+				after = 0;		/* the smallest vertex that may follow */
 	uint32_t	vertex,
 				depth;
 
@@ -69,7 +73,8 @@ count_wrong(const EmogiGraph *graph, const EmogiMsbfsResult *result, int s, cons
 		nwrong += level[vertex] != (int32_t) depth;
 		nreached++;
 	}
-	nwrong += emogi_msbfs_next(result, s, &cursor, &vertex, &depth);	/* the end stays the end */
+	/* no vertex may follow the end */
+	nwrong += emogi_msbfs_next(result, s, &cursor, &vertex, &depth);
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		nreached -= level[v] >= 0;
 	for (uint64_t min = 0; min < graph->nvertices; min = (uint64_t) vertex + 1 + (vertex * 7) % 150)
@@ -81,14 +86,18 @@ count_wrong(const EmogiGraph *graph, const EmogiMsbfsResult *result, int s, cons
 			;
 		while (min < graph->nvertices && level[min] < 0)
 			min++;
-		nwrong += found ? vertex != min || level[vertex] != (int32_t) depth : min < graph->nvertices;
+		nwrong += found ? vertex != min || level[vertex] != (int32_t) depth
+			: min < graph->nvertices;
 		if (!found)
 			break;
 	}
 	return nwrong + (nreached != 0);
 }
 
-/* Get memory that begins at a line and has exactly so many bytes, which aligned_alloc need not give; never NULL. */
+/*
+ * Allocate exactly `bytes` bytes, which aligned_alloc does not guarantee, at the start of a cache
+ * line; never NULL.
+ */
 static void *
 allocate_lines(size_t bytes)
 {
@@ -99,90 +108,103 @@ allocate_lines(size_t bytes)
 	return memory;
 }
 
-/* Search again, with scratch memory that is kept from search to search: the same answer, and the memory is left zero. */
+/*
+ * Search again, with scratch memory that is reused by all searches. The answer must be the same,
+ * and the scratch memory must be zero afterwards.
+ */
 static void
-check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask,
-			  const EmogiMsbfsResult *answer)
+check_scratch(const char *name, EmogiEngineState *state, const EmogiGraph *graph,
+			  const Batch *batch, const EmogiMsbfsResult *answer)
 {
 	static unsigned char *scratch = NULL;
 	static uint64_t bytes = 0;
-	EmogiMsbfsResult result = {.memory_bytes = ask->memory_bytes};
+	EmogiMsbfsResult result = {.memory_bytes = batch->memory_bytes};
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiStatus status;
 
-	if (bytes != emogi_msbfs_scratch_bytes(graph->nvertices, ask->max_depth))
+	if (bytes != emogi_msbfs_scratch_bytes(graph->nvertices, batch->max_depth))
 	{
-		bytes = emogi_msbfs_scratch_bytes(graph->nvertices, ask->max_depth);
+		bytes = emogi_msbfs_scratch_bytes(graph->nvertices, batch->max_depth);
 		free(scratch);
 		scratch = allocate_lines(bytes + GUARD_BYTES);
 		memset(scratch, 0, bytes);
 		memset(scratch + bytes, GUARD, GUARD_BYTES);
 	}
-	result.memory = allocate_lines(ask->memory_bytes);
-	memset(result.memory, GUARD, ask->memory_bytes);
+	result.memory = allocate_lines(batch->memory_bytes);
+	memset(result.memory, GUARD, batch->memory_bytes);
 	result.scratch = scratch;
-	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
-							 &control, &error);
-	CHECK(status == EMOGI_OK && result.too_deep == answer->too_deep && result.used_bytes == answer->used_bytes &&
-		  result.edges_traversed == answer->edges_traversed, "%s: status %d with scratch memory", name, status);
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, batch->sources, batch->nsources,
+							 batch->max_depth, &result, &control, &error);
+	CHECK(status == EMOGI_OK && result.too_deep == answer->too_deep &&
+		  result.used_bytes == answer->used_bytes &&
+		  result.edges_traversed == answer->edges_traversed, "%s: status %d with scratch memory",
+		  name, status);
 	CHECK(answer->too_deep || memcmp(result.memory, answer->memory, answer->used_bytes) == 0,
 		  "%s: another answer with scratch memory", name);
-	CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0), "%s: scratch memory is not zero", name);
-	CHECK(scratch[bytes] == GUARD && memcmp(scratch + bytes, scratch + bytes + 1, GUARD_BYTES - 1) == 0,
+	CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0),
+		  "%s: scratch memory is not zero", name);
+	CHECK(scratch[bytes] == GUARD &&
+		  memcmp(scratch + bytes, scratch + bytes + 1, GUARD_BYTES - 1) == 0,
 		  "%s: wrote beyond scratch memory", name);
 	free(result.memory);
 }
 
-/* Search with some number of threads into memory that is filled with nonsense. */
+/* Search on an engine, into memory that is filled with 0x55. */
 static EmogiMsbfsResult
-search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask)
+search_batch(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Batch *batch)
 {
-	EmogiMsbfsResult result = {.memory = NULL, .memory_bytes = ask->memory_bytes, .nplanes = -7};
+	EmogiMsbfsResult result = {.memory = NULL, .memory_bytes = batch->memory_bytes, .nplanes = -7};
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiStatus status;
 	unsigned char *end;
 
-	result.memory = allocate_lines(ask->memory_bytes + 2 * GUARD_BYTES);
-	memset(result.memory, GUARD, ask->memory_bytes + 2 * GUARD_BYTES);
-	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
-							 &control, &error);
+	result.memory = allocate_lines(batch->memory_bytes + 2 * GUARD_BYTES);
+	memset(result.memory, GUARD, batch->memory_bytes + 2 * GUARD_BYTES);
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, batch->sources, batch->nsources,
+							 batch->max_depth, &result, &control, &error);
 	CHECK(status == EMOGI_OK, "%s: status %d", name, status);
 	end = (unsigned char *) result.memory + (result.too_deep ? 0 : result.used_bytes);
-	CHECK(end[0] == GUARD && memcmp(end, end + 1, GUARD_BYTES - 1) == 0, "%s: wrote beyond the end", name);
-	check_scratch(name, state, graph, ask, &result);
+	CHECK(end[0] == GUARD && memcmp(end, end + 1, GUARD_BYTES - 1) == 0, "%s: wrote beyond the end",
+		  name);
+	check_scratch(name, state, graph, batch, &result);
 	return result;
 }
 
-/* Check an answer against the naive levels, and against the answer of one thread. */
+/* Check an answer against the expected levels, and against the answer of one thread. */
 static void
-check_answer(const char *name, const EmogiGraph *graph, const Ask *ask, const EmogiMsbfsResult *result,
-			 const EmogiMsbfsResult *first, const int32_t *level, int32_t depth)
+check_answer(const char *name, const EmogiGraph *graph, const Batch *batch,
+			 const EmogiMsbfsResult *result, const EmogiMsbfsResult *first, const int32_t *level,
+			 int32_t depth)
 {
-	CHECK(result->nlevels == (uint32_t) depth + 1, "%s: %u levels, not %d", name, result->nlevels, depth + 1);
-	CHECK(result->used_bytes <= ask->memory_bytes, "%s: %llu bytes", name, (unsigned long long) result->used_bytes);
-	for (int s = 0; s < ask->nsources; s++)
+	CHECK(result->nlevels == (uint32_t) depth + 1, "%s: %u levels, not %d", name, result->nlevels,
+		  depth + 1);
+	CHECK(result->used_bytes <= batch->memory_bytes, "%s: %llu bytes", name,
+		  (unsigned long long) result->used_bytes);
+	for (int s = 0; s < batch->nsources; s++)
 	{
 		const int32_t *own = level + (uint64_t) s * graph->nvertices;
 		uint64_t	nreached = 0;
 
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 			nreached += own[v] >= 0;
-		CHECK(result->nreached[s] == nreached, "%s: source %d of %d reached %llu, not %llu", name, s, ask->nsources,
-			  (unsigned long long) result->nreached[s], (unsigned long long) nreached);
-		CHECK(count_wrong(graph, result, s, own) == 0, "%s: source %d of %d, max depth %lld", name, s, ask->nsources,
-			  (long long) ask->max_depth);
+		CHECK(result->nreached[s] == nreached, "%s: source %d of %d reached %llu, not %llu", name,
+			  s, batch->nsources, (unsigned long long) result->nreached[s],
+			  (unsigned long long) nreached);
+		CHECK(count_wrong(graph, result, s, own) == 0, "%s: source %d of %d, max depth %lld", name,
+			  s, batch->nsources, (long long) batch->max_depth);
 	}
 	CHECK(result->used_bytes == first->used_bytes && result->nplanes == first->nplanes &&
-		  memcmp(result->memory, first->memory, first->used_bytes) == 0, "%s: not the bits of one thread", name);
-	CHECK(result->edges_traversed == first->edges_traversed, "%s: looked at %llu", name,
+		  memcmp(result->memory, first->memory, first->used_bytes) == 0,
+		  "%s: not bit-identical to one thread", name);
+	CHECK(result->edges_traversed == first->edges_traversed, "%s: traversed %llu edges", name,
 		  (unsigned long long) result->edges_traversed);
 }
 
-/* Get the sums of the naive levels of a source, from one level to another. */
+/* Compute the sums of a source's expected levels between two levels. */
 static EmogiMsbfsSums
-sum_naively(const int32_t *level, uint64_t nvertices, uint32_t first, uint32_t last)
+sum_expected(const int32_t *level, uint64_t nvertices, uint32_t first, uint32_t last)
 {
 	EmogiMsbfsSums sums = {.min = UINT32_MAX};
 
@@ -200,12 +222,12 @@ sum_naively(const int32_t *level, uint64_t nvertices, uint32_t first, uint32_t l
 	return sums;
 }
 
-/* Ask for sums alone, of levels from one to another: without memory for an answer, with scratch memory or without. */
+/* Check sums between two levels, without memory for an answer, with or without scratch memory. */
 static void
-check_sums(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Ask *ask, const int32_t *level,
-		   uint32_t first, uint32_t last, bool with_scratch)
+check_sums(const char *name, EmogiEngineState *state, const EmogiGraph *graph, const Batch *batch,
+		   const int32_t *level, uint32_t first, uint32_t last, bool with_scratch)
 {
-	const size_t bytes = emogi_msbfs_scratch_bytes(graph->nvertices, ask->max_depth);
+	const size_t bytes = emogi_msbfs_scratch_bytes(graph->nvertices, batch->max_depth);
 	EmogiMsbfsResult result = {.wants_sums = true, .first_level = first, .last_level = last};
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -213,73 +235,79 @@ check_sums(const char *name, EmogiEngineState *state, const EmogiGraph *graph, c
 
 	if (with_scratch)
 		result.scratch = memset(allocate_lines(bytes + EMOGI_LINE_BYTES), 0, bytes);
-	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, ask->sources, ask->nsources, ask->max_depth, &result,
-							 &control, &error);
-	CHECK(status == EMOGI_OK && !result.too_deep && result.used_bytes == 0, "%s: status %d of sums", name, status);
-	for (int s = 0; s < ask->nsources; s++)
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(state), graph, batch->sources, batch->nsources,
+							 batch->max_depth, &result, &control, &error);
+	CHECK(status == EMOGI_OK && !result.too_deep && result.used_bytes == 0, "%s: status %d of sums",
+		  name, status);
+	for (int s = 0; s < batch->nsources; s++)
 	{
 		const int32_t *own = level + (uint64_t) s * graph->nvertices;
-		const EmogiMsbfsSums expected = sum_naively(own, graph->nvertices, first, last);
+		const EmogiMsbfsSums expected = sum_expected(own, graph->nvertices, first, last);
 		const EmogiMsbfsSums *sums = &result.sums[s];
 
-		CHECK(result.nreached[s] == sum_naively(own, graph->nvertices, 0, UINT32_MAX).count, "%s: source %d reached %llu", name, s,
-			  (unsigned long long) result.nreached[s]);
-		CHECK(sums->count == expected.count && sums->sum == expected.sum, "%s: source %d, levels %u to %u: count %llu, sum %llu", name, s,
-			  first, last, (unsigned long long) sums->count, (unsigned long long) sums->sum);
-		CHECK(sums->count == 0 || (sums->min == expected.min && sums->max == expected.max), "%s: source %d: least %u, most %u", name,
-			  s, sums->min, sums->max);
+		CHECK(result.nreached[s] == sum_expected(own, graph->nvertices, 0, UINT32_MAX).count,
+			  "%s: source %d reached %llu", name, s, (unsigned long long) result.nreached[s]);
+		CHECK(sums->count == expected.count && sums->sum == expected.sum,
+			  "%s: source %d, levels %u to %u: count %llu, sum %llu", name, s, first, last,
+			  (unsigned long long) sums->count, (unsigned long long) sums->sum);
+		CHECK(sums->count == 0 || (sums->min == expected.min && sums->max == expected.max),
+			  "%s: source %d: minimum %u, maximum %u", name, s, sums->min, sums->max);
 	}
 	if (with_scratch)
 	{
 		const unsigned char *scratch = result.scratch;
 
-		CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0), "%s: scratch memory is not zero", name);
+		CHECK(bytes == 0 || (scratch[0] == 0 && memcmp(scratch, scratch + 1, bytes - 1) == 0),
+			  "%s: scratch memory is not zero", name);
 		free(result.scratch);
 	}
 }
 
-/* Ask with 1, 2 and 5 threads. */
+/* Check a query with 1, 2, and 5 threads. */
 static void
-check_ask(const char *name, const EmogiGraph *graph, const Ask *ask)
+check_query(const char *name, const EmogiGraph *graph, const Batch *batch)
 {
-	int32_t    *level = malloc(((uint64_t) ask->nsources * graph->nvertices + 1) * sizeof(int32_t));
-	int32_t		depth = search_naively(graph, ask, level);
+	int32_t *level = malloc(((uint64_t) batch->nsources * graph->nvertices + 1) * sizeof(int32_t));
+	int32_t		depth = search_sequentially(graph, batch, level);
 	EmogiMsbfsResult results[NENGINES];
 
 	for (int e = 0; e < NENGINES; e++)
 	{
-		results[e] = search_batch(name, states[e], graph, ask);
-		CHECK(results[e].too_deep == (depth > deepest(graph, ask)), "%s: too deep is %d at %d", name,
-			  results[e].too_deep, depth);
+		results[e] = search_batch(name, states[e], graph, batch);
+		CHECK(results[e].too_deep == (depth > deepest(graph, batch)), "%s: too deep is %d at %d",
+			  name, results[e].too_deep, depth);
 		if (!results[e].too_deep)
-			check_answer(name, graph, ask, &results[e], &results[0], level, depth);
-		check_sums(name, states[e], graph, ask, level, 0, UINT32_MAX, e % 2 == 0);
-		check_sums(name, states[e], graph, ask, level, (uint32_t) e, (uint32_t) e + 1, e % 2 == 1);
+			check_answer(name, graph, batch, &results[e], &results[0], level, depth);
+		check_sums(name, states[e], graph, batch, level, 0, UINT32_MAX, e % 2 == 0);
+		check_sums(name, states[e], graph, batch, level, (uint32_t) e, (uint32_t) e + 1,
+				   e % 2 == 1);
 	}
 	for (int e = 0; e < NENGINES; e++)
 		free(results[e].memory);
 	free(level);
 }
 
-/* Ask from nsources random vertices, each third of them a repeat. */
+/* Check nsources random sources, one third of them duplicates. */
 static void
-check_sources(const char *name, const EmogiGraph *graph, uint64_t seed, int nsources, int64_t max_depth)
+check_sources(const char *name, const EmogiGraph *graph, uint64_t seed, int nsources,
+			  int64_t max_depth)
 {
 	uint32_t	sources[EMOGI_MSBFS_SOURCES];
-	Ask			ask = {.sources = sources, .nsources = nsources, .max_depth = max_depth,
+	Batch			batch = {.sources = sources, .nsources = nsources, .max_depth = max_depth,
 		.memory_bytes = emogi_msbfs_bytes(graph->nvertices, nsources, max_depth)};
 
 	for (int s = 0; s < nsources; s++)
-		sources[s] = s % 3 == 2 ? sources[s / 2] : (uint32_t) (emogi_random(seed, (uint64_t) s) % graph->nvertices);
-	check_ask(name, graph, &ask);
+		sources[s] = s % 3 == 2 ? sources[s / 2]
+			: (uint32_t) (emogi_random(seed, (uint64_t) s) % graph->nvertices);
+	check_query(name, graph, &batch);
 	if (max_depth < 0)			/* memory for levels 0 to 2 */
 	{
-		ask.memory_bytes = emogi_msbfs_bytes(graph->nvertices, nsources, 2);
-		check_ask(name, graph, &ask);
+		batch.memory_bytes = emogi_msbfs_bytes(graph->nvertices, nsources, 2);
+		check_query(name, graph, &batch);
 	}
 }
 
-/* Ask of a graph with few and many sources, near and far. */
+/* Check a graph with few and many sources, to small and unlimited depths. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -291,7 +319,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	{
 		int			which = (int) ((seed + (uint64_t) (max_depth + 1)) % 4);
 
-		check_sources(name, graph, seed + 1, graph->nvertices > 100000 ? counts[which % 2] : counts[which], max_depth);
+		check_sources(name, graph, seed + 1,
+					  graph->nvertices > 100000 ? counts[which % 2] : counts[which], max_depth);
 	}
 	if (graph->nvertices <= 100000)
 		check_sources(name, graph, seed + 2, 64, -1);
@@ -299,7 +328,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 /* Build a generated graph. */
 static EmogiBuiltGraph
-generate(EmogiGenerator generator, int scale, int degree, EmogiDirection direction, bool with_backward)
+generate(EmogiGenerator generator, int scale, int degree, EmogiDirection direction,
+		 bool with_backward)
 {
 	EmogiPool  *pool = emogi_cpu_engine_pool(states[1]);
 	EmogiEdgeSet set;
@@ -308,15 +338,17 @@ generate(EmogiGenerator generator, int scale, int degree, EmogiDirection directi
 	EmogiError	error;
 
 	if (!emogi_generate_edges(pool, generator, scale, degree, 7, &set) ||
-		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) != EMOGI_OK)
+		emogi_build_graph(pool, &set.edges, direction, with_backward, &built, &control, &error) !=
+		EMOGI_OK)
 		abort();
 	emogi_edge_set_free(&set);
 	return built;
 }
 
-/* Ask of graphs that are large enough for every way to make a level. */
+/* Check graphs that are large enough for all kinds of steps. */
 static void
-check_large(const char *name, EmogiGenerator generator, int degree, EmogiDirection direction, bool with_backward)
+check_large(const char *name, EmogiGenerator generator, int degree, EmogiDirection direction,
+			bool with_backward)
 {
 	EmogiBuiltGraph built = generate(generator, 15, degree, direction, with_backward);
 
@@ -326,7 +358,7 @@ check_large(const char *name, EmogiGenerator generator, int degree, EmogiDirecti
 	emogi_built_graph_free(&built);
 }
 
-/* Hubs on either side: 40 vertices that lead to everything, which leads back. */
+/* Check 40 hubs with edges to and from all other vertices. */
 static void
 check_hubs(void)
 {
@@ -350,26 +382,30 @@ check_hubs(void)
 	emogi_shape_free(&shape);
 }
 
-/* Ask from vertex 0 alone, which may only be left by the edges as they are. */
+/* Check a search from vertex 0 without the transpose. */
 static void
 check_from_zero(EmogiShape *shape)
 {
 	EmogiGraph	graph = naive_build(shape, NULL, EMOGI_OUT, false);
 	uint32_t	source = 0;
-	Ask			ask = {.sources = &source, .nsources = 1, .max_depth = -1,
+	Batch			batch = {.sources = &source, .nsources = 1, .max_depth = -1,
 		.memory_bytes = emogi_msbfs_bytes(graph.nvertices, 1, -1)};
 
-	check_ask(shape->name, &graph, &ask);
+	check_query(shape->name, &graph, &batch);
 	naive_free(&graph);
 	emogi_shape_free(shape);
 }
 
-/* A hub in a graph so large that its frontier stays a queue, and one that only a pass over all vertices finds. */
+/*
+ * Check a hub in a graph so large that the frontier stays a queue, and one that only a pass over
+ * all vertices reaches.
+ */
 static void
 check_hubs_pushed(void)
 {
 	EmogiShape	large = {.name = "hub in a queue", .edges = malloc(200000 * sizeof(EmogiEdge))};
-	EmogiShape	deep = {.name = "hub after a wide level", .edges = malloc(40000 * sizeof(EmogiEdge))};
+	EmogiShape deep = {.name = "hub after a wide level",
+		.edges = malloc(40000 * sizeof(EmogiEdge))};
 
 	for (int64_t i = 0; i < 90000; i++)
 		large.edges[large.nedges++] = (EmogiEdge) {2 * i, 2 * i + 1};
@@ -386,26 +422,26 @@ check_hubs_pushed(void)
 	check_from_zero(&deep);
 }
 
-/* Walk a path of nvertices from its beginning, and from elsewhere. */
+/* Check a path of nvertices, from its ends and its middle. */
 static void
 check_path(uint64_t nvertices, int64_t max_depth, bool too_deep)
 {
 	EmogiShape	shape = engines_chain(nvertices - 1);
 	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_BOTH, true);
 	uint32_t	sources[3] = {(uint32_t) nvertices / 2, 0, (uint32_t) nvertices - 1};
-	Ask			ask = {.sources = sources, .nsources = 3, .max_depth = max_depth,
+	Batch			batch = {.sources = sources, .nsources = 3, .max_depth = max_depth,
 		.memory_bytes = emogi_msbfs_bytes(nvertices, 3, max_depth)};
-	EmogiMsbfsResult result = search_batch("path", states[1], &graph, &ask);
+	EmogiMsbfsResult result = search_batch("path", states[1], &graph, &batch);
 
-	CHECK(result.too_deep == too_deep, "path of %llu to depth %lld: %d", (unsigned long long) nvertices,
-		  (long long) max_depth, result.too_deep);
+	CHECK(result.too_deep == too_deep, "path of %llu to depth %lld: %d",
+		  (unsigned long long) nvertices, (long long) max_depth, result.too_deep);
 	free(result.memory);
-	check_ask("path", &graph, &ask);
+	check_query("path", &graph, &batch);
 	naive_free(&graph);
 	emogi_shape_free(&shape);
 }
 
-/* Set cancel a moment after the start. */
+/* Set cancel shortly after the start. */
 static void *
 cancel_soon(void *arg)
 {
@@ -416,13 +452,14 @@ cancel_soon(void *arg)
 	return NULL;
 }
 
-/* Cancel before a search and during it. */
+/* Check cancellation before and during a search. */
 static void
 check_cancel(void)
 {
 	EmogiBuiltGraph built = generate(EMOGI_URAND, 17, 16, EMOGI_BOTH, false);
 	uint32_t	sources[EMOGI_MSBFS_SOURCES];
-	EmogiMsbfsResult result = {.memory_bytes = emogi_msbfs_bytes(built.graph.nvertices, EMOGI_MSBFS_SOURCES, -1)};
+	EmogiMsbfsResult result = {.memory_bytes = emogi_msbfs_bytes(built.graph.nvertices,
+																 EMOGI_MSBFS_SOURCES, -1)};
 
 	result.memory = allocate_lines(result.memory_bytes);
 	for (int s = 0; s < EMOGI_MSBFS_SOURCES; s++)
@@ -432,27 +469,31 @@ check_cancel(void)
 		EmogiPool  *pool = emogi_cpu_engine_pool(states[e]);
 		EmogiControl control = {.cancel = 1};
 		EmogiError	error;
-		EmogiStatus status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+		EmogiStatus status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control,
+											 &error);
 		pthread_t	thread;
 
 		CHECK(status == EMOGI_CANCELED, "status %d before", status);
-		for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)	/* a busy machine may cancel late */
+		/* on a busy machine, cancel may come too late */
+		for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)
 		{
 			control.cancel = 0;
 			pthread_create(&thread, NULL, cancel_soon, &control);
-			status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control, &error);
+			status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control,
+									 &error);
 			pthread_join(thread, NULL);
 		}
 		CHECK(status == EMOGI_CANCELED, "status %d during", status);
 		control.cancel = 0;
 		status = emogi_msbfs_run(pool, &built.graph, sources, 64, -1, &result, &control, &error);
-		CHECK(status == EMOGI_OK && result.nreached[63] == built.graph.nvertices, "status %d after", status);
+		CHECK(status == EMOGI_OK && result.nreached[63] == built.graph.nvertices, "status %d after",
+			  status);
 	}
 	free(result.memory);
 	emogi_built_graph_free(&built);
 }
 
-/* Let every allocation fail in turn: 4 of a path of 200, whose levels need 8 bits. */
+/* Let each allocation fail by turns: 4 for a path of 200 vertices, whose levels need 8 bits. */
 static void
 check_no_memory(void)
 {
@@ -472,18 +513,21 @@ check_no_memory(void)
 			EmogiControl control = {.fail_allocation = ++which};
 			EmogiError	error = {{0}, {0}};
 
-			status = emogi_msbfs_run(emogi_cpu_engine_pool(states[e]), &graph, &source, 1, -1, &result, &control, &error);
-			CHECK(status == EMOGI_OK || (status == EMOGI_NO_MEMORY && error.message[0] != '\0' && error.detail[0] != '\0'),
-				  "allocation %u: status %d", which, status);
+			status = emogi_msbfs_run(emogi_cpu_engine_pool(states[e]), &graph, &source, 1, -1,
+									 &result, &control, &error);
+			CHECK(status == EMOGI_OK ||
+				  (status == EMOGI_NO_MEMORY && error.message[0] != '\0' &&
+				   error.detail[0] != '\0'), "allocation %u: status %d", which, status);
 		}
-		CHECK(which == 5 && status == EMOGI_OK && result.nreached[0] == 200, "%u allocations, status %d", which - 1, status);
+		CHECK(which == 5 && status == EMOGI_OK && result.nreached[0] == 200,
+			  "%u allocations, status %d", which - 1, status);
 	}
 	free(result.memory);
 	naive_free(&graph);
 	emogi_shape_free(&shape);
 }
 
-/* What cannot be done is refused with a message. */
+/* Check that invalid input is refused with a message. */
 static void
 check_refused(const char *name, uint32_t source, int nsources, uint64_t memory_bytes)
 {
@@ -496,7 +540,8 @@ check_refused(const char *name, uint32_t source, int nsources, uint64_t memory_b
 	EmogiStatus status;
 
 	sources[0] = source;
-	status = emogi_msbfs_run(emogi_cpu_engine_pool(states[0]), &graph, sources, nsources, -1, &result, &control, &error);
+	status = emogi_msbfs_run(emogi_cpu_engine_pool(states[0]), &graph, sources, nsources, -1,
+							 &result, &control, &error);
 	CHECK(status == EMOGI_BAD_INPUT && error.message[0] != '\0', "%s: status %d", name, status);
 	naive_free(&graph);
 	emogi_shape_free(&shape);

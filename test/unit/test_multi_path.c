@@ -1,5 +1,6 @@
 /*
- * test_multi_path.c: searches for pairs with a common end find the paths that emogi_trace_path finds among all distances.
+ * test_multi_path.c: tests of searches for pairs with a common endpoint against emogi_trace_path on
+ * the distances to all vertices
  */
 #include "path_graphs.h"
 #include "contract/multi_path.h"
@@ -18,14 +19,17 @@ typedef struct Pair
 
 static uint64_t noutcomes[3];
 
-/* Compare a path with the one in all distances. */
+/* Compare a path with the one traced from all distances. */
 static void
-check_answer(const char *name, const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target, const EmogiMultiPathAnswer *answer)
+check_answer(const char *name, const EmogiGraph *graph, PathDistances *full, uint32_t source,
+			 uint32_t target, const EmogiMultiPathAnswer *answer)
 {
 	uint64_t	length;
-	uint64_t	ndifferent = path_graphs_differ(graph, full, source, target, answer->vertices, answer->distance, answer->length, &length);
+	uint64_t ndifferent = path_graphs_differ(graph, full, source, target, answer->vertices,
+											 answer->distance, answer->length, &length);
 
-	CHECK(answer->outcome == (length > 0 ? EMOGI_PATH_FOUND : EMOGI_PATH_NONE), "%s: %u to %u: outcome %d", name, source, target, answer->outcome);
+	CHECK(answer->outcome == (length > 0 ? EMOGI_PATH_FOUND : EMOGI_PATH_NONE),
+		  "%s: %u to %u: outcome %d", name, source, target, answer->outcome);
 	CHECK(answer->length == length, "%s: %u to %u: %llu vertices, not %llu", name, source, target,
 		  (unsigned long long) answer->length, (unsigned long long) length);
 	CHECK(ndifferent == 0, "%s: %u to %u: %llu of %llu vertices differ", name, source, target,
@@ -33,13 +37,17 @@ check_answer(const char *name, const EmogiGraph *graph, PathDistances *full, uin
 	noutcomes[answer->outcome]++;
 }
 
-/* Search for pairs with one source, or with one target, both paths and whether there is one; gets the list entries looked at for paths. */
+/*
+ * Search for pairs with a common source or target, both for paths and for reachability only.
+ * Returns the edges traversed by the former.
+ */
 static uint64_t
-check_group(const char *name, const EmogiGraph *graph, PathDistances *fulls, const Pair *pairs, uint64_t npairs, bool one_source)
+check_group(const char *name, const EmogiGraph *graph, PathDistances *fulls, const Pair *pairs,
+			uint64_t npairs, bool one_source)
 {
 	EmogiMultiPath *paths = emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL);
 	EmogiMultiPath *outcomes = emogi_multi_path_begin(graph, NULL, false, UINT64_MAX, NULL);
-	uint64_t	nlooked = 0;
+	uint64_t	nedges = 0;
 
 	for (uint64_t i = 0; i < npairs; i++)
 	{
@@ -48,21 +56,26 @@ check_group(const char *name, const EmogiGraph *graph, PathDistances *fulls, con
 		EmogiMultiPathAnswer path;
 		EmogiMultiPathAnswer outcome;
 
-		emogi_multi_path_next(paths, pair.source, pair.target, one_source ? nleft : 1, one_source ? 1 : nleft, UINT64_MAX, UINT64_MAX, &path);
-		emogi_multi_path_next(outcomes, pair.source, pair.target, one_source ? nleft : 1, one_source ? 1 : nleft, UINT64_MAX, UINT64_MAX, &outcome);
+		emogi_multi_path_next(paths, pair.source, pair.target, one_source ? nleft : 1,
+							  one_source ? 1 : nleft, UINT64_MAX, UINT64_MAX, &path);
+		emogi_multi_path_next(outcomes, pair.source, pair.target, one_source ? nleft : 1,
+							  one_source ? 1 : nleft, UINT64_MAX, UINT64_MAX, &outcome);
 		check_answer(name, graph, one_source ? fulls : &fulls[i], pair.source, pair.target, &path);
-		CHECK(outcome.outcome == path.outcome && (outcome.length == 0 || graph->weight_type != EMOGI_WEIGHT_NONE), "%s: %u to %u: outcomes %d and %d", name, pair.source, pair.target,
-			  outcome.outcome, path.outcome);
-		nlooked += path.edges_traversed;
+		CHECK(outcome.outcome == path.outcome &&
+			  (outcome.length == 0 || graph->weight_type != EMOGI_WEIGHT_NONE),
+			  "%s: %u to %u: outcomes %d and %d", name, pair.source, pair.target, outcome.outcome,
+			  path.outcome);
+		nedges += path.edges_traversed;
 	}
 	emogi_multi_path_free(paths);
 	emogi_multi_path_free(outcomes);
-	return nlooked;
+	return nedges;
 }
 
 /* Search from some vertices to others. */
 static void
-check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t nsources, uint64_t ntargets)
+check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t nsources,
+			uint64_t ntargets)
 {
 	PathDistances *fulls = malloc((nsources + 1) * sizeof *fulls);
 	Pair	   *pairs = malloc((nsources + ntargets + 2) * sizeof *pairs);
@@ -73,12 +86,16 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t n
 		sources[i] = (uint32_t) (emogi_random(seed + 13, i) % graph->nvertices);
 		fulls[i] = path_graphs_distances(graph, sources[i]);
 		for (uint64_t t = 0; t <= ntargets; t++)
-			pairs[t] = (Pair) {sources[i], t == seed % 4 ? sources[i] : (uint32_t) (emogi_random(seed + 14 + i, t) % graph->nvertices)};
+			pairs[t] = (Pair) {sources[i],
+				t ==
+				seed % 4 ? sources[i]
+				: (uint32_t) (emogi_random(seed + 14 + i, t) % graph->nvertices)};
 		check_group(name, graph, &fulls[i], pairs, ntargets + 1, true);
 	}
 	for (uint64_t t = 0; t < ntargets && nsources > 1; t++)
 	{
-		const uint32_t target = t == 0 ? sources[1] : (uint32_t) (emogi_random(seed + 77, t) % graph->nvertices);
+		const uint32_t target = t == 0 ? sources[1]
+			: (uint32_t) (emogi_random(seed + 77, t) % graph->nvertices);
 
 		for (uint64_t i = 0; i < nsources; i++)
 			pairs[i] = (Pair) {sources[i], target};
@@ -91,7 +108,7 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t n
 	free(sources);
 }
 
-/* Search in a Graph that has both directions. */
+/* Check a graph that has both orientations. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -99,7 +116,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		check_pairs(name, graph, seed, SOURCES, TARGETS);
 }
 
-/* Check a path whose sum overflows from the target on. */
+/* Check a path whose length overflows if added up from the target. */
 static void
 check_overflow(void)
 {
@@ -112,7 +129,7 @@ check_overflow(void)
 	naive_free(&graph);
 }
 
-/* Large graphs: the same paths, and less to look at for many together than for each by itself. */
+/* Check large graphs: paths, and that a common search traverses fewer edges than separate ones. */
 static void
 check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 {
@@ -120,7 +137,7 @@ check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 	EmogiControl control = {0};
 	EmogiError	error;
 	uint64_t	together = 0,
-				apart = 0;
+				separately = 0;
 
 	for (uint64_t i = 0; i < 4; i++)
 	{
@@ -128,35 +145,42 @@ check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 		PathDistances full;
 
 		for (uint64_t t = 0; t < 40; t++)
-			pairs[t] = (Pair) {(uint32_t) (emogi_random(11, i) % built.graph.nvertices), (uint32_t) (emogi_random(12 + i, t) % built.graph.nvertices)};
+			pairs[t] = (Pair) {(uint32_t) (emogi_random(11, i) % built.graph.nvertices),
+				(uint32_t) (emogi_random(12 + i, t) % built.graph.nvertices)};
 		full = path_graphs_distances(&built.graph, pairs[0].source);
 		together += check_group("large", &built.graph, &full, pairs, 40, true);
 		for (uint64_t t = 0; t < 40; t++)
 		{
 			EmogiPathAnswer answer;
 
-			emogi_path_search(&built.graph, NULL, pairs[t].source, pairs[t].target, UINT64_MAX, &answer, &control, &error);
-			apart += answer.edges_traversed;
+			emogi_path_search(&built.graph, NULL, pairs[t].source, pairs[t].target, UINT64_MAX,
+							  &answer, &control, &error);
+			separately += answer.edges_traversed;
 			emogi_path_search_free(&answer);
 		}
 		path_graphs_free(&full);
 	}
-	CHECK(together < apart, "generator %d, weights %d, direction %d: %llu list entries together, %llu apart", generator, kind, direction,
-		  (unsigned long long) together, (unsigned long long) apart);
+	CHECK(together < separately,
+		  "generator %d, weights %d, direction %d: %llu edges traversed together, %llu separately",
+		  generator, kind, direction, (unsigned long long) together,
+		  (unsigned long long) separately);
 	emogi_built_graph_free(&built);
 }
 
 static int	npolls;
-static int	most_polls;
+static int	max_polls;
 
-/* Stop after so many polls. */
+/* Stop after max_polls polls. */
 static bool
-poll_so_often(void)
+count_poll(void)
 {
-	return ++npolls > most_polls;
+	return ++npolls > max_polls;
 }
 
-/* Search for all pairs of vertex 0 with vertices 1 .. n; gets how many are found before it gives up. */
+/*
+ * Search for all pairs of vertex 0 with vertices 1 .. n; returns the number of answers before the
+ * search gives up.
+ */
 static uint64_t
 count_found(EmogiMultiPath *search, uint32_t n, uint64_t max_edges, uint64_t max_vertices)
 {
@@ -166,40 +190,50 @@ count_found(EmogiMultiPath *search, uint32_t n, uint64_t max_edges, uint64_t max
 	for (uint32_t t = 1; t <= n && answer.outcome != EMOGI_PATH_GAVE_UP; t++)
 	{
 		emogi_multi_path_next(search, 0, t, n - t + 1, 1, max_edges, max_vertices, &answer);
-		CHECK(answer.edges_traversed <= max_edges && answer.vertices_settled <= max_vertices, "%llu list entries, %llu vertices",
-			  (unsigned long long) answer.edges_traversed, (unsigned long long) answer.vertices_settled);
+		CHECK(answer.edges_traversed <= max_edges && answer.vertices_settled <= max_vertices,
+			  "%llu edges, %llu vertices", (unsigned long long) answer.edges_traversed,
+			  (unsigned long long) answer.vertices_settled);
 		count += answer.outcome != EMOGI_PATH_GAVE_UP;
 		noutcomes[answer.outcome]++;
 	}
 	emogi_multi_path_next(search, 0, n, 1, 1, UINT64_MAX, UINT64_MAX, &answer);
-	CHECK((answer.outcome == EMOGI_PATH_GAVE_UP) == (count < n), "outcome %d after %llu of %u", answer.outcome, (unsigned long long) count, n);
+	CHECK((answer.outcome == EMOGI_PATH_GAVE_UP) == (count < n), "outcome %d after %llu of %u",
+		  answer.outcome, (unsigned long long) count, n);
 	emogi_multi_path_free(search);
 	return count;
 }
 
-/* Budgets of list entries, vertices and memory are kept, and polls are asked. */
+/* Check that the limits of edges, vertices, and memory are respected, and that the search polls. */
 static void
 check_bounds(void)
 {
 	EmogiBuiltGraph built = path_graphs_generate(EMOGI_URAND, 1, EMOGI_BOTH);
 	const EmogiGraph *graph = &built.graph;
 
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, UINT64_MAX) == 200, "not all");
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 0, UINT64_MAX) == 0, "without list entries");
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, 0) == 0, "without vertices");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX,
+					  UINT64_MAX) == 200, "not all were found");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 0,
+					  UINT64_MAX) == 0, "found with a limit of 0 edges");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX,
+					  0) == 0, "found with a limit of 0 vertices");
 	for (uint64_t budget = 16; budget <= 65536; budget *= 4)
 	{
-		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 16 * budget, UINT64_MAX);
-		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX, budget);
-		count_found(emogi_multi_path_begin(graph, NULL, true, 1024 * budget, NULL), 200, UINT64_MAX, UINT64_MAX);
+		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, 16 * budget,
+					UINT64_MAX);
+		count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, NULL), 200, UINT64_MAX,
+					budget);
+		count_found(emogi_multi_path_begin(graph, NULL, true, 1024 * budget, NULL), 200, UINT64_MAX,
+					UINT64_MAX);
 	}
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, 65536, NULL), 200, UINT64_MAX, UINT64_MAX) == 0, "without memory");
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, 65536, NULL), 200, UINT64_MAX,
+					  UINT64_MAX) == 0, "found with little memory");
 	npolls = 0;
-	most_polls = INT_MAX;
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, poll_so_often), 200, UINT64_MAX, UINT64_MAX) == 200 && npolls > 0,
-		  "%d polls", npolls);
-	npolls = most_polls = 0;
-	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, poll_so_often), 200, UINT64_MAX, UINT64_MAX) < 200, "not stopped");
+	max_polls = INT_MAX;
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, count_poll), 200,
+					  UINT64_MAX, UINT64_MAX) == 200 && npolls > 0, "%d polls", npolls);
+	npolls = max_polls = 0;
+	CHECK(count_found(emogi_multi_path_begin(graph, NULL, true, UINT64_MAX, count_poll), 200,
+					  UINT64_MAX, UINT64_MAX) < 200, "not stopped");
 	emogi_built_graph_free(&built);
 }
 
@@ -221,7 +255,8 @@ main(void)
 	}
 	check_bounds();
 	for (int outcome = 0; outcome < 3; outcome++)
-		CHECK(noutcomes[outcome] > 10, "outcome %d: %llu times", outcome, (unsigned long long) noutcomes[outcome]);
+		CHECK(noutcomes[outcome] > 10, "outcome %d: %llu times", outcome,
+			  (unsigned long long) noutcomes[outcome]);
 	engines_close();
 	return check_report("test_multi_path");
 }

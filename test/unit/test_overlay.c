@@ -1,6 +1,8 @@
 /*
- * test_overlay.c: a Graph with a overlay of changes beside it leads where the Graph does that is built with the changes in it: all lists, the
- * searches that go through them, and what emogi_overlay_apply makes of it. test_overlay HISTORIES [SEED] for more of them.
+ * test_overlay.c: tests of overlays: a graph with an overlay of changes must have the same lists,
+ * searches, and result of emogi_overlay_apply as a graph built with the changes.
+ *
+ * Usage: test_overlay [HISTORIES [SEED]]
  */
 #include "history.h"
 
@@ -24,7 +26,10 @@ static uint64_t npatched,
 			ncycles,
 			nranked;
 
-/* Say whether a patched list has the keys and weights of a list of the Graph with the changes in it. */
+/*
+ * Return true if a patched list has the keys and weights of a list of the new graph, which includes
+ * the changes.
+ */
 static bool
 same_list(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiListsView *changed_lists, uint32_t from, const EmogiGraph *new,
 		  const EmogiAdjacency *lists, uint32_t vertex)
@@ -49,7 +54,7 @@ same_list(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiListsVi
 	return at == lists->offsets[vertex + 1];
 }
 
-/* Compare all lists, and which vertices are there. */
+/* Compare all lists, and the presence of vertices. */
 static void
 check_patched_lists(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, bool backward, const char *what)
 {
@@ -73,7 +78,7 @@ check_patched_lists(const EmogiGraph *old, const EmogiOverlay *overlay, const Em
 	CHECK(ndifferent == 0, "%s: %llu lists of a overlay", what, (unsigned long long) ndifferent);
 }
 
-/* Take memory from keys_memory, which nobody uses at the time. */
+/* Allocate from keys_memory, which is not in use at the time. */
 static void *
 take_memory(void *arg, size_t bytes)
 {
@@ -91,7 +96,7 @@ go_on(void)
 	return false;
 }
 
-/* The Graph that a patched one stands for is the new one. */
+/* Check that applying the overlay makes the new graph. */
 static void
 check_applied(const History *history, const EmogiOverlay *overlay, const EmogiGraph *new, const char *what)
 {
@@ -104,7 +109,7 @@ check_applied(const History *history, const EmogiOverlay *overlay, const EmogiGr
 	CHECK(emogi_graph_compare(&applied, new, go_on, difference, sizeof(difference)), "%s: applied: %s", what, difference);
 }
 
-/* Search from a vertex in a patched Graph and in the new one. */
+/* Compare a search in the patched graph with one in the new graph. */
 static void
 check_patched_search(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, EmogiAlgorithm algorithm, const char *what)
 {
@@ -136,7 +141,7 @@ check_patched_search(const EmogiGraph *old, const EmogiOverlay *overlay, const E
 	emogi_local_search_free(&expected);
 }
 
-/* Search a path in a patched Graph and in the new one. */
+/* Compare a path in the patched graph with one in the new graph. */
 static void
 check_patched_path(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, const char *what)
 {
@@ -159,7 +164,10 @@ check_patched_path(const EmogiGraph *old, const EmogiOverlay *overlay, const Emo
 	emogi_path_search_free(&expected);
 }
 
-/* Search paths with one source, or one target, in a patched Graph, and one by one in the new one. */
+/*
+ * Compare paths with a common source or target in the patched graph with single paths in the new
+ * graph.
+ */
 static void
 check_patched_paths(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, bool one_source, const char *what)
 {
@@ -190,7 +198,7 @@ check_patched_paths(const EmogiGraph *old, const EmogiOverlay *overlay, const Em
 	emogi_multi_path_free(search);
 }
 
-/* Are vertices of a patched Graph, with their distances, those of the new one? */
+/* Return true if vertices of the patched graph, and their distances, are those of the new graph. */
 static bool
 same_way(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, const uint32_t *vertices, const double *distance,
 		 const uint32_t *expected, const double *expected_distance, uint64_t count)
@@ -203,7 +211,7 @@ same_way(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *n
 	return memcmp(distance, expected_distance, count * sizeof(double)) == 0;
 }
 
-/* Find cycles through a vertex of a patched Graph and of the new one. */
+/* Compare the cycles through a vertex of the patched graph with those of the new graph. */
 static void
 check_patched_cycles(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, bool both, const char *what)
 {
@@ -237,7 +245,9 @@ check_patched_cycles(const EmogiGraph *old, const EmogiOverlay *overlay, const E
 	emogi_cycles_free(expected_cycles);
 }
 
-/* Rank the paths between two vertices of a patched Graph and of the new one. */
+/*
+ * Compare the ranked paths between two vertices of the patched graph with those of the new graph.
+ */
 static void
 check_patched_ranking(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, const char *what)
 {
@@ -269,7 +279,7 @@ check_patched_ranking(const EmogiGraph *old, const EmogiOverlay *overlay, const 
 	emogi_yen_free(expected_ranking);
 }
 
-/* Say whether all weights are lengths. */
+/* Return true if no weight is negative. */
 static bool
 has_lengths(const History *history)
 {
@@ -281,7 +291,7 @@ has_lengths(const History *history)
 	return true;
 }
 
-/* Get the smallest vertex of each one's component, in new memory of *next. */
+/* Return the smallest vertex of each vertex's component, in memory at *next. */
 static uint32_t *
 label_components(const EmogiGraph *graph, char **next)
 {
@@ -308,7 +318,7 @@ label_components(const EmogiGraph *graph, char **next)
 	return labels;
 }
 
-/* Each component of the new Graph has the members that are listed of the old one with a overlay. */
+/* Check that the components of the patched graph have the members of those of the new graph. */
 static void
 check_members(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, const EmogiLocalComponents *components,
 			  const uint32_t *expected, const char *what)
@@ -341,7 +351,10 @@ check_members(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGra
 	free(sizes);
 }
 
-/* The components of a Graph that has lost no edge come of those that it had: all of them, and those of single vertices. */
+/*
+ * Check the components of a graph that has lost no edge, which are merged from the old ones: all of
+ * them, and those of single vertices.
+ */
 static void
 check_components(const EmogiGraph *old, const EmogiOverlay *overlay, const EmogiGraph *new, const char *what)
 {
@@ -373,7 +386,10 @@ check_components(const EmogiGraph *old, const EmogiOverlay *overlay, const Emogi
 	njoined++;
 }
 
-/* All that leads through a patched Graph leads where the new Graph does. */
+/*
+ * Check that everything that reads lists has the same result on the patched graph and on the new
+ * one.
+ */
 static void
 check_ways(const History *history, const EmogiOverlay *overlay, const EmogiGraph *new, const char *what)
 {
@@ -399,7 +415,7 @@ check_ways(const History *history, const EmogiOverlay *overlay, const EmogiGraph
 	}
 }
 
-/* Memory of a overlay that grows. */
+/* Reallocate the memory of a growing overlay. */
 static void *
 resize_memory(void *arg, void *memory, size_t bytes)
 {
@@ -409,7 +425,10 @@ resize_memory(void *arg, void *memory, size_t bytes)
 	return NULL;
 }
 
-/* Put the changes in an order in which an edge that goes is there; *held: the Graph's type holds their weights. Gets their number. */
+/*
+ * Order the changes so that removed edges exist; *held = the graph's weight type holds their
+ * weights. Returns their number.
+ */
 static uint64_t
 order_changes(const History *history, EmogiEdgeChange *ordered, bool *held)
 {
@@ -427,7 +446,10 @@ order_changes(const History *history, EmogiEdgeChange *ordered, bool *held)
 	return count;
 }
 
-/* Changes that are undone leave nothing behind: those that come next anyway, and edges between keys of which some are new. */
+/*
+ * Check that undoing changes restores the overlay: the next changes, and edges between keys, some
+ * of them new.
+ */
 static void
 check_undo(EmogiGrowingOverlay *growing, const EmogiEdgeChange *next, uint64_t nnext, const char *what)
 {
@@ -459,7 +481,7 @@ check_undo(EmogiGrowingOverlay *growing, const EmogiEdgeChange *next, uint64_t n
 	free(losers);
 }
 
-/* A overlay that grows by the changes, some at a time, leads where the new Graph does. */
+/* Check an overlay that grows by some changes at a time. */
 static void
 check_growing(const History *history, const EmogiGraph *new, const char *what)
 {
@@ -482,10 +504,10 @@ check_growing(const History *history, const EmogiGraph *new, const char *what)
 	ngrown += grown;
 	if (grown)
 		check_ways(history, &growing.overlay, new, what);
-	free(changes);				/* what the overlay has is too little to matter */
+	free(changes);				/* the overlay's memory is too small to matter */
 }
 
-/* A overlay of the changes leads where the new Graph does, or there is a reason why there is none. */
+/* Check the overlay of the changes, or the reason why there is none. */
 static void
 check_patch(const History *history, const EmogiGraph *new, const char *what)
 {
@@ -511,7 +533,7 @@ check_patch(const History *history, const EmogiGraph *new, const char *what)
 
 /* ---- histories ---- */
 
-/* Compare the patched Graph of a round with a build, which takes its place. */
+/* Check the patched graph of a round against a build, which replaces it. */
 static void
 check_round(History *history, const char *what)
 {
@@ -524,7 +546,7 @@ check_round(History *history, const char *what)
 	begin_history(history, pools[0]);
 }
 
-/* Take one history through its rounds. */
+/* Check one history. */
 static void
 check_history(History *history, uint64_t number)
 {
@@ -544,7 +566,7 @@ check_history(History *history, uint64_t number)
 	}
 }
 
-/* Take a large Graph through rounds of few changes. */
+/* Check a large graph with few changes per round. */
 static void
 check_large(History *history, EmogiDirection direction, bool with_backward, bool weighted)
 {

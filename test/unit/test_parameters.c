@@ -1,6 +1,7 @@
 /*
- * test_parameters.c: queries outside the ranges of the table of parameters are refused, and the SQL functions (sql/functions.dat) have the
- * arguments, the defaults and the columns that the table of algorithms has.
+ * test_parameters.c: tests of the table of parameters: queries out of its ranges are refused, and
+ * the SQL functions (sql/functions.dat) have the arguments, defaults, and columns of the table of
+ * algorithms
  */
 #include "check.h"
 
@@ -26,7 +27,7 @@ typedef struct Line
 static Line lines[MAX_LINES];
 static int	nlines;
 
-/* Read what the list of functions says. */
+/* Read the output of tools/functions --arguments. */
 static void
 read_lines(void)
 {
@@ -38,23 +39,25 @@ read_lines(void)
 		Line	   *line = &lines[nlines++];
 
 		line->default_value[0] = '\0';
-		CHECK(sscanf(text, "%63s %15s %63s %63s %63s", line->function, line->what, line->name, line->type, line->default_value) >= 4,
-			  "a line of the list: %s", text);
+		CHECK(sscanf(text, "%63s %15s %63s %63s %63s", line->function, line->what, line->name,
+					 line->type, line->default_value) >= 4, "a line of the list: %s", text);
 	}
-	CHECK(list != NULL && pclose(list) == 0 && nlines < MAX_LINES, "tools/functions --arguments, %d lines", nlines);
+	CHECK(list != NULL && pclose(list) == 0 && nlines < MAX_LINES,
+		  "tools/functions --arguments, %d lines", nlines);
 }
 
-/* Get the nth argument or column of a function, from 0; NULL = it has fewer. */
+/* Return the n-th argument or column of a function, from 0, or NULL. */
 static const Line *
 find_line(const char *function, const char *what, int n)
 {
 	for (int i = 0; i < nlines; i++)
-		if (strcmp(lines[i].function + strlen("emogi_"), function) == 0 && strcmp(lines[i].what, what) == 0 && n-- == 0)
+		if (strcmp(lines[i].function + strlen("emogi_"), function) == 0 &&
+			strcmp(lines[i].what, what) == 0 && n-- == 0)
 			return &lines[i];
 	return NULL;
 }
 
-/* Say whether a default in SQL is the value that a row has. */
+/* Return true if an SQL default equals the value in a row. */
 static bool
 is_default(const char *text, const EmogiParameterRow *row, double default_value)
 {
@@ -65,14 +68,15 @@ is_default(const char *text, const EmogiParameterRow *row, double default_value)
 	return strtod(text, NULL) == default_value && strcmp(text, "-") != 0;
 }
 
-/* Say whether an argument in SQL is this: its name, type and default; type NULL = one vertex or several. */
+/* Return true if an SQL argument has this name, type, and default. */
 static bool
 is_argument(const Line *line, const char *name, const char *type, const char *default_value)
 {
-	return strcmp(line->name, name) == 0 && strcmp(line->default_value, default_value) == 0 && strcmp(line->type, type) == 0;
+	return strcmp(line->name, name) == 0 && strcmp(line->default_value, default_value) == 0 &&
+		strcmp(line->type, type) == 0;
 }
 
-/* Say whether an argument in SQL is a parameter that is neither a number nor a switch. */
+/* Return true if an SQL argument is this parameter, which is neither a number nor a switch. */
 static bool
 is_other(const Line *line, const EmogiParameter *parameter)
 {
@@ -82,9 +86,11 @@ is_other(const Line *line, const EmogiParameter *parameter)
 	switch (parameter->kind)
 	{
 		case EMOGI_SOURCES:
-			return is_argument(line, "source", "key_or_key[]", "-") || is_argument(line, "sources", "key[]", "-");
+			return is_argument(line, "source", "key_or_key[]", "-") ||
+				is_argument(line, "sources", "key[]", "-");
 		case EMOGI_TARGETS:
-			return is_argument(line, "target", "key_or_key[]", "-") || is_argument(line, "targets", "key[]", "-");
+			return is_argument(line, "target", "key_or_key[]", "-") ||
+				is_argument(line, "targets", "key[]", "-");
 		case EMOGI_START:
 			return is_argument(line, "start", "text", "-");
 		case EMOGI_TELEPORT:
@@ -96,7 +102,8 @@ is_other(const Line *line, const EmogiParameter *parameter)
 		case EMOGI_MEASURE:
 			return is_argument(line, "measure", "text", measures[(int) parameter->default_value]);
 		case EMOGI_DIRECTION:
-			return is_argument(line, "direction", "text", directions[(int) parameter->default_value]);
+			return is_argument(line, "direction", "text",
+							   directions[(int) parameter->default_value]);
 		default:
 			return false;
 	}
@@ -119,16 +126,20 @@ check_arguments(const EmogiAlgorithmRow *row)
 		if (line == NULL)
 			continue;
 		if (number == NULL)
-			CHECK(is_other(line, parameter), "emogi_%s: argument %s %s %s", row->name, line->name, line->type, line->default_value);
+			CHECK(is_other(line, parameter), "emogi_%s: argument %s %s %s", row->name, line->name,
+				  line->type, line->default_value);
 		else
-			CHECK(strcmp(line->name, number->name) == 0 && strcmp(line->type, types[number->type]) == 0 &&
-				  is_default(line->default_value, number, parameter->default_value), "emogi_%s: argument %s %s %s, not %s %s %g",
-				  row->name, line->name, line->type, line->default_value, number->name, types[number->type], parameter->default_value);
+			CHECK(strcmp(line->name, number->name) == 0 &&
+				  strcmp(line->type, types[number->type]) == 0 &&
+				  is_default(line->default_value, number, parameter->default_value),
+				  "emogi_%s: argument %s %s %s, not %s %s %g", row->name, line->name, line->type,
+				  line->default_value, number->name, types[number->type], parameter->default_value);
 	}
-	CHECK(find_line(row->name, "argument", n) == NULL, "emogi_%s has more than %d arguments in SQL", row->name, n);
+	CHECK(find_line(row->name, "argument", n) == NULL, "emogi_%s has more than %d arguments in SQL",
+		  row->name, n);
 }
 
-/* Check the columns of an algorithm's function whose rows are vertices. */
+/* Check the columns of an algorithm's function that returns vertices. */
 static void
 check_columns(const EmogiAlgorithmRow *row)
 {
@@ -136,19 +147,22 @@ check_columns(const EmogiAlgorithmRow *row)
 	const Line *line = find_line(row->name, "column", 0);
 	int			n = 0;
 
-	CHECK(line != NULL && strcmp(line->name, "vertex") == 0 && strcmp(line->type, "key") == 0, "emogi_%s: first column", row->name);
+	CHECK(line != NULL && strcmp(line->name, "vertex") == 0 && strcmp(line->type, "key") == 0,
+		  "emogi_%s: first column", row->name);
 	for (; row->columns[n].name != NULL; n++)
 	{
 		line = find_line(row->name, "column", n + 1);
-		CHECK(line != NULL && strcmp(line->name, row->columns[n].name) == 0 && strcmp(line->type, types[row->columns[n].type]) == 0,
-			  "emogi_%s: column %s", row->name, row->columns[n].name);
+		CHECK(line != NULL && strcmp(line->name, row->columns[n].name) == 0 &&
+			  strcmp(line->type, types[row->columns[n].type]) == 0, "emogi_%s: column %s",
+			  row->name, row->columns[n].name);
 	}
-	CHECK(find_line(row->name, "column", n + 1) == NULL, "emogi_%s has more than %d columns in SQL", row->name, n + 1);
+	CHECK(find_line(row->name, "column", n + 1) == NULL, "emogi_%s has more than %d columns in SQL",
+		  row->name, n + 1);
 }
 
-/* Put a value into a Query's field of a parameter. */
+/* Set the query field of a parameter. */
 static void
-put_value(EmogiQuery *query, const EmogiParameterRow *row, double value)
+set_value(EmogiQuery *query, const EmogiParameterRow *row, double value)
 {
 	void	   *field = (char *) query + row->offset;
 
@@ -158,28 +172,31 @@ put_value(EmogiQuery *query, const EmogiParameterRow *row, double value)
 		*(double *) field = value;
 }
 
-/* Say whether a Query is taken that has this value and otherwise the smallest ones. */
+/* Return true if a query with this value, and otherwise the smallest ones, is accepted. */
 static bool
-is_taken(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row, double value)
+is_accepted(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row, double value)
 {
 	const double values[3] = {0.0, 0.0, 0.0};
 	const uint64_t offsets[4] = {0};
-	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets, .backward.offsets = offsets};
+	const EmogiGraph graph = {.nvertices = 3, .forward.offsets = offsets,
+	.backward.offsets = offsets};
 	EmogiQuery	query = {.algorithm = algorithm->algorithm, .values = values};
 	EmogiError	error = {{0}, {0}};
 	EmogiStatus status;
 
 	for (int i = 0; algorithm->parameters[i].kind != EMOGI_NO_PARAMETER; i++)
 		if (emogi_parameter_row(algorithm->parameters[i].kind) != NULL)
-			put_value(&query, emogi_parameter_row(algorithm->parameters[i].kind), emogi_parameter_row(algorithm->parameters[i].kind)->min);
-	put_value(&query, row, value);
+			set_value(&query, emogi_parameter_row(algorithm->parameters[i].kind),
+					  emogi_parameter_row(algorithm->parameters[i].kind)->min);
+	set_value(&query, row, value);
 	status = emogi_query_check(&graph, &query, &error);
-	CHECK(status == EMOGI_OK || strstr(error.message, row->name) != NULL || strstr(error.message, "too long") != NULL,
-		  "%s: %s of %g: %s", algorithm->name, row->name, value, error.message);
+	CHECK(status == EMOGI_OK || strstr(error.message, row->name) != NULL ||
+		  strstr(error.message, "too long") != NULL, "%s: %s of %g: %s", algorithm->name, row->name,
+		  value, error.message);
 	return status == EMOGI_OK;
 }
 
-/* Check that a Query is taken with values in the range of a parameter, and no others. */
+/* Check that exactly the values in the range of a parameter are accepted. */
 static void
 check_range(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row)
 {
@@ -189,13 +206,19 @@ check_range(const EmogiAlgorithmRow *algorithm, const EmogiParameterRow *row)
 
 	if (row->type == EMOGI_PARAMETER_BIGINT || row->type == EMOGI_PARAMETER_BOOLEAN)
 		return;
-	CHECK(is_taken(algorithm, row, row->min), "%s: %s of %g", algorithm->name, row->name, row->min);
-	CHECK(is_taken(algorithm, row, below) == (below == row->none), "%s: %s of %g", algorithm->name, row->name, below);
-	CHECK(isnan(row->none) || is_taken(algorithm, row, row->none), "%s: %s of %g", algorithm->name, row->name, row->none);
-	CHECK(is_int || is_taken(algorithm, row, row->max), "%s: %s of %g", algorithm->name, row->name, row->max);
-	CHECK(isinf(row->max) || !is_taken(algorithm, row, above), "%s: %s of %g", algorithm->name, row->name, above);
-	CHECK(is_int || !is_taken(algorithm, row, (double) NAN), "%s: %s is not a number", algorithm->name, row->name);
-	CHECK(is_int == (row->hint != NULL), "%s has a hint if it is an int", row->name);
+	CHECK(is_accepted(algorithm, row, row->min), "%s: %s of %g", algorithm->name, row->name,
+		  row->min);
+	CHECK(is_accepted(algorithm, row, below) == (below == row->none), "%s: %s of %g",
+		  algorithm->name, row->name, below);
+	CHECK(isnan(row->none) || is_accepted(algorithm, row, row->none), "%s: %s of %g",
+		  algorithm->name, row->name, row->none);
+	CHECK(is_int || is_accepted(algorithm, row, row->max), "%s: %s of %g", algorithm->name,
+		  row->name, row->max);
+	CHECK(isinf(row->max) || !is_accepted(algorithm, row, above), "%s: %s of %g", algorithm->name,
+		  row->name, above);
+	CHECK(is_int || !is_accepted(algorithm, row, (double) NAN), "%s: %s of NaN", algorithm->name,
+		  row->name);
+	CHECK(is_int == (row->hint != NULL), "%s has a hint exactly if it is an int", row->name);
 }
 
 int

@@ -1,6 +1,6 @@
 /*
- * test_path.c: the cpu engine's best paths are the fixpoint that a naive search finds, bit for bit, for every application of
- * the path semiring.
+ * test_path.c: tests of the cpu engine's best paths against a queue-based search for the fixpoint,
+ * bit for bit, for all applications of the path semiring
  */
 #include "contract/semirings.h"
 #include "engines.h"
@@ -12,14 +12,18 @@
 #define QUERIES 3
 #define GRID_SIDE 200
 
-/* Fill value[nvertices] by the definition: a queue of vertices whose value has become better. Gets how many are reached. */
+/*
+ * Fill value[nvertices] by the definition, with a queue of improved vertices; returns the number of
+ * reached vertices.
+ */
 static uint64_t
 oracle_path(const EmogiGraph *graph, const EmogiQuery *query, double *value)
 {
 	const EmogiAlgorithm algorithm = query->algorithm;
 	const double none = emogi_path_none(algorithm);
 	const double source = emogi_path_source(algorithm);
-	const double bound = emogi_path_is_additive(algorithm) ? query->max_distance : (double) INFINITY;
+	const double bound = emogi_path_is_additive(algorithm) ? query->max_distance
+		: (double) INFINITY;
 	uint64_t	n = graph->nvertices;
 	uint32_t   *queue = malloc((n + 1) * sizeof(uint32_t));
 	bool	   *queued = calloc(n + 1, sizeof(bool));
@@ -51,11 +55,12 @@ oracle_path(const EmogiGraph *graph, const EmogiQuery *query, double *value)
 		{
 			double		weight = emogi_weight(graph->forward.weights, graph->weight_type, i);
 			uint32_t	v = graph->forward.targets[i];
-			double		offer = emogi_path_candidate(algorithm, value[u], weight);
+			double		candidate = emogi_path_candidate(algorithm, value[u], weight);
 
-			if (isinf(weight) || !emogi_path_better(algorithm, offer, value[v]) || !(offer <= bound))
+			if (isinf(weight) || !emogi_path_better(algorithm, candidate, value[v]) ||
+				!(candidate <= bound))
 				continue;
-			value[v] = offer;
+			value[v] = candidate;
 			if (!queued[v])
 				queue[(head + count++) % (n + 1)] = v;
 			queued[v] = true;
@@ -68,19 +73,24 @@ oracle_path(const EmogiGraph *graph, const EmogiQuery *query, double *value)
 	return nreached;
 }
 
-/* Ask a query again for some vertices alone; expected: [nvertices], the values of all. What does not add up takes no notice. */
+/*
+ * Check a query with targets against expected[nvertices], the values of all vertices. Algorithms
+ * that are not additive ignore the targets.
+ */
 static void
-check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const double *expected)
+check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			  const double *expected)
 {
 	uint64_t	unwritten = UINT64_C(0x5555555555555555);
 	uint32_t	targets[MAX_TARGETS];
-	EmogiQuery	near = *query;
+	EmogiQuery	targeted = *query;
 	double	   *value = malloc((graph->nvertices + 1) * sizeof(double));
 
-	near.targets = targets;
-	near.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
-	for (uint64_t i = 0; i < near.ntargets; i++)
-		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) % graph->nvertices);
+	targeted.targets = targets;
+	targeted.ntargets = emogi_random(graph->nvertices, query->nsources) % 3 == 0 ? MAX_TARGETS : 1;
+	for (uint64_t i = 0; i < targeted.ntargets; i++)
+		targets[i] = (uint32_t) (emogi_random(graph->forward.nedges + query->nsources, i / 2) %
+								 graph->nvertices);
 	for (int e = 0; e < NENGINES; e++)
 	{
 		EmogiResult result = {.columns[0].float64 = value};
@@ -91,21 +101,23 @@ check_targets(const char *name, const EmogiGraph *graph, const EmogiQuery *query
 					nunwritten = 0;
 
 		memset(value, 0x55, graph->nvertices * sizeof(double));
-		status = engine->run(states[e], graph, &near, &result, &control, &error);
+		status = engine->run(states[e], graph, &targeted, &result, &control, &error);
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 			nunwritten += memcmp(&value[v], &unwritten, sizeof(double)) == 0;
-		for (uint64_t i = 0; i < near.ntargets; i++)
+		for (uint64_t i = 0; i < targeted.ntargets; i++)
 			ndifferent += memcmp(&value[targets[i]], &expected[targets[i]], sizeof(double)) != 0;
-		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0, "%s: algorithm %d, status %d, %llu targets differ, "
-			  "%llu unwritten", name, query->algorithm, status, (unsigned long long) ndifferent,
+		CHECK(status == EMOGI_OK && ndifferent == 0 && nunwritten == 0,
+			  "%s: algorithm %d, status %d, %llu targets differ, %llu unwritten", name,
+			  query->algorithm, status, (unsigned long long) ndifferent,
 			  (unsigned long long) nunwritten);
-		CHECK(emogi_path_is_additive(query->algorithm) || memcmp(value, expected, graph->nvertices * sizeof(double)) == 0,
+		CHECK(emogi_path_is_additive(query->algorithm) ||
+			  memcmp(value, expected, graph->nvertices * sizeof(double)) == 0,
 			  "%s: algorithm %d and targets", name, query->algorithm);
 	}
 	free(value);
 }
 
-/* Ask one query of every engine. */
+/* Run one query on all engines, and check the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -124,11 +136,13 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 		memset(value, 0x55, bytes + 8);
 		status = engine->run(states[e], graph, query, &result, &control, &error);
 		CHECK(status == EMOGI_OK, "%s: status %d", name, status);
-		CHECK(memcmp(value, expected, bytes) == 0, "%s: algorithm %d, engine %d, %llu sources, bound %g", name,
-			  query->algorithm, e, (unsigned long long) query->nsources, query->max_distance);
+		CHECK(memcmp(value, expected, bytes) == 0,
+			  "%s: algorithm %d, engine %d, %llu sources, bound %g", name, query->algorithm, e,
+			  (unsigned long long) query->nsources, query->max_distance);
 		CHECK(((unsigned char *) value)[bytes] == 0x55, "%s: wrote beyond the end", name);
-		CHECK(result.columns[0].float64 == value && result.nreached == nreached, "%s: algorithm %d reached %llu, not %llu", name,
-			  query->algorithm, (unsigned long long) result.nreached, (unsigned long long) nreached);
+		CHECK(result.columns[0].float64 == value && result.nreached == nreached,
+			  "%s: algorithm %d reached %llu, not %llu", name, query->algorithm,
+			  (unsigned long long) result.nreached, (unsigned long long) nreached);
 		CHECK(emogi_verify(graph, query, &result, &error), "%s: %s", name, error.message);
 	}
 	if (graph->nvertices > 0)
@@ -137,7 +151,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	free(value);
 }
 
-/* Ask queries of a Graph. */
+/* Check queries on a graph. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -146,7 +160,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 	for (uint64_t i = 0; i < QUERIES; i++)
 	{
-		EmogiQuery	query = {.algorithm = EMOGI_SSSP, .sources = sources, .nsources = 1, .max_distance = INFINITY};
+		EmogiQuery query = {.algorithm = EMOGI_SSSP, .sources = sources, .nsources = 1,
+			.max_distance = INFINITY};
 
 		if (i == 2)
 			query.nsources = emogi_random(seed, i) % MAX_SOURCES;
@@ -155,7 +170,8 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		for (uint64_t s = 0; s < query.nsources && i > 0; s++)
 			sources[s] = (uint32_t) (emogi_random(seed, 100 * i + s) % graph->nvertices);
 		if (i > 0)
-			query.max_distance = bounds[emogi_random(seed, 50 + i) % (sizeof(bounds) / sizeof(bounds[0]))];
+			query.max_distance = bounds[emogi_random(seed, 50 + i) %
+										(sizeof(bounds) / sizeof(bounds[0]))];
 		for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 		{
 			query.algorithm = (EmogiAlgorithm) a;
@@ -165,32 +181,38 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	}
 }
 
-/* Graphs that are large enough for every thread, in few bins and in many. */
+/* Check graphs that are large enough for all threads, with few bins and with many. */
 static void
 check_large(int kind)
 {
-	EmogiShape	shape = {.name = "large", .nedges = 300000, .edges = malloc(300000 * sizeof(EmogiEdge))};
+	EmogiShape shape = {.name = "large", .nedges = 300000,
+		.edges = malloc(300000 * sizeof(EmogiEdge))};
 
 	for (uint64_t i = 0; i < shape.nedges; i++)
 	{
 		uint64_t	a = emogi_random(5, 2 * i) % 30000;
 
-		shape.edges[i] = (EmogiEdge) {(int64_t) (a * a / 30000), (int64_t) (emogi_random(5, 2 * i + 1) % 30000)};
+		shape.edges[i] = (EmogiEdge) {(int64_t) (a * a / 30000),
+			(int64_t) (emogi_random(5, 2 * i + 1) % 30000)};
 	}
 	engines_check_graph(&shape, kind, EMOGI_OUT, false, (uint64_t) kind, check_graph);
 	engines_check_graph(&shape, kind, EMOGI_BOTH, false, (uint64_t) kind, check_graph);
 	emogi_shape_free(&shape);
 }
 
-/* On a grid the search for near targets sees little of the whole, on one for a target out of reach all of it. */
+/*
+ * Check that on a grid, a search for near targets traverses a small part, and for an unreachable
+ * target everything.
+ */
 static void
 check_near_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
-	static const uint32_t near_ones[] = {GRID_SIDE + 1, 3, 3};
-	static const uint32_t lone[] = {3, GRID_SIDE * GRID_SIDE};
+	static const uint32_t near_targets[] = {GRID_SIDE + 1, 3, 3};
+	static const uint32_t unreachable[] = {3, GRID_SIDE * GRID_SIDE};
 	uint32_t	source = 0;
 	double	   *value = malloc(graph->nvertices * sizeof(double));
-	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+	EmogiQuery query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source,
+		.max_distance = INFINITY};
 
 	for (int e = 0; e < NENGINES; e++)
 	{
@@ -198,32 +220,35 @@ check_near_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 		EmogiControl control = {0};
 		EmogiError	error;
 
-		query.targets = near_ones;
+		query.targets = near_targets;
 		query.ntargets = 3;
 		engine->run(states[e], graph, &query, &result, &control, &error);
-		CHECK(result.edges_traversed > 0 && result.edges_traversed < graph->forward.nedges / 20, "%s: %llu entries", name,
-			  (unsigned long long) result.edges_traversed);
-		query.targets = lone;
+		CHECK(result.edges_traversed > 0 && result.edges_traversed < graph->forward.nedges / 20,
+			  "%s: %llu edges traversed", name, (unsigned long long) result.edges_traversed);
+		query.targets = unreachable;
 		query.ntargets = 2;
 		engine->run(states[e], graph, &query, &result, &control, &error);
-		CHECK(result.nreached == GRID_SIDE * GRID_SIDE, "%s: %llu reached", name, (unsigned long long) result.nreached);
+		CHECK(result.nreached == GRID_SIDE * GRID_SIDE, "%s: %llu reached", name,
+			  (unsigned long long) result.nreached);
 		query.targets = &source;
 		query.ntargets = 1;
 		engine->run(states[e], graph, &query, &result, &control, &error);
-		/* its own edges, and those behind edges that weigh nothing: what is as near has to be known */
-		CHECK(result.edges_traversed < graph->forward.nedges / 20, "%s: %llu entries", name, (unsigned long long) result.edges_traversed);
+		/* edges of the source, and of vertices at distance zero, which must be settled as well */
+		CHECK(result.edges_traversed < graph->forward.nedges / 20, "%s: %llu edges traversed", name,
+			  (unsigned long long) result.edges_traversed);
 	}
 	free(value);
 }
 
-/* On a grid, where the first way found is seldom the best, each of many targets has the distance of a full search. */
+/* Check single targets on a grid, where the first path found is rarely the best. */
 static void
 check_single_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint32_t	source = (uint32_t) (emogi_random(seed, 0) % graph->nvertices);
 	double	   *expected = malloc(graph->nvertices * sizeof(double));
 	EmogiResult result = {.columns[0].float64 = malloc(graph->nvertices * sizeof(double))};
-	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+	EmogiQuery query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source,
+		.max_distance = INFINITY};
 
 	oracle_path(graph, &query, expected);
 	for (uint64_t i = 0; i < 100; i++)
@@ -234,15 +259,20 @@ check_single_targets(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 		query.targets = &target;
 		query.ntargets = 1;
-		CHECK(engine->run(states[i % NENGINES], graph, &query, &result, &control, &error) == EMOGI_OK &&
-			  memcmp(&result.columns[0].float64[target], &expected[target], sizeof(double)) == 0, "%s: %u to %u: %g, not %g", name,
-			  source, target, result.columns[0].float64[target], expected[target]);
+		CHECK(engine->run(states[i % NENGINES], graph, &query, &result, &control, &error) ==
+			  EMOGI_OK &&
+			  memcmp(&result.columns[0].float64[target], &expected[target], sizeof(double)) == 0,
+			  "%s: %u to %u: %g, not %g", name, source, target, result.columns[0].float64[target],
+			  expected[target]);
 	}
 	free(expected);
 	free(result.columns[0].float64);
 }
 
-/* A target that a heavy edge reaches at once is not settled until the light ones have been followed, bins and bins later. */
+/*
+ * Check that a target at the end of a heavy edge is not settled before paths of light edges, many
+ * bins later.
+ */
 static void
 check_detour(uint64_t nedges)
 {
@@ -250,8 +280,8 @@ check_detour(uint64_t nedges)
 	double	   *weights = malloc((nedges + 1) * sizeof(double));
 	uint32_t	source = 0,
 				target = (uint32_t) nedges;
-	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .ntargets = 1, .targets = &target,
-		.max_distance = INFINITY};
+	EmogiQuery query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .ntargets = 1,
+		.targets = &target, .max_distance = INFINITY};
 	EmogiResult result = {.columns[0].float64 = malloc((nedges + 1) * sizeof(double))};
 	EmogiGraph	graph;
 
@@ -266,7 +296,8 @@ check_detour(uint64_t nedges)
 		EmogiError	error;
 
 		CHECK(engine->run(states[e], &graph, &query, &result, &control, &error) == EMOGI_OK &&
-			  result.columns[0].float64[target] == (double) nedges, "engine %d: %g by a detour of %llu", e, result.columns[0].float64[target],
+			  result.columns[0].float64[target] == (double) nedges,
+			  "engine %d: %g instead of a path of %llu edges", e, result.columns[0].float64[target],
 			  (unsigned long long) nedges);
 	}
 	free(result.columns[0].float64);
@@ -275,11 +306,12 @@ check_detour(uint64_t nedges)
 	emogi_shape_free(&chain);
 }
 
-/* Make a grid, and beside it an edge that the grid does not reach. */
+/* Make a grid, and an edge that is not reachable from it. */
 static EmogiShape
 make_grid(void)
 {
-	EmogiShape	grid = {.name = "grid", .edges = malloc((2 * GRID_SIDE * GRID_SIDE + 1) * sizeof(EmogiEdge))};
+	EmogiShape grid = {.name = "grid",
+		.edges = malloc((2 * GRID_SIDE * GRID_SIDE + 1) * sizeof(EmogiEdge))};
 
 	for (int64_t v = 0; v < GRID_SIDE * GRID_SIDE; v++)
 	{
@@ -292,13 +324,14 @@ make_grid(void)
 	return grid;
 }
 
-/* A verifier that accepts anything would hide everything: break right answers and see them refused. */
+/* Check that the verifier rejects changed answers. */
 static void
 check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	double	   *value = malloc((graph->nvertices + 1) * sizeof(double));
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+	EmogiQuery query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source,
+		.max_distance = INFINITY};
 	EmogiResult result = {.columns[0].float64 = value};
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -313,7 +346,8 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 			double		before = value[v];
 
 			value[v] = before == 0.5 ? 0.25 : 0.5;
-			CHECK(!emogi_verify(graph, &query, &result, &error), "%s: accepts %g of %g", name, value[v], before);
+			CHECK(!emogi_verify(graph, &query, &result, &error), "%s: accepts %g of %g", name,
+				  value[v], before);
 			value[v] = before;
 		}
 		result.nreached++;
@@ -322,12 +356,13 @@ check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 	free(value);
 }
 
-/* A long chain: a level an edge, and canceled half of the way. */
+/* Check a long chain, which needs one level per edge, and cancel. */
 static void
 check_chain(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source, .max_distance = INFINITY};
+	EmogiQuery query = {.algorithm = EMOGI_SSSP, .nsources = 1, .sources = &source,
+		.max_distance = INFINITY};
 	EmogiResult result = {.columns[0].float64 = malloc(graph->nvertices * sizeof(double))};
 
 	engines_check_cancel(name, graph, &query, result);

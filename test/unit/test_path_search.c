@@ -1,5 +1,6 @@
 /*
- * test_path_search.c: the search between two vertices finds the path that emogi_trace_path finds among all distances.
+ * test_path_search.c: tests of the bidirectional path search against emogi_trace_path on the
+ * distances to all vertices
  */
 #include "path_graphs.h"
 #include "contract/path_search.h"
@@ -13,16 +14,22 @@
 
 static uint64_t noutcomes[3];
 
-/* Search a path and compare it with the one in all distances; gets the list entries looked at. */
+/*
+ * Search for a path and compare it with the one traced from all distances; returns the edges
+ * traversed.
+ */
 static uint64_t
-check_pair(const char *name, const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target)
+check_pair(const char *name, const EmogiGraph *graph, PathDistances *full, uint32_t source,
+		   uint32_t target)
 {
 	EmogiControl control = {0};
 	EmogiError	error;
 	EmogiPathAnswer answer;
-	EmogiStatus status = emogi_path_search(graph, NULL, source, target, UINT64_MAX, &answer, &control, &error);
+	EmogiStatus status = emogi_path_search(graph, NULL, source, target, UINT64_MAX, &answer,
+										   &control, &error);
 	uint64_t	length;
-	uint64_t	ndifferent = path_graphs_differ(graph, full, source, target, answer.vertices, answer.distance, answer.length, &length);
+	uint64_t	ndifferent = path_graphs_differ(graph, full, source, target, answer.vertices,
+												answer.distance, answer.length, &length);
 
 	CHECK(status == EMOGI_OK && answer.outcome == (length > 0 ? EMOGI_PATH_FOUND : EMOGI_PATH_NONE),
 		  "%s: %u to %u: status %d, outcome %d", name, source, target, status, answer.outcome);
@@ -37,7 +44,8 @@ check_pair(const char *name, const EmogiGraph *graph, PathDistances *full, uint3
 
 /* Search from some vertices to others. */
 static void
-check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t nsources, uint64_t ntargets)
+check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t nsources,
+			uint64_t ntargets)
 {
 	for (uint64_t i = 0; i < nsources; i++)
 	{
@@ -46,12 +54,13 @@ check_pairs(const char *name, const EmogiGraph *graph, uint64_t seed, uint64_t n
 
 		check_pair(name, graph, &full, source, source);
 		for (uint64_t t = 0; t < ntargets; t++)
-			check_pair(name, graph, &full, source, (uint32_t) (emogi_random(seed + 14 + i, t) % graph->nvertices));
+			check_pair(name, graph, &full, source,
+					   (uint32_t) (emogi_random(seed + 14 + i, t) % graph->nvertices));
 		path_graphs_free(&full);
 	}
 }
 
-/* Search in a Graph that has both directions. */
+/* Check a graph that has both orientations. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -59,7 +68,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		check_pairs(name, graph, seed, SOURCES, TARGETS);
 }
 
-/* Check a path whose sum overflows from the target on. */
+/* Check a path whose length overflows if added up from the target. */
 static void
 check_overflow(void)
 {
@@ -73,7 +82,7 @@ check_overflow(void)
 	naive_free(&graph);
 }
 
-/* A small budget is kept, and one that suffices is enough. */
+/* Check that a limit of edges is respected, and suffices if it is large enough. */
 static void
 check_budget(const char *name, const EmogiGraph *graph)
 {
@@ -96,45 +105,48 @@ check_budget(const char *name, const EmogiGraph *graph)
 	emogi_path_search_free(&answer);
 	for (uint64_t budget = 0; budget < enough; budget = budget * 3 / 2 + 1)
 	{
-		CHECK(emogi_path_search(graph, NULL, source, target, budget, &answer, &control, &error) == EMOGI_OK, "%s: budget", name);
-		CHECK(answer.edges_traversed <= budget, "%s: %llu entries of %llu", name,
+		CHECK(emogi_path_search(graph, NULL, source, target, budget, &answer, &control, &error) ==
+			  EMOGI_OK, "%s: budget", name);
+		CHECK(answer.edges_traversed <= budget, "%s: %llu edges of %llu", name,
 			  (unsigned long long) answer.edges_traversed, (unsigned long long) budget);
-		CHECK(answer.outcome == EMOGI_PATH_FOUND || (budget < 2 * needed && answer.outcome == EMOGI_PATH_GAVE_UP &&
-													 answer.length == 0 && answer.vertices == NULL &&
-													 answer.distance == NULL), "%s: outcome %d with %llu of %llu", name,
-			  answer.outcome, (unsigned long long) budget, (unsigned long long) needed);
+		CHECK(answer.outcome == EMOGI_PATH_FOUND ||
+			  (budget < 2 * needed && answer.outcome == EMOGI_PATH_GAVE_UP && answer.length == 0 &&
+			   answer.vertices == NULL && answer.distance == NULL),
+			  "%s: outcome %d with %llu of %llu", name, answer.outcome, (unsigned long long) budget,
+			  (unsigned long long) needed);
 		noutcomes[answer.outcome]++;
 		if (answer.outcome == EMOGI_PATH_FOUND)
 			enough = budget;
 		emogi_path_search_free(&answer);
 	}
-	CHECK(enough >= needed, "%s: %llu were enough, not %llu", name, (unsigned long long) enough, (unsigned long long) needed);
+	CHECK(enough >= needed, "%s: a limit of %llu was sufficient, not %llu", name,
+		  (unsigned long long) enough, (unsigned long long) needed);
 }
 
 static int	npolls;
-static int	most_polls;
+static int	max_polls;
 
-/* Stop after so many looks. */
+/* Stop after max_polls polls. */
 static bool
-poll_so_often(void)
+count_poll(void)
 {
-	return ++npolls > most_polls;
+	return ++npolls > max_polls;
 }
 
-/* The way through all distances looks up often enough to be stopped in the middle of one long list. */
+/* Check that emogi_trace_path polls often enough to be stopped within one long list. */
 static void
 check_stopped(const EmogiGraph *graph, PathDistances *full, uint32_t source, uint32_t target)
 {
 	npolls = 0;
-	most_polls = INT_MAX;
-	CHECK(emogi_trace_path(graph, full->distance, source, target, full->path, full->next, poll_so_often) == 2 && npolls > 0,
-		  "%d looks", npolls);
-	npolls = most_polls = 0;
-	CHECK(emogi_trace_path(graph, full->distance, source, target, full->path, full->next, poll_so_often) == 0 && npolls == 1,
-		  "not stopped: %d looks", npolls);
+	max_polls = INT_MAX;
+	CHECK(emogi_trace_path(graph, full->distance, source, target, full->path, full->next,
+						   count_poll) == 2 && npolls > 0, "%d polls", npolls);
+	npolls = max_polls = 0;
+	CHECK(emogi_trace_path(graph, full->distance, source, target, full->path, full->next,
+						   count_poll) == 0 && npolls == 1, "not stopped: %d polls", npolls);
 }
 
-/* Large graphs: the same path, and far less to look at than all there is. */
+/* Check large graphs: paths, and that a search traverses a small part of them. */
 static void
 check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 {
@@ -151,17 +163,20 @@ check_large(EmogiGenerator generator, int kind, EmogiDirection direction)
 								   (uint32_t) (emogi_random(12 + i, t) % built.graph.nvertices));
 		path_graphs_free(&full);
 	}
-	CHECK(nscanned / 40 < built.graph.forward.nedges / 12, "generator %d, weights %d, direction %d: %llu of %llu entries",
-		  generator, kind, direction, (unsigned long long) nscanned / 40, (unsigned long long) built.graph.forward.nedges);
+	CHECK(nscanned / 40 < built.graph.forward.nedges / 12,
+		  "generator %d, weights %d, direction %d: %llu of %llu edges traversed", generator, kind,
+		  direction, (unsigned long long) nscanned / 40,
+		  (unsigned long long) built.graph.forward.nedges);
 	check_budget("large", &built.graph);
 	emogi_built_graph_free(&built);
 }
 
-/* One list too long for the budget is not begun. */
+/* Check that a list longer than the limit is not traversed. */
 static void
 check_hub(void)
 {
-	EmogiShape	shape = {.name = "hubs", .edges = malloc(200001 * sizeof(EmogiEdge)), .nedges = 200001};
+	EmogiShape shape = {.name = "hubs", .edges = malloc(200001 * sizeof(EmogiEdge)),
+		.nedges = 200001};
 	EmogiGraph	graph;
 	EmogiControl control = {0};
 	EmogiError	error;
@@ -176,18 +191,22 @@ check_hub(void)
 	shape.edges[200000] = (EmogiEdge) {0, 1};
 	graph = naive_build(&shape, NULL, EMOGI_OUT, true);
 	emogi_path_search(&graph, NULL, 0, 1, 100000, &answer, &control, &error);
-	CHECK(answer.outcome == EMOGI_PATH_GAVE_UP && answer.edges_traversed == 0, "%llu entries",
-		  (unsigned long long) answer.edges_traversed);
+	CHECK(answer.outcome == EMOGI_PATH_GAVE_UP && answer.edges_traversed == 0,
+		  "%llu edges traversed", (unsigned long long) answer.edges_traversed);
 	full = path_graphs_distances(&graph, 0);
 	check_pair("from hub to hub", &graph, &full, 0, 1);
 	check_stopped(&graph, &full, 0, 1);
-	CHECK(check_pair("from hub to leaf", &graph, &full, 0, 77) <= 2, "the hub's list was walked");
+	CHECK(check_pair("from hub to leaf", &graph, &full, 0, 77) <= 2,
+		  "the hub's list was traversed");
 	path_graphs_free(&full);
 	naive_free(&graph);
 	emogi_shape_free(&shape);
 }
 
-/* Every allocation fails once: no answer, a message, nothing lost; without failures the answer is there. */
+/*
+ * Let each allocation fail by turns: the search must return a message and no answer. Without a
+ * failure, it must succeed.
+ */
 static void
 check_memory(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -203,11 +222,12 @@ check_memory(const char *name, const EmogiGraph *graph, uint64_t seed)
 
 		status = emogi_path_search(graph, NULL, 0, target, UINT64_MAX, &answer, &control, &error);
 		if (status == EMOGI_NO_MEMORY)
-			CHECK(error.message[0] != '\0' && error.detail[0] != '\0' && answer.vertices == NULL && answer.distance == NULL &&
-				  answer.length == 0, "%s: allocation %u", name, n);
+			CHECK(error.message[0] != '\0' && error.detail[0] != '\0' && answer.vertices == NULL &&
+				  answer.distance == NULL && answer.length == 0, "%s: allocation %u", name, n);
 		emogi_path_search_free(&answer);
 	}
-	CHECK(status == EMOGI_OK && n > 6 && n < MAX_FAILURES, "%s: status %d at allocation %u", name, status, n);
+	CHECK(status == EMOGI_OK && n > 6 && n < MAX_FAILURES, "%s: status %d at allocation %u", name,
+		  status, n);
 }
 
 /* Check that a search is canceled before and during its run. */
@@ -218,10 +238,12 @@ check_cancel(const char *name, const EmogiGraph *graph, uint64_t seed)
 	EmogiControl control = {.cancel = 1};
 	EmogiError	error;
 	EmogiPathAnswer answer;
-	EmogiStatus status = emogi_path_search(graph, NULL, 0, target, UINT64_MAX, &answer, &control, &error);
+	EmogiStatus status = emogi_path_search(graph, NULL, 0, target, UINT64_MAX, &answer, &control,
+										   &error);
 	pthread_t	thread;
 
-	CHECK(status == EMOGI_CANCELED && answer.vertices == NULL, "%s: status %d before", name, status);
+	CHECK(status == EMOGI_CANCELED && answer.vertices == NULL, "%s: status %d before", name,
+		  status);
 	for (int tries = 0; tries < 20 && (tries == 0 || status == EMOGI_OK); tries++)
 	{
 		control.cancel = 0;
@@ -254,7 +276,8 @@ main(void)
 	}
 	check_hub();
 	for (int outcome = 0; outcome < 3; outcome++)
-		CHECK(noutcomes[outcome] > 20, "outcome %d: %llu times", outcome, (unsigned long long) noutcomes[outcome]);
+		CHECK(noutcomes[outcome] > 20, "outcome %d: %llu times", outcome,
+			  (unsigned long long) noutcomes[outcome]);
 	emogi_shape_free(&chain);
 	engines_close();
 	return check_report("test_path_search");

@@ -1,5 +1,6 @@
 /*
- * test_pool.c: every thread takes part in every step, with its number; signals stay with the caller.
+ * test_pool.c: tests of the thread pool: all threads run all steps, with their numbers, and only
+ * the caller receives signals
  */
 #include "check.h"
 #include "threads/pool.h"
@@ -16,15 +17,15 @@
 typedef struct Step
 {
 	uint32_t	calls[MAX_THREADS];
-	uint32_t	unblocked;		/* atomic: worker threads that a signal could reach */
+	uint32_t	unblocked;		/* atomic: calls of worker threads that could receive a signal */
 	pthread_t	caller;
 	int			nthreads;
 	bool		sleep;
 } Step;
 
-/* Note the call. */
+/* Record a call. */
 static void
-take_part(void *arg, int thread, int nthreads)
+record_call(void *arg, int thread, int nthreads)
 {
 	Step	   *step = arg;
 	sigset_t	blocked;
@@ -44,7 +45,7 @@ take_part(void *arg, int thread, int nthreads)
 		usleep(300);
 }
 
-/* Run many steps in a pool of a size. */
+/* Run many steps in a pool of nthreads threads. */
 static void
 check_pool(int nthreads)
 {
@@ -60,16 +61,17 @@ check_pool(int nthreads)
 	{
 		step.sleep = i % 50 == 0;
 		if (i % 100 == 0)
-			usleep(200);		/* let the threads fall asleep */
-		emogi_pool_run(pool, take_part, &step);
+			usleep(200);		/* let the threads go to sleep */
+		emogi_pool_run(pool, record_call, &step);
 	}
 	for (int t = 0; t < nthreads; t++)
-		CHECK(step.calls[t] == nsteps, "thread %d of %d took part %u times", t, nthreads, step.calls[t]);
+		CHECK(step.calls[t] == nsteps, "thread %d of %d was called %u times", t, nthreads,
+			  step.calls[t]);
 	CHECK(step.unblocked == 0, "%u calls with signals", step.unblocked);
 	emogi_pool_destroy(pool);
 }
 
-/* Make and destroy pools that never run anything. */
+/* Check that pools can be destroyed without having run a step. */
 static void
 check_idle_pools(void)
 {
@@ -81,15 +83,18 @@ check_idle_pools(void)
 		emogi_pool_destroy(pool);
 	}
 	emogi_pool_destroy(NULL);
-	CHECK(emogi_pool_create(0) == NULL, "a pool of none");
+	CHECK(emogi_pool_create(0) == NULL, "a pool without threads");
 }
 
-/* Populate keeps contents, takes any range, and reports what cannot be mapped. */
+/*
+ * Check that populating memory preserves contents, accepts any range, and reports pages that cannot
+ * be mapped.
+ */
 static void
 check_populate(void)
 {
 	size_t		bytes = 1 << 20;
-	char	   *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	memory[5000] = 7;
 	CHECK(emogi_pool_populate(memory + 4999, 10), "a few bytes");
@@ -111,6 +116,6 @@ main(void)
 	check_pool(MAX_THREADS);
 	check_idle_pools();
 	check_populate();
-	CHECK(emogi_pool_now_ms() > start, "the clock stands");
+	CHECK(emogi_pool_now_ms() > start, "the clock does not advance");
 	return check_report("test_pool");
 }

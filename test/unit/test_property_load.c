@@ -1,6 +1,6 @@
 /*
  * test_property_load.c: each entry of a graph gets the value of a row with its source, target and weight, each row once;
- * rows that are not the edges of the graph are refused.
+ * rows that are not the edges of the graph find no entry; columns of all types keep their values and NULLs.
  */
 #include "check.h"
 #include "contract/property_load.h"
@@ -106,36 +106,77 @@ make_column(uint64_t nedges)
 							.values = naive_alloc(emogi_properties_bytes(EMOGI_PROPERTY_I32, false, nedges), 1)};
 }
 
-/* Load the numbers of rows for a graph; get the status. */
+/* Give each row an entry of lists, some at a time, and put the numbers of rows there; false if one finds none. */
+static bool
+take(const EmogiShape *rows, const double *weights, const EmogiGraph *graph, const EmogiAdjacency *lists, bool reversed,
+	 bool both, uint64_t *ntaken, int32_t *raw)
+{
+	EmogiTakenEntries entries = {lists, graph->weight_type, naive_alloc(lists->nedges / 64 + 1, sizeof(uint64_t))};
+	bool		found = true;
+
+	memset(entries.taken, 0, (lists->nedges / 64 + 1) * sizeof(uint64_t));
+	for (int direction = 0; direction < (both ? 2 : 1); direction++)
+		for (uint64_t first = 0; first < rows->nedges && found;)
+		{
+			uint32_t	from[EMOGI_ROWS_AT_ONCE],
+						to[EMOGI_ROWS_AT_ONCE],
+						count = 0;
+			double		some[EMOGI_ROWS_AT_ONCE];
+			uint64_t	numbers[EMOGI_ROWS_AT_ONCE],
+						taken[EMOGI_ROWS_AT_ONCE];
+			const uint64_t room = 1 + draw(EMOGI_ROWS_AT_ONCE);
+
+			for (; first < rows->nedges && count < room; first++)
+			{
+				const uint32_t src = emogi_graph_vertex(graph, rows->edges[first].src);
+				const uint32_t dst = emogi_graph_vertex(graph, rows->edges[first].dst);
+
+				if (direction == 1 && src == dst)
+					continue;
+				found = found && src != EMOGI_NO_VERTEX && dst != EMOGI_NO_VERTEX;
+				from[count] = reversed != (direction == 1) ? dst : src;
+				to[count] = reversed != (direction == 1) ? src : dst;
+				numbers[count] = first;
+				some[count++] = weights != NULL ? weights[first] : 0;
+			}
+			found = found && emogi_property_take(&entries, count, from, to, some, taken);
+			for (uint32_t i = 0; i < count && found; i++)
+				raw[taken[i]] = (int32_t) numbers[i];
+			*ntaken += found ? count : 0;
+		}
+	free(entries.taken);
+	return found;
+}
+
+/* Load the numbers of rows for a graph; get the status, BAD_INPUT if the rows are not its edges. */
 static EmogiStatus
 load(const EmogiShape *rows, const double *weights, const EmogiGraph *graph, EmogiDirection direction, bool with_backward,
 	 EmogiProperty *forward, EmogiProperty *backward, EmogiControl *control)
 {
-	double	   *numbers = naive_alloc(rows->nedges, sizeof(double));
-	int64_t    *values = naive_alloc(rows->nedges, sizeof(int64_t));
-	EmogiPropertyRows column = {.values = values};
+	const bool	has_reverse = with_backward && direction != EMOGI_BOTH;
+	int32_t    *values = naive_alloc(graph->forward.nedges, sizeof(int32_t));
+	int32_t    *reversed = naive_alloc(graph->forward.nedges, sizeof(int32_t));
+	EmogiRawProperty raw = {.type = EMOGI_PROPERTY_I32, .values = values};
+	EmogiRawProperty raw_reversed = {.type = EMOGI_PROPERTY_I32, .values = reversed};
 	EmogiError	error;
-	EmogiPropertyLoad load = {.weights = weights, .ncolumns = 1, .rows = &column, .forward = forward,
-		.backward = with_backward && direction != EMOGI_BOTH ? backward : NULL,
-		.in_offsets = naive_alloc(graph->nvertices + 2, sizeof(uint64_t)),
+	EmogiPropertyLoad load = {.ncolumns = 1, .raw_forward = &raw, .raw_backward = has_reverse ? &raw_reversed : NULL,
+		.forward = forward, .backward = backward,
+		.in_offsets = naive_alloc(graph->nvertices + 1, sizeof(uint64_t)),
 		.in_entries = naive_alloc(graph->forward.nedges, sizeof(uint32_t))};
-	EmogiStatus status;
+	uint64_t	ntaken = 0,
+				nreversed = 0;
+	EmogiStatus status = EMOGI_BAD_INPUT;
 
-	for (uint64_t i = 0; i < rows->nedges; i++)
-	{
-		numbers[i] = (double) i;
-		values[i] = (int64_t) i;
-	}
-	load.numbers = naive_build(rows, numbers, direction, with_backward);
-	status = emogi_property_load(pool, graph, &load, control, &error);
-	CHECK(status != EMOGI_BAD_INPUT || strstr(error.message, "not the edges of the graph") != NULL, "%s", error.message);
+	if (take(rows, weights, graph, &graph->forward, direction == EMOGI_IN, direction == EMOGI_BOTH, &ntaken, values) &&
+		ntaken == graph->forward.nedges &&
+		(!has_reverse || take(rows, weights, graph, &graph->backward, direction != EMOGI_IN, false, &nreversed, reversed)))
+		status = emogi_property_load(pool, graph, &load, control, &error);
 	if (status == EMOGI_OK)
 		check_in_entries(graph, load.in_offsets, load.in_entries);
 	free(load.in_offsets);
 	free(load.in_entries);
-	naive_free(&load.numbers);
-	free(numbers);
 	free(values);
+	free(reversed);
 	return status;
 }
 
@@ -181,9 +222,9 @@ check_graph(uint64_t nedges, EmogiDirection direction, int kind)
 	free(shape.edges);
 }
 
-/* A row less, or none, is refused before anything is compared. */
+/* A row less is refused, and so is a load without memory. */
 static void
-check_other_numbers(void)
+check_other_rows(void)
 {
 	EmogiShape	shape = make_shape(100);
 	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_OUT, false);
@@ -192,10 +233,104 @@ check_other_numbers(void)
 
 	shape.nedges--;
 	CHECK(load(&shape, NULL, &graph, EMOGI_OUT, false, &forward, NULL, &control) == EMOGI_BAD_INPUT, "a row less");
-	control.fail_allocation = 1;
 	shape.nedges++;
-	CHECK(load(&shape, NULL, &graph, EMOGI_OUT, false, &forward, NULL, &control) == EMOGI_NO_MEMORY, "no memory");
+	for (uint32_t i = 1; i <= 2; i++)
+	{
+		control.fail_allocation = i;
+		CHECK(load(&shape, NULL, &graph, EMOGI_OUT, false, &forward, NULL, &control) == EMOGI_NO_MEMORY, "no memory, %u", i);
+	}
 	free((void *) forward.values);
+	naive_free(&graph);
+	free(shape.edges);
+}
+
+/* Get a value of a column as a double. */
+static double
+value_of(const EmogiProperty *column, uint64_t entry)
+{
+	switch (column->type)
+	{
+		case EMOGI_PROPERTY_I8:
+			return ((const int8_t *) column->values)[entry];
+		case EMOGI_PROPERTY_I16:
+			return ((const int16_t *) column->values)[entry];
+		case EMOGI_PROPERTY_I32:
+			return ((const int32_t *) column->values)[entry];
+		case EMOGI_PROPERTY_I64:
+			return (double) ((const int64_t *) column->values)[entry];
+		case EMOGI_PROPERTY_F32:
+			return ((const float *) column->values)[entry];
+		default:
+			return ((const double *) column->values)[entry];
+	}
+}
+
+/* Copy a column of one raw type to another, with NULLs, or with codes that stand for others. */
+static void
+check_copy(const EmogiGraph *graph, EmogiPropertyType from, EmogiPropertyType to, bool has_nulls, bool has_codes)
+{
+	const uint64_t nedges = graph->forward.nedges;
+	uint64_t   *raw = naive_alloc(nedges, sizeof(uint64_t));
+	double	   *expected = naive_alloc(nedges, sizeof(double));
+	uint64_t   *nulls = naive_alloc(nedges / 64 + 1, sizeof(uint64_t));
+	uint32_t	codes[100];
+	EmogiRawProperty column = {.type = from, .values = raw, .nulls = has_nulls ? nulls : NULL, .codes = has_codes ? codes : NULL};
+	EmogiProperty copy = {.type = to, .values = aligned_alloc(64, emogi_properties_bytes(to, has_nulls, nedges))};
+	EmogiPropertyLoad load = {.ncolumns = 1, .raw_forward = &column, .forward = &copy};
+	EmogiControl control = {0};
+	EmogiError	error;
+	uint64_t	nwrong = 0;
+
+	memset(nulls, 0, (nedges / 64 + 1) * sizeof(uint64_t));
+	for (uint32_t i = 0; i < 100; i++)
+		codes[i] = 99 - i;
+	for (uint64_t i = 0; i < nedges; i++)
+	{
+		const int	value = (int) draw(100);
+
+		expected[i] = has_codes ? 99 - value : value;
+		if (from == EMOGI_PROPERTY_I32)
+			((int32_t *) raw)[i] = value;
+		else if (from == EMOGI_PROPERTY_I64)
+			((int64_t *) raw)[i] = value;
+		else if (from == EMOGI_PROPERTY_F32)
+			((float *) raw)[i] = (float) value;
+		else
+			((double *) raw)[i] = value;
+		if (!has_nulls || draw(3) > 0)
+			continue;
+		/* what is there instead of a value may be anything */
+		memset(from == EMOGI_PROPERTY_I32 || from == EMOGI_PROPERTY_F32 ? (char *) raw + 4 * i : (char *) (raw + i), 0x7E, 4);
+		nulls[i / 64] |= UINT64_C(1) << (i % 64);
+		expected[i] = 0;
+	}
+	CHECK(emogi_property_load(pool, graph, &load, &control, &error) == EMOGI_OK, "a copy");
+	for (uint64_t i = 0; i < nedges; i++)
+		nwrong += value_of(&copy, i) != expected[i] || (has_nulls && (copy.nulls[i / 64] >> (i % 64) & 1) !=
+														(nulls[i / 64] >> (i % 64) & 1));
+	CHECK(nwrong == 0 && (copy.nulls != NULL) == has_nulls, "type %d to %d, %llu wrong", from, to, (unsigned long long) nwrong);
+	free((void *) copy.values);
+	free(raw);
+	free(expected);
+	free(nulls);
+}
+
+/* Check all pairs of types, over more entries than a thread takes at a time. */
+static void
+check_copies(void)
+{
+	EmogiShape	shape = make_shape(150001);
+	EmogiGraph	graph = naive_build(&shape, NULL, EMOGI_OUT, false);
+
+	for (EmogiPropertyType from = EMOGI_PROPERTY_I32; from <= EMOGI_PROPERTY_F64; from++)
+		for (EmogiPropertyType to = EMOGI_PROPERTY_I8; to <= EMOGI_PROPERTY_F64; to++)
+			for (int has_nulls = 0; has_nulls < 2; has_nulls++)
+				if (emogi_property_is_float(from) == emogi_property_is_float(to))
+				{
+					check_copy(&graph, from, to, has_nulls, false);
+					if (from == EMOGI_PROPERTY_I32)
+						check_copy(&graph, from, to, has_nulls, true);
+				}
 	naive_free(&graph);
 	free(shape.edges);
 }
@@ -206,7 +341,8 @@ main(void)
 	pool = emogi_pool_create(2);
 	for (int i = 0; i < NGRAPHS; i++)
 		check_graph(1 + draw(i < NGRAPHS / 4 ? 20 : MAX_EDGES), (EmogiDirection) (i % 3), (int) draw(NAIVE_KINDS));
-	check_other_numbers();
+	check_other_rows();
+	check_copies();
 	emogi_pool_destroy(pool);
 	return check_report("test_property_load");
 }

@@ -1,5 +1,6 @@
 /*
- * test_radix.c: sorting agrees with qsort for every length, spread and size of scratch.
+ * test_radix.c: tests of radix sort against qsort, for all lengths, distributions, and sizes of the
+ * scratch memory
  */
 #include "check.h"
 #include "generate.h"
@@ -18,7 +19,9 @@ compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Make a key of a kind: all bits, few bits, high bits only, equal, two far groups, descending. */
+/*
+ * Make a key of a kind: all bits, few bits, high bits only, equal, two distant groups, descending.
+ */
 static uint64_t
 make_key(int kind, uint64_t seed, uint64_t i)
 {
@@ -41,7 +44,7 @@ make_key(int kind, uint64_t seed, uint64_t i)
 	}
 }
 
-/* Sort count keys of a kind both ways, with a scratch of a size. */
+/* Sort count keys of a kind, as 64-bit and as 32-bit integers, and compare them with qsort's. */
 static void
 check_sort(int kind, size_t count, size_t scratch_count)
 {
@@ -58,8 +61,8 @@ check_sort(int kind, size_t count, size_t scratch_count)
 	keys[count] = 99;
 	qsort(expected, count, sizeof(uint64_t), compare_u64);
 	emogi_radix_sort_u64(keys, count, scratch, scratch_count, &job);
-	CHECK(memcmp(keys, expected, count * sizeof(uint64_t)) == 0, "u64 kind %d count %zu scratch %zu", kind, count,
-		  scratch_count);
+	CHECK(memcmp(keys, expected, count * sizeof(uint64_t)) == 0,
+		  "u64 kind %d count %zu scratch %zu", kind, count, scratch_count);
 	CHECK(keys[count] == 99, "wrote beyond the end");
 
 	for (size_t i = 0; i < count; i++)
@@ -78,7 +81,7 @@ check_sort(int kind, size_t count, size_t scratch_count)
 	free(small);
 }
 
-/* A canceled sort returns and leaves the job canceled. */
+/* Check that a canceled sort returns and leaves the job canceled. */
 static void
 check_cancel(void)
 {
@@ -98,8 +101,8 @@ check_cancel(void)
 int
 main(void)
 {
-	static const size_t counts[] = {0, 1, 2, 3, 16, 31, 32, 33, 34, 63, 64, 65, 127, 128, 255, 256, 1000, 4095, 4097,
-	70000, 300000};
+	static const size_t counts[] = {0, 1, 2, 3, 16, 31, 32, 33, 34, 63, 64, 65, 127, 128, 255, 256,
+	1000, 4095, 4097, 70000, 300000};
 
 	for (int kind = 0; kind < 6; kind++)
 	{

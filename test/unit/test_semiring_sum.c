@@ -1,5 +1,6 @@
 /*
- * test_semiring_sum.c: the cpu engine's ranks and values are those of the formulas of algorithms.h, computed in long double.
+ * test_semiring_sum.c: tests of the cpu engine's PageRank, HEAT, CIRCUIT, and NEURAL against the
+ * formulas of algorithms.h, computed in long double
  */
 #include "contract/semirings.h"
 #include "engines.h"
@@ -8,11 +9,12 @@
 
 #define NRANDOM 200
 #define ITERATIONS 12
-#define FINITE_KINDS 7			/* kinds of weights from this one on make infinities */
+#define FINITE_KINDS 7			/* kinds of weights from this one on have sums that overflow */
 
-/* Make one iteration of PageRank by the formula, densely over the edges. */
+/* Compute one iteration of PageRank by the formula. */
 static void
-oracle_pagerank(const EmogiGraph *graph, const EmogiQuery *query, const long double *value, long double *next)
+oracle_pagerank(const EmogiGraph *graph, const EmogiQuery *query, const long double *value,
+				long double *next)
 {
 	const EmogiWeightType type = query->is_weighted ? graph->weight_type : EMOGI_WEIGHT_NONE;
 	const long double damping = (long double) query->damping;
@@ -26,20 +28,23 @@ oracle_pagerank(const EmogiGraph *graph, const EmogiQuery *query, const long dou
 		dangling += out[v] == 0 ? value[v] : 0;
 	for (uint64_t v = 0; v < n; v++)
 	{
-		const long double teleport = query->teleport != NULL ? (long double) query->teleport[v] : 1 / (long double) n;
+		const long double teleport = query->teleport != NULL ? (long double) query->teleport[v]
+			: 1 / (long double) n;
 
 		next[v] = (1 - damping) * teleport + damping * dangling * teleport;
 		for (uint64_t i = graph->forward.offsets[v]; i < graph->forward.offsets[v + 1]; i++)
 			if (out[graph->forward.targets[i]] > 0)
-				next[v] += damping * value[graph->forward.targets[i]] * emogi_weight(graph->forward.weights, type, i) /
+				next[v] += damping * value[graph->forward.targets[i]] *
+					emogi_weight(graph->forward.weights, type, i) /
 					out[graph->forward.targets[i]];
 	}
 	free(out);
 }
 
-/* Make one iteration of HEAT, CIRCUIT or NEURAL by the formula. */
+/* Compute one iteration of HEAT, CIRCUIT, or NEURAL by the formula. */
 static void
-oracle_gather(const EmogiGraph *graph, const EmogiQuery *query, const long double *value, long double *next)
+oracle_gather(const EmogiGraph *graph, const EmogiQuery *query, const long double *value,
+			  long double *next)
 {
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 	{
@@ -61,13 +66,14 @@ oracle_gather(const EmogiGraph *graph, const EmogiQuery *query, const long doubl
 		if (query->algorithm == EMOGI_HEAT)
 			next[v] = value[v] + heat;
 		else if (query->algorithm == EMOGI_CIRCUIT)
-			next[v] = !isnan(query->values[v]) ? (long double) query->values[v] : total > 0 ? sum / total : 0;
+			next[v] = !isnan(query->values[v]) ? (long double) query->values[v] : total > 0
+				? sum / total : 0;
 		else
 			next[v] = first == end ? value[v] : tanhl(sum);
 	}
 }
 
-/* Fill value[nvertices] after so many iterations, and the change of the last. */
+/* Fill value[nvertices] after some iterations; returns the change of the last one. */
 static long double
 oracle(const EmogiGraph *graph, const EmogiQuery *query, uint32_t iterations, long double *value)
 {
@@ -80,7 +86,8 @@ oracle(const EmogiGraph *graph, const EmogiQuery *query, uint32_t iterations, lo
 		if (query->algorithm == EMOGI_PAGERANK)
 			value[v] = 1 / (long double) n;
 		else
-			value[v] = query->algorithm == EMOGI_CIRCUIT && isnan(query->values[v]) ? 0 : query->values[v];
+			value[v] = query->algorithm == EMOGI_CIRCUIT && isnan(query->values[v]) ? 0
+				: query->values[v];
 	}
 	for (uint32_t k = 0; k < iterations; k++)
 	{
@@ -101,7 +108,10 @@ oracle(const EmogiGraph *graph, const EmogiQuery *query, uint32_t iterations, lo
 	return change;
 }
 
-/* Count the values that are farther from the oracle's than rounding allows: relative to the largest of all. */
+/*
+ * Count the values that differ from the oracle's by more than rounding errors, relative to the
+ * maximum.
+ */
 static uint64_t
 count_wrong(uint64_t nvertices, const double *value, const long double *expected, double tolerance)
 {
@@ -115,7 +125,7 @@ count_wrong(uint64_t nvertices, const double *value, const long double *expected
 	return nwrong;
 }
 
-/* Ask one query of every engine. */
+/* Run one query on all engines, and check the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -140,27 +150,29 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 			long double change = oracle(graph, query, result.nlevels, expected);
 			uint64_t	nwrong = count_wrong(n, value, expected, 1e-9);
 
-			CHECK(nwrong == 0, "%s: algorithm %d, %llu wrong values after %u iterations", name, query->algorithm,
-				  (unsigned long long) nwrong, result.nlevels);
-			CHECK(fabsl(change - result.change) <= 1e-9L * (change + 1), "%s: algorithm %d, change %g, not %Lg", name,
-				  query->algorithm, result.change, change);
+			CHECK(nwrong == 0, "%s: algorithm %d, %llu wrong values after %u iterations", name,
+				  query->algorithm, (unsigned long long) nwrong, result.nlevels);
+			CHECK(fabsl(change - result.change) <= 1e-9L * (change + 1),
+				  "%s: algorithm %d, change %g, not %Lg", name, query->algorithm, result.change,
+				  change);
 			memcpy(first, value, n * sizeof(double));
 		}
-		CHECK(memcmp(value, first, n * sizeof(double)) == 0, "%s: algorithm %d, engine %d has other bits", name,
-			  query->algorithm, e);
-		CHECK(emogi_verify(graph, query, &result, &error), "%s: algorithm %d: %s", name, query->algorithm,
-			  error.message);
+		CHECK(memcmp(value, first, n * sizeof(double)) == 0,
+			  "%s: algorithm %d, engine %d: not bit-identical to engine 0", name, query->algorithm,
+			  e);
+		CHECK(emogi_verify(graph, query, &result, &error), "%s: algorithm %d: %s", name,
+			  query->algorithm, error.message);
 	}
 	free(value);
 	free(first);
 	free(expected);
 }
 
-/* Divide a Graph's weights by the largest total of a list, so that HEAT and NEURAL stay within bounds. */
+/* Divide the weights by the maximum sum of a list, so that HEAT and NEURAL are bounded. */
 static EmogiGraph
-tame_weights(const EmogiGraph *graph, double **weights)
+bound_weights(const EmogiGraph *graph, double **weights)
 {
-	EmogiGraph	tame = *graph;
+	EmogiGraph	bounded = *graph;
 	double		largest = 1.0;
 
 	*weights = naive_alloc(graph->forward.nedges, sizeof(double));
@@ -174,14 +186,18 @@ tame_weights(const EmogiGraph *graph, double **weights)
 	}
 	for (uint64_t i = 0; i < graph->forward.nedges; i++)
 		(*weights)[i] *= (i % 3 == 0 ? -0.5 : 1.0) / largest;
-	tame.weight_type = EMOGI_WEIGHT_F64;
-	tame.forward.weights = *weights;
-	return tame;
+	bounded.weight_type = EMOGI_WEIGHT_F64;
+	bounded.forward.weights = *weights;
+	return bounded;
 }
 
-/* Ask for ranks with weights, with teleport probabilities, and with both. values: [nvertices], scratch. */
+/*
+ * Check ranks with weights, with teleport probabilities, and with both. values: [nvertices],
+ * scratch memory.
+ */
 static void
-check_ranks(const char *name, const EmogiGraph *graph, EmogiQuery query, double *values, uint64_t seed)
+check_ranks(const char *name, const EmogiGraph *graph, EmogiQuery query, double *values,
+			uint64_t seed)
 {
 	double		sum = 0.0;
 
@@ -189,7 +205,8 @@ check_ranks(const char *name, const EmogiGraph *graph, EmogiQuery query, double 
 	query.is_weighted = graph->backward.offsets != NULL;
 	check_query(name, graph, &query);
 	for (uint64_t v = 0; v < graph->nvertices; v++)
-		sum += values[v] = emogi_random(seed, v) % 3 == 0 || v == 0 ? (double) (1 + emogi_random(seed + 1, v) % 1000) : 0.0;
+		sum += values[v] = emogi_random(seed, v) % 3 == 0 || v == 0
+			? (double) (1 + emogi_random(seed + 1, v) % 1000) : 0.0;
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		values[v] /= sum;
 	query.teleport = values;
@@ -198,33 +215,38 @@ check_ranks(const char *name, const EmogiGraph *graph, EmogiQuery query, double 
 	check_query(name, graph, &query);
 }
 
-/* Check that weights which no rank can be divided by are refused, and weights without their sums. */
+/*
+ * Check that weights whose sums overflow or underflow are refused, and weighted ranks without the
+ * transpose.
+ */
 static void
 check_refused_weights(void)
 {
 	const EmogiEdge edges[] = {{0, 1}, {1, 2}};
 	EmogiShape	shape = {.name = "two edges", .edges = (EmogiEdge *) edges, .nedges = 2};
-	static const double bad[][2] = {{1e300, 1.0}, {1.0, 1e-320}};
+	static const double invalid[][2] = {{1e300, 1.0}, {1.0, 1e-320}};
 	double		rank[3];
 
 	for (int i = 0; i < 2; i++)
 	{
-		EmogiGraph	graph = naive_build(&shape, bad[i], EMOGI_IN, true);
-		EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .max_iterations = 3, .damping = 0.85, .is_weighted = true};
+		EmogiGraph	graph = naive_build(&shape, invalid[i], EMOGI_IN, true);
+		EmogiQuery query = {.algorithm = EMOGI_PAGERANK, .max_iterations = 3, .damping = 0.85,
+			.is_weighted = true};
 		EmogiResult result = {.columns[0].float64 = rank};
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
 
-		CHECK(engine->run(states[1], &graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
-			  "weights %g and %g", bad[i][0], bad[i][1]);
+		CHECK(engine->run(states[1], &graph, &query, &result, &control, &error) ==
+			  EMOGI_BAD_INPUT && error.message[0] != '\0', "weights %g and %g", invalid[i][0],
+			  invalid[i][1]);
 		graph.backward = (EmogiAdjacency) {0};
 		error.message[0] = '\0';
-		CHECK(engine->run(states[1], &graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT && error.message[0] != '\0',
-			  "weights without the lists out");
+		CHECK(engine->run(states[1], &graph, &query, &result, &control, &error) ==
+			  EMOGI_BAD_INPUT && error.message[0] != '\0', "weights without the transpose");
 	}
 }
 
-/* Ask queries of a Graph. */
+/* Check queries on a graph. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -232,7 +254,7 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	EmogiQuery	query = {.max_iterations = ITERATIONS, .damping = dampings[seed % 4]};
 	double	   *values = naive_alloc(graph->nvertices, sizeof(double));
 	double	   *weights;
-	EmogiGraph	tame = tame_weights(graph, &weights);
+	EmogiGraph	bounded = bound_weights(graph, &weights);
 
 	query.values = values;
 	for (int round = 0; round < 2; round++)
@@ -246,9 +268,9 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 			values[v] = (double) (emogi_random(seed, v) % 1000) / 100.0 - 3.0;
 		query.algorithm = EMOGI_HEAT;
-		check_query(name, &tame, &query);
+		check_query(name, &bounded, &query);
 		query.algorithm = EMOGI_NEURAL;
-		check_query(name, &tame, &query);
+		check_query(name, &bounded, &query);
 		query.algorithm = EMOGI_CIRCUIT;
 		for (uint64_t v = 0; v < graph->nvertices; v++)
 			values[v] = emogi_random(seed, v) % 4 == 0 ? values[v] : NAN;
@@ -258,7 +280,9 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 	free(values);
 }
 
-/* Weights as they are stored: one iteration of HEAT with each type. */
+/*
+ * Check all types of weights: one iteration of HEAT and NEURAL with the weights as they are stored.
+ */
 static void
 check_types(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -280,41 +304,47 @@ check_refused(const char *name, const EmogiGraph *graph, uint64_t seed)
 	refused_check(name, engine, states[1], graph);
 }
 
-/* Break right answers and see them refused; what overflows runs on without harm; cancel. */
+/*
+ * Check that the verifier rejects changed answers, that overflow does not end an iteration, and
+ * that runs can be canceled.
+ */
 static void
 check_verifier(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	double	   *value = malloc(graph->nvertices * sizeof(double));
 	double	   *start = naive_alloc(graph->nvertices, sizeof(double));
 	double	   *second = naive_alloc(graph->nvertices, sizeof(double));
-	EmogiQuery	query = {.algorithm = EMOGI_PAGERANK, .max_iterations = 100, .tolerance = 1e-9, .damping = 0.85};
+	EmogiQuery query = {.algorithm = EMOGI_PAGERANK, .max_iterations = 100, .tolerance = 1e-9,
+		.damping = 0.85};
 	EmogiResult result = {.columns[0].float64 = value};
 	EmogiControl control = {0};
 	EmogiError	error;
 
 	query.values = start;
 	engine->run(states[1], graph, &query, &result, &control, &error);
-	CHECK(result.change < 1e-9 && emogi_verify(graph, &query, &result, &error), "%s", error.message);
+	CHECK(result.change < 1e-9 && emogi_verify(graph, &query, &result, &error), "%s",
+		  error.message);
 	value[0] += 1e-6;
 	value[1] -= 1e-6;
-	CHECK(!emogi_verify(graph, &query, &result, &error), "ranks that are off");
+	CHECK(!emogi_verify(graph, &query, &result, &error), "wrong ranks");
 	value[1] += 1e-6;
-	CHECK(!emogi_verify(graph, &query, &result, &error), "ranks that do not sum to 1");
+	CHECK(!emogi_verify(graph, &query, &result, &error), "ranks whose sum is not 1");
 	value[0] -= 1e-6;
 	result.change = 1;
-	CHECK(!emogi_verify(graph, &query, &result, &error), "a stop without reason");
+	CHECK(!emogi_verify(graph, &query, &result, &error), "an early stop");
 	for (uint64_t v = 0; v < graph->nvertices; v++)
 		start[v] = v % 2 ? 1e300 : -1e300;
 	query.algorithm = EMOGI_HEAT;
-	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK && result.nlevels == 100,
-		  "%u iterations of what overflows", result.nlevels);
+	CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_OK &&
+		  result.nlevels == 100, "%u iterations with overflow", result.nlevels);
 	query.max_iterations = INT64_MAX;
 	result.columns[1].float64 = second;
 	query.tolerance = 0.0;
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		query.algorithm = (EmogiAlgorithm) a;
-		if (emogi_algorithm_iterates(query.algorithm) && query.algorithm != EMOGI_CDLP)		/* labels settle, and that is the end */
+		/* which ends when the labels are stable */
+		if (emogi_algorithm_iterates(query.algorithm) && query.algorithm != EMOGI_CDLP)
 			engines_check_cancel(name, graph, &query, result);
 	}
 	free(value);
@@ -327,7 +357,7 @@ main(void)
 {
 	EmogiShape	shape = naive_random_shape();
 
-	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
+	emogi_build_fill = 0xA5;	/* no code may rely on zeroed memory */
 	engines_open();
 	engines_check_shapes(NRANDOM, FINITE_KINDS, check_graph);
 	for (int kind = 0; kind < FINITE_KINDS; kind++)

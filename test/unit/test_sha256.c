@@ -1,5 +1,6 @@
 /*
- * test_sha256.c: SHA-256 of texts of FIPS 180-2, and of lengths around the ends of blocks, as computed by sha256sum.
+ * test_sha256.c: tests of SHA-256 on texts of FIPS 180-2, and on lengths around the ends of blocks
+ * against sha256sum
  */
 #include <string.h>
 
@@ -20,7 +21,8 @@ typedef struct Known
 static const Known known[] = {
 	{"", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
 	{"abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-	{"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+	{"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56,
+	"248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
 	{NULL, 1, "4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"},
 	{NULL, 55, "81afe5b788dc2ce138ff83d9b20164db75a94d75d2b2432eea4a0ef605088c72"},
 	{NULL, 56, "2aba54f0ac632420a2b502431408866e40e1d5e430df4cd822642c78ab2eb9c1"},
@@ -52,7 +54,8 @@ main(void)
 		char		digits[2 * EMOGI_SHA256_BYTES + 1];
 
 		for (size_t j = 0; j < known[i].nbytes; j++)
-			bytes[j] = known[i].text != NULL ? (uint8_t) known[i].text[j] : (uint8_t) (j * 7 + known[i].nbytes);
+			bytes[j] = known[i].text != NULL ? (uint8_t) known[i].text[j]
+				: (uint8_t) (j * 7 + known[i].nbytes);
 		emogi_sha256(bytes, known[i].nbytes, digest);
 		write_digits(digest, digits);
 		CHECK(strcmp(digits, known[i].digest) == 0, "%zu bytes: %s", known[i].nbytes, digits);

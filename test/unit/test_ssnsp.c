@@ -1,5 +1,6 @@
 /*
- * test_ssnsp.c: the cpu engine counts shortest paths as a naive search does, and never wraps.
+ * test_ssnsp.c: tests of the cpu engine's numbers of shortest paths against a level-by-level
+ * computation in long double; large numbers become infinite and never wrap
  */
 #include "engines.h"
 #include "oracle.h"
@@ -11,7 +12,7 @@
 #define MAX_SOURCES 40
 #define QUERIES 3
 
-/* Fill level and paths by the definition: a queue that is walked in order, in long double, rounded at the end. */
+/* Fill level and paths by the definition, level by level. */
 static void
 oracle_ssnsp(const EmogiGraph *graph, const EmogiQuery *query, int32_t *level, long double *paths)
 {
@@ -28,13 +29,17 @@ oracle_ssnsp(const EmogiGraph *graph, const EmogiQuery *query, int32_t *level, l
 	{
 		for (uint64_t u = 0; u < graph->nvertices; u++)
 		{
-			for (uint64_t i = forward->offsets[u]; level[u] == d && i < forward->offsets[u + 1]; i++)
+			for (uint64_t i = forward->offsets[u]; level[u] == d && i < forward->offsets[u + 1];
+				 i++)
 				paths[forward->targets[i]] += level[forward->targets[i]] == d + 1 ? paths[u] : 0.0L;
 		}
 	}
 }
 
-/* Compare with the oracle: equal where doubles are exact, close elsewhere, +inf beyond all doubles; and with the answer of the first engine. */
+/*
+ * Compare with the oracle: equal where doubles are exact, close elsewhere, +inf above the maximum
+ * double. Must also be bit-identical to the first engine's answer.
+ */
 static void
 compare(const char *name, uint64_t nvertices, int e, const double *paths, const double *first,
 		const long double *expected)
@@ -49,10 +54,11 @@ compare(const char *name, uint64_t nvertices, int e, const double *paths, const 
 			nwrong += !(fabsl(paths[v] - expected[v]) <= 1e-9L * expected[v]);
 	}
 	CHECK(nwrong == 0, "%s: engine %d, %llu wrong counts", name, e, (unsigned long long) nwrong);
-	CHECK(memcmp(paths, first, nvertices * sizeof(double)) == 0, "%s: engine %d has other bits than engine 0", name, e);
+	CHECK(memcmp(paths, first, nvertices * sizeof(double)) == 0,
+		  "%s: engine %d is not bit-identical to engine 0", name, e);
 }
 
-/* Ask one query of every engine. */
+/* Run one query on all engines, and check the answers. */
 static void
 check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 {
@@ -88,7 +94,7 @@ check_query(const char *name, const EmogiGraph *graph, const EmogiQuery *query)
 	free(first);
 }
 
-/* Ask queries of a Graph; one without backward lists is refused. */
+/* Check queries on a graph; without its transpose, they must be refused. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -105,20 +111,25 @@ check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 			EmogiControl control = {0};
 			EmogiError	error = {{0}, {0}};
 
-			CHECK(engine->run(states[1], graph, &query, &result, &control, &error) == EMOGI_BAD_INPUT &&
-				  error.message[0] != '\0', "%s: no backward lists", name);
+			CHECK(engine->run(states[1], graph, &query, &result, &control, &error) ==
+				  EMOGI_BAD_INPUT && error.message[0] != '\0',
+				  "%s: not refused without the transpose", name);
 		}
 		else
 			check_query(name, graph, &query);
 	}
 }
 
-/* See that the last vertex of a chain of double edges has 2^links paths, exactly, also where its first is a target. */
+/*
+ * Check that vertex v of a chain of double edges has exactly 2^v paths, even if the first vertex is
+ * a target.
+ */
 static void
 check_doubling(const char *name, const EmogiGraph *graph, uint64_t links)
 {
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source, .max_depth = -1, .ntargets = 1, .targets = &source};
+	EmogiQuery query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source,
+		.max_depth = -1, .ntargets = 1, .targets = &source};
 	double	   *paths = malloc((links + 1) * sizeof(double));
 	int32_t    *level = malloc((links + 1) * sizeof(int32_t));
 	EmogiResult result = {.columns = {{.int32 = level}, {.float64 = paths}}};
@@ -132,7 +143,7 @@ check_doubling(const char *name, const EmogiGraph *graph, uint64_t links)
 	free(level);
 }
 
-/* Counts of 2^70, and one beyond all doubles: +inf, never less. */
+/* Check numbers up to 2^70, and numbers above the maximum double, which become +inf. */
 static void
 check_links(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
@@ -150,12 +161,13 @@ double_chain(uint64_t links)
 	return shape;
 }
 
-/* A long chain, canceled half of the way. */
+/* Check that a search in a long chain can be canceled. */
 static void
 check_chain(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint32_t	source = 0;
-	EmogiQuery	query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source, .max_depth = -1};
+	EmogiQuery query = {.algorithm = EMOGI_SSNSP, .nsources = 1, .sources = &source,
+		.max_depth = -1};
 	EmogiResult result = {0};
 
 	result.columns[0].int32 = malloc(graph->nvertices * sizeof(int32_t));

@@ -1,44 +1,51 @@
 /*
- * test_verify.c: what one thread finds right or wrong of an answer, many threads do, for every algorithm.
+ * test_verify.c: tests of parallel verification against verification by one thread, on correct and
+ * changed answers, for all algorithms
  */
 #include "engines.h"
 #include "contract/semirings.h"
 #include "verify/verify.h"
 
 #define NPOOLS 3
-#define MOST_ALIKE 2000		/* vertices that all are compared with all of: a star of more takes the square */
-#define NSPOILED 20				/* answers of each algorithm; */
-#define NSPOILED_LARGE 2		/* of graphs of more than so many vertices, which take a second a verdict: */
+/* vertices for top-k similarities, which take quadratic time on a star */
+#define MAX_SIMILARITY_VERTICES 2000
+#define NCHANGED 20				/* changed answers per algorithm */
+/* the same above LARGE vertices, where a verification takes a second */
+#define NCHANGED_LARGE 2
 #define LARGE 20000
 #define NRANDOM 40
 
-static EmogiPool *pools[NPOOLS];	/* none, of 2 and of 5 threads */
+static EmogiPool *pools[NPOOLS];	/* none, and pools of 2 and 5 threads */
 
-/* Check that all pools find the same of an answer; says what that is. */
+/* Check that all pools come to the same result; returns it. */
 static bool
-judge(const char *name, const EmogiGraph *graph, const EmogiQuery *query, const EmogiResult *result)
+verify_by_all(const char *name, const EmogiGraph *graph, const EmogiQuery *query,
+			  const EmogiResult *result)
 {
 	EmogiError	error = {{0}, {0}};
-	bool		right = emogi_verify(graph, query, result, &error);
+	bool		correct = emogi_verify(graph, query, result, &error);
 
 	for (int p = 0; p < NPOOLS; p++)
 	{
 		EmogiError	other = {{0}, {0}};
 
-		CHECK(emogi_verify_parallel(pools[p], graph, query, result, &other) == right && (right || other.message[0] != '\0'),
-			  "%s: algorithm %d, pool %d: %s, but one thread: %s", name, query->algorithm, p, other.message, error.message);
+		CHECK(emogi_verify_parallel(pools[p], graph, query, result, &other) == correct &&
+			  (correct || other.message[0] != '\0'),
+			  "%s: algorithm %d, pool %d: %s, but one thread: %s", name, query->algorithm, p,
+			  other.message, error.message);
 	}
-	return right;
+	return correct;
 }
 
-/* Spoil an answer at one vertex: its last column. */
+/* Change an answer at one vertex, in its last column. */
 static void
-spoil(const EmogiAlgorithmRow *row, EmogiResult *result, uint64_t nvertices, uint64_t random)
+change_answer(const EmogiAlgorithmRow *row, EmogiResult *result, uint64_t nvertices,
+			  uint64_t random)
 {
 	const uint64_t v = random % nvertices;
 	int			last = 0;
 
-	/* of blocks the first column is spoiled: another parent may make as good a tree */
+	/* of biconnected components, the first column: another parent may be as good */
 	while (row->columns[last + 1].name != NULL && row->shape != EMOGI_SHAPE_BLOCKS)
 		last++;
 	switch (row->columns[last].type)
@@ -61,9 +68,9 @@ spoil(const EmogiAlgorithmRow *row, EmogiResult *result, uint64_t nvertices, uin
 	}
 }
 
-/* Get an answer with this room for every column in `memory`, of 8 bytes a value. */
+/* Point an answer's columns to the memory, each with room for this many values of 8 bytes. */
 static EmogiResult
-point_result(double *memory, uint64_t room)
+set_columns(double *memory, uint64_t room)
 {
 	EmogiResult result = {0};
 
@@ -72,56 +79,64 @@ point_result(double *memory, uint64_t room)
 	return result;
 }
 
-/* Ask for every algorithm and spoil the answers. */
+/* Run all algorithms, and check their answers and changed ones. */
 static void
 check_graph(const char *name, const EmogiGraph *graph, uint64_t seed)
 {
 	uint64_t	n = graph->nvertices;
-	const uint64_t nspoiled = n > LARGE ? NSPOILED_LARGE : NSPOILED;
-	/* lists are as long as there are vertices or edges */
+	const uint64_t nchanged = n > LARGE ? NCHANGED_LARGE : NCHANGED;
+
+	/* lists have as many elements as vertices or edges */
 	const uint64_t room = (n > graph->forward.nedges ? n : graph->forward.nedges) + 1;
 	size_t		bytes = room * EMOGI_MAX_COLUMNS * sizeof(double);
-	double	   *right = malloc(bytes);
+	double	   *correct = malloc(bytes);
 	double	   *wrong = malloc(bytes);
 	double	   *values = malloc((n + 1) * sizeof(double));
 	uint32_t	source = n > 0 ? (uint32_t) (emogi_random(seed, 1) % n) : 0;
 	uint32_t	target = n > 0 ? (uint32_t) (emogi_random(seed, 2) % n) : 0;
-	EmogiQuery	query = {.nsources = n > 0, .sources = &source, .targets = &target, .max_depth = -1, .max_distance = (double) INFINITY,
-		.damping = 0.85, .alpha = 1e-3, .beta = 1.0, .normalized = seed % 2 == 0, .max_iterations = 10, .samples = 3, .values = values, .resolution = 1.0, .theta = 0.01,
-		.top_k = 1, .walks = 1, .length = n > 0 ? (int64_t) n - 1 : 0, .return_parameter = 0.5, .in_out_parameter = 2.0};
+	EmogiQuery	query = {.nsources = n > 0, .sources = &source, .targets = &target, .max_depth = -1,
+		.max_distance = (double) INFINITY, .damping = 0.85, .alpha = 1e-3, .beta = 1.0,
+		.normalized = seed % 2 == 0, .max_iterations = 10, .samples = 3, .values = values,
+		.resolution = 1.0, .theta = 0.01, .top_k = 1, .walks = 1,
+		.length = n > 0 ? (int64_t) n - 1 : 0, .return_parameter = 0.5, .in_out_parameter = 2.0};
 
 	for (uint64_t v = 0; v < n; v++)
 		values[v] = (double) (emogi_random(seed, v) % 100);
 	for (int a = 0; a < EMOGI_NALGORITHMS; a++)
 	{
 		const EmogiAlgorithmRow *row = emogi_algorithm_row((EmogiAlgorithm) a);
-		EmogiResult result = point_result(right, room);
-		EmogiResult spoiled;
+		EmogiResult result = set_columns(correct, room);
+		EmogiResult changed;
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
 		int			nwrong = 0;
 
-		if (!engines_suits(graph, row) || (row->algorithm == EMOGI_SIMILARITY && n > MOST_ALIKE))
+		if (!engines_suits(graph, row) ||
+			(row->algorithm == EMOGI_SIMILARITY && n > MAX_SIMILARITY_VERTICES))
 			continue;
 		query.algorithm = (EmogiAlgorithm) a;
 		query.ntargets = n > 0 && emogi_algorithm_takes(row, EMOGI_TARGETS) >= 0;
-		memset(right, 0, bytes);
+		memset(correct, 0, bytes);
 		if (engine->run(states[1], graph, &query, &result, &control, &error) != EMOGI_OK)
-			continue;			/* no backward */
-		CHECK(judge(name, graph, &query, &result), "%s: algorithm %d", name, a);
-		for (uint64_t i = 0; i < nspoiled && n > 0; i++)
+			continue;			/* no transpose */
+		CHECK(verify_by_all(name, graph, &query, &result), "%s: algorithm %d: rejected", name, a);
+		for (uint64_t i = 0; i < nchanged && n > 0; i++)
 		{
-			memcpy(wrong, right, bytes);
-			spoiled = result;
-			memcpy(spoiled.columns, point_result(wrong, room).columns, sizeof(spoiled.columns));
-			spoil(row, &spoiled, n, emogi_random(seed + 1000, i));
-			nwrong += !judge(name, graph, &query, &spoiled);
+			memcpy(wrong, correct, bytes);
+			changed = result;
+			memcpy(changed.columns, set_columns(wrong, room).columns, sizeof(changed.columns));
+			change_answer(row, &changed, n, emogi_random(seed + 1000, i));
+			nwrong += !verify_by_all(name, graph, &query, &changed);
 		}
-		/* what a sum's tolerance hides, a list's unused element, and a step to another vertex that an edge leads to, too, are not wrong */
-		CHECK(n < 100 || n > LARGE || emogi_is_sum(row->algorithm) || emogi_shape_is_list(row->shape) || nwrong > NSPOILED / 2,
-			  "%s: algorithm %d: %d spoiled answers found", name, a, nwrong);
+		/*
+		 * Not wrong are changes below a sum's tolerance, of unused elements of lists, and of a
+		 * step to a vertex that another edge leads to.
+		 */
+		CHECK(n < 100 || n > LARGE || emogi_is_sum(row->algorithm) ||
+			  emogi_shape_is_list(row->shape) || nwrong > NCHANGED / 2,
+			  "%s: algorithm %d: %d changed answers rejected", name, a, nwrong);
 	}
-	free(right);
+	free(correct);
 	free(wrong);
 	free(values);
 }

@@ -1,6 +1,6 @@
 /*
- * test_weights.c: Graphs with weights are those that a naive builder makes, in the narrowest type, and do not depend
- * on threads, chunks or the order of edges.
+ * test_weights.c: tests of builds of weighted graphs, in the narrowest type, against a naive
+ * builder; the result must not depend on threads, chunks, or the order of edges
  */
 #include "build.h"
 #include "check.h"
@@ -17,29 +17,30 @@
 
 static EmogiPool *pools[NPOOLS];	/* of 1, 2 and 5 threads */
 
-/* Put edges into chunks of at most per_chunk, from edge `turn` on, and around. */
+/* Put edges into chunks of at most per_chunk, rotated so that edge `turn` is the first. */
 static EmogiEdgeSet
 fill_set(const EmogiShape *shape, const double *weights, uint64_t per_chunk, uint64_t turn)
 {
 	EmogiEdge  *edges = naive_alloc(shape->nedges, sizeof(EmogiEdge));
-	double	   *turned = naive_alloc(shape->nedges, sizeof(double));
+	double	   *rotated = naive_alloc(shape->nedges, sizeof(double));
 	EmogiEdgeSet set;
 
 	for (uint64_t i = 0; i < shape->nedges; i++)
 	{
 		edges[i] = shape->edges[(i + turn) % shape->nedges];
-		turned[i] = weights[(i + turn) % shape->nedges];
+		rotated[i] = weights[(i + turn) % shape->nedges];
 	}
-	if (!emogi_edge_set_fill_weighted(&set, edges, turned, shape->nedges, per_chunk))
+	if (!emogi_edge_set_fill_weighted(&set, edges, rotated, shape->nedges, per_chunk))
 		abort();
 	free(edges);
-	free(turned);
+	free(rotated);
 	return set;
 }
 
-/* Say whether two orientations are equal, byte for byte. */
+/* Return true if two orientations are equal, byte for byte. */
 static bool
-same_lists(const EmogiAdjacency *a, const EmogiAdjacency *b, uint64_t nvertices, EmogiWeightType type)
+same_lists(const EmogiAdjacency *a, const EmogiAdjacency *b, uint64_t nvertices,
+		   EmogiWeightType type)
 {
 	return a->nedges == b->nedges &&
 		memcmp(a->offsets, b->offsets, (nvertices + 1) * sizeof(uint64_t)) == 0 &&
@@ -49,36 +50,42 @@ same_lists(const EmogiAdjacency *a, const EmogiAdjacency *b, uint64_t nvertices,
 		line_aligned(a->targets, a->nedges * sizeof(uint32_t));
 }
 
-/* Build a shape in one direction with every pool and compare. */
+/* Build a shape in one direction with all pools, and compare with the naive build. */
 static void
-check_direction(const EmogiShape *shape, const double *weights, EmogiDirection direction, bool with_backward,
-				uint64_t seed)
+check_direction(const EmogiShape *shape, const double *weights, EmogiDirection direction,
+				bool with_backward, uint64_t seed)
 {
 	EmogiGraph	expected = naive_build(shape, weights, direction, with_backward);
 
 	for (int p = 0; p < NPOOLS; p++)
 	{
 		static const uint64_t per_chunk[NPOOLS] = {EMOGI_CHUNK_WEIGHTED_EDGES, 1000, 77};
-		EmogiEdgeSet set = fill_set(shape, weights, shape->nedges > 100000 ? 50000 : per_chunk[p], seed * (uint64_t) p);
+		EmogiEdgeSet set = fill_set(shape, weights, shape->nedges > 100000 ? 50000 : per_chunk[p],
+									seed * (uint64_t) p);
 		EmogiBuiltGraph built;
 		EmogiGraph	view;
 		EmogiControl control = {0};
 		EmogiError	error = {{0}, {0}};
-		EmogiStatus status = emogi_build_graph(pools[p], &set.edges, direction, with_backward, &built, &control, &error);
+		EmogiStatus status = emogi_build_graph(pools[p], &set.edges, direction, with_backward,
+											   &built, &control, &error);
 		EmogiGraph *graph = &built.graph;
 
 		CHECK(status == EMOGI_OK, "%s: status %d, %s", shape->name, status, error.message);
 		CHECK(graph->nvertices == expected.nvertices && graph->weight_type == expected.weight_type,
 			  "%s: type %d, not %d", shape->name, graph->weight_type, expected.weight_type);
 		CHECK(same_lists(&graph->forward, &expected.forward, graph->nvertices, graph->weight_type),
-			  "%s: direction %d, type %d, pool %d: forward", shape->name, direction, graph->weight_type, p);
+			  "%s: direction %d, type %d, pool %d: forward", shape->name, direction,
+			  graph->weight_type, p);
 		if (expected.backward.offsets != NULL)
-			CHECK(same_lists(&graph->backward, &expected.backward, graph->nvertices, graph->weight_type),
-				  "%s: direction %d, type %d, pool %d: backward", shape->name, direction, graph->weight_type, p);
-		CHECK(control.done == control.total, "%s: done %llu", shape->name, (unsigned long long) control.done);
-		emogi_csr_view(built.memory, graph->nvertices, graph->forward.nedges, direction, with_backward,
-					   graph->weight_type, &view);
-		CHECK(view.forward.weights == graph->forward.weights && view.backward.weights == graph->backward.weights &&
+			CHECK(same_lists(&graph->backward, &expected.backward, graph->nvertices,
+							 graph->weight_type), "%s: direction %d, type %d, pool %d: backward",
+				  shape->name, direction, graph->weight_type, p);
+		CHECK(control.done == control.total, "%s: done %llu", shape->name,
+			  (unsigned long long) control.done);
+		emogi_csr_view(built.memory, graph->nvertices, graph->forward.nedges, direction,
+					   with_backward, graph->weight_type, &view);
+		CHECK(view.forward.weights == graph->forward.weights &&
+			  view.backward.weights == graph->backward.weights &&
 			  view.weight_type == graph->weight_type && view.memory_bytes <= built.memory_bytes,
 			  "%s: view", shape->name);
 		emogi_built_graph_free(&built);
@@ -100,7 +107,7 @@ check_shape(const EmogiShape *shape, int kind, uint64_t seed)
 	free(weights);
 }
 
-/* Memory that cannot be had is said so, wherever it is missing. */
+/* Check that a failed allocation at any place is reported. */
 static void
 check_no_memory(void)
 {
@@ -121,31 +128,34 @@ check_no_memory(void)
 	weights = naive_weights(1, 1, shape.nedges);
 	set = fill_set(&shape, weights, 1000, 0);
 	emogi_key_numbers_plan(&set.edges, &plan);
-	if (emogi_key_numbers_build(pools[1], &set.edges, &plan, emogi_map_memory(plan.scratch_bytes), &keys, &control,
-						 &error) != EMOGI_OK)
+	if (emogi_key_numbers_build(pools[1], &set.edges, &plan, emogi_map_memory(plan.scratch_bytes),
+								&keys, &control, &error) != EMOGI_OK)
 		abort();
 	bytes = emogi_csr_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, true, EMOGI_WEIGHT_U8);
 	scratch_bytes = emogi_csr_scratch_bytes(keys.nvertices, set.edges.nedges, EMOGI_OUT, 2, true);
 	memory = emogi_map_memory(bytes);
 	scratch = emogi_map_memory(scratch_bytes);
-	input = (EmogiCsrInput) {.edges = &set.edges, .keys = &keys, .direction = EMOGI_OUT, .with_backward = true,
-		.memory = memory, .scratch = map_torn(scratch_bytes)};
-	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY, "scratch");
+	input = (EmogiCsrInput) {.edges = &set.edges, .keys = &keys, .direction = EMOGI_OUT,
+		.with_backward = true, .memory = memory, .scratch = map_torn(scratch_bytes)};
+	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY,
+		  "scratch");
 	input.memory = map_torn(bytes);
 	input.scratch = scratch;
 	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_NO_MEMORY, "graph");
 	input.memory = memory;
-	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_OK, "both are there");
+	CHECK(emogi_csr_build(pools[1], &input, &graph, &control, &error) == EMOGI_OK,
+		  "with all memory");
 	emogi_edge_set_free(&set);
 	free(weights);
 	emogi_shape_free(&shape);
 }
 
-/* One edge so often that it does not fit any scratch, beside another. */
+/* Check one edge with more copies than any scratch memory holds, and another one. */
 static void
 check_repeats(int kind)
 {
-	EmogiShape	shape = {.name = "one edge often", .nedges = 150000, .edges = malloc(150000 * sizeof(EmogiEdge))};
+	EmogiShape shape = {.name = "one edge often", .nedges = 150000,
+		.edges = malloc(150000 * sizeof(EmogiEdge))};
 
 	for (uint64_t i = 0; i < shape.nedges; i++)
 		shape.edges[i] = (EmogiEdge) {1, i % 1000 == 7 ? 3 : 2};
@@ -153,19 +163,21 @@ check_repeats(int kind)
 	emogi_shape_free(&shape);
 }
 
-/* Edges enough for several threads, many of them repeated. */
+/* Check enough edges for several threads, many of them repeated. */
 static void
 check_many(int kind)
 {
-	EmogiShape	shape = {.name = "many edges", .nedges = 400000, .edges = malloc(400000 * sizeof(EmogiEdge))};
+	EmogiShape shape = {.name = "many edges", .nedges = 400000,
+		.edges = malloc(400000 * sizeof(EmogiEdge))};
 
 	for (uint64_t i = 0; i < shape.nedges; i++)
-		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(7, 2 * i) % 3000), (int64_t) (emogi_random(7, 2 * i + 1) % 70) * 40};
+		shape.edges[i] = (EmogiEdge) {(int64_t) (emogi_random(7, 2 * i) % 3000),
+			(int64_t) (emogi_random(7, 2 * i + 1) % 70) * 40};
 	check_shape(&shape, kind, 6);
 	emogi_shape_free(&shape);
 }
 
-/* Negative weights order as numbers do, and -0 is 0. */
+/* Check that negative weights are ordered as numbers, and that -0 becomes 0. */
 static void
 check_negative(void)
 {
@@ -181,14 +193,14 @@ check_negative(void)
 
 	check_direction(&shape, floats, EMOGI_OUT, true, 1);
 	check_direction(&shape, doubles, EMOGI_OUT, true, 1);
-	CHECK(emogi_build_graph(pools[0], &set.edges, EMOGI_OUT, false, &built, &control, &error) == EMOGI_OK &&
-		  built.graph.weight_type == EMOGI_WEIGHT_F32 && !signbit(((const float *) built.graph.forward.weights)[0]),
-		  "-0");
+	CHECK(emogi_build_graph(pools[0], &set.edges, EMOGI_OUT, false, &built, &control, &error) ==
+		  EMOGI_OK && built.graph.weight_type == EMOGI_WEIGHT_F32 &&
+		  !signbit(((const float *) built.graph.forward.weights)[0]), "-0");
 	emogi_built_graph_free(&built);
 	emogi_edge_set_free(&set);
 }
 
-/* The narrowest type is the one that holds every weight exactly. */
+/* Check that the narrowest type is the one that holds all weights exactly. */
 static void
 check_types(void)
 {
@@ -197,18 +209,22 @@ check_types(void)
 		double		weight;
 		EmogiWeightType type;
 	}			cases[] = {
-		{0, EMOGI_WEIGHT_U8}, {255, EMOGI_WEIGHT_U8}, {256, EMOGI_WEIGHT_U16}, {65535, EMOGI_WEIGHT_U16},
-		{65536, EMOGI_WEIGHT_U32}, {4294967295.0, EMOGI_WEIGHT_U32}, {4294967296.0, EMOGI_WEIGHT_F32},
-		{4294967297.0, EMOGI_WEIGHT_F64}, {0.5, EMOGI_WEIGHT_F32}, {0.1, EMOGI_WEIGHT_F64}, {-1, EMOGI_WEIGHT_F32},
+		{0, EMOGI_WEIGHT_U8}, {255, EMOGI_WEIGHT_U8}, {256, EMOGI_WEIGHT_U16},
+		{65535, EMOGI_WEIGHT_U16},
+		{65536, EMOGI_WEIGHT_U32}, {4294967295.0, EMOGI_WEIGHT_U32},
+		{4294967296.0, EMOGI_WEIGHT_F32},
+		{4294967297.0, EMOGI_WEIGHT_F64}, {0.5, EMOGI_WEIGHT_F32}, {0.1, EMOGI_WEIGHT_F64},
+		{-1, EMOGI_WEIGHT_F32},
 		{INFINITY, EMOGI_WEIGHT_F32}, {1e308, EMOGI_WEIGHT_F64}, {5e-324, EMOGI_WEIGHT_F64},
 		{9007199254740992.0, EMOGI_WEIGHT_F32}, {16777217.0, EMOGI_WEIGHT_U32}
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		CHECK(emogi_weight_type(emogi_weight_misfits(cases[i].weight)) == cases[i].type, "%.17g", cases[i].weight);
+		CHECK(emogi_weight_type(emogi_weight_misfits(cases[i].weight)) == cases[i].type, "%.17g",
+			  cases[i].weight);
 }
 
-/* What is canceled stops. */
+/* Check that a canceled build stops. */
 static void
 check_cancel(void)
 {
@@ -223,8 +239,8 @@ check_cancel(void)
 		abort();
 	weights = naive_weights(1, 1, shape.nedges);
 	set = fill_set(&shape, weights, 100, 0);
-	CHECK(emogi_build_graph(pools[1], &set.edges, EMOGI_OUT, true, &built, &control, &error) == EMOGI_CANCELED,
-		  "canceled before");
+	CHECK(emogi_build_graph(pools[1], &set.edges, EMOGI_OUT, true, &built, &control, &error) ==
+		  EMOGI_CANCELED, "canceled before");
 	emogi_edge_set_free(&set);
 	free(weights);
 	emogi_shape_free(&shape);
@@ -236,7 +252,7 @@ main(void)
 	static const int threads[NPOOLS] = {1, 2, 5};
 	EmogiShape	shape;
 
-	emogi_build_fill = 0xA5;	/* nothing counts on memory that is zero */
+	emogi_build_fill = 0xA5;	/* no code may rely on zeroed memory */
 	for (int p = 0; p < NPOOLS; p++)
 	{
 		pools[p] = emogi_pool_create(threads[p]);

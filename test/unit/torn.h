@@ -1,5 +1,5 @@
 /*
- * torn.h: memory of which only the first page is there, for tests of memory that cannot be had
+ * torn.h: memory with only the first page mapped, for tests of failed allocations
  */
 #ifndef TORN_H
 #define TORN_H
@@ -18,7 +18,8 @@
 static inline void *
 map_torn(size_t bytes)
 {
-	char	   *memory = mmap(NULL, bytes + 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, bytes + 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+						0);
 
 	if (memory == MAP_FAILED || munmap(memory + 4096, bytes + 4096) != 0)
 		abort();
@@ -26,8 +27,8 @@ map_torn(size_t bytes)
 }
 
 /*
- * Does the kernel say that pages cannot be had? qemu's emulation of another processor answers
- * MADV_POPULATE_WRITE with success, whatever the range.
+ * Return true if the kernel reports pages that cannot be allocated. qemu's emulation of another
+ * processor returns success for MADV_POPULATE_WRITE with any range.
  */
 static inline bool
 is_torn_noticed(void)
@@ -37,7 +38,7 @@ is_torn_noticed(void)
 
 	munmap(memory, 4096);
 	if (!is_noticed)
-		fprintf(stderr, "skipped: madvise does not report pages that cannot be had\n");
+		fprintf(stderr, "skipped: madvise does not report failing page allocations\n");
 	return is_noticed;
 }
 

@@ -122,6 +122,9 @@ FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "reachable": (
         ((("pairs", "text!"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("source", "key"), ("target", "key"), ("reachable", "boolean")), True, "rows"),
     ),
+    "rollup": (
+        ((("source", "key!"), ("max_depth", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("level", "integer"), ("quantity", "double precision")), False, "rows"),
+    ),
     "scc": (
         ((("edge_filter", "text"), ("params", "any")), (("vertex", "key"), ("component", "key")), True, "rows"),
     ),
@@ -137,6 +140,9 @@ FUNCTIONS: dict[str, tuple[tuple[Any, ...], ...]] = {
     ),
     "similarity": (
         ((("measure", "text"), ("top_k", "integer"), ("cutoff", "double precision"), ("pairs", "text"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("vertex1", "key"), ("vertex2", "key"), ("similarity", "double precision")), True, "rows"),
+    ),
+    "simple_paths": (
+        ((("source", "key!"), ("target", "key!"), ("max_depth", "integer"), ("max_cost", "double precision"), ("max_paths", "integer"), ("direction", "text"), ("edge_filter", "text"), ("params", "any")), (("path_id", "integer"), ("seq", "integer"), ("vertex", "key"), ("edge", "key"), ("cost", "double precision"), ("distance", "double precision")), False, "rows"),
     ),
     "spanning_forest": (
         ((("maximum", "boolean"), ("edge_filter", "text"), ("params", "any")), (("src", "key"), ("dst", "key"), ("weight", "double precision")), True, "rows"),
@@ -197,11 +203,13 @@ OTHER_NAMES: dict[str, str] = {
     "prewarm": "build build_graph load preload warm",
     "random_walk": "node2vec random_walks",
     "reachable": "has_path reachability",
+    "rollup": "bill_of_materials bom bom_explosion explode explosion roll_up where_used whereused",
     "scc": "strong_components strongcomponents strongly_connected_components",
     "shortest_path": "a_star astar bd_dijkstra bddijkstra dijkstra path",
     "shortest_path_tree": "driving_distance drivingdistance isochrone service_area",
     "shortest_paths": "paths",
     "similarity": "common_neighbors cosine jaccard node_similarity overlap",
+    "simple_paths": "all_paths all_simple_paths allpaths allsimplepaths simplepaths",
     "spanning_forest": "kruskal minimum_spanning_tree mst prim spanning_tree",
     "ssnsp": "count_paths path_count",
     "sssp": "bellman_ford delta_stepping single_source_shortest_path",
@@ -634,6 +642,18 @@ class Functions:
         """
         return self._rows("reachable", {"pairs": pairs, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
+    def rollup(self, source: Key | Keys | None, max_depth: int | None = None, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+        """Quantities multiplied along paths and added up over all paths from one or more sources, in a graph without cycles.
+
+        Columns: vertex (type of the vertices), level (integer), quantity (double precision).
+        ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
+        ``select`` lists the columns to return; None returns all.
+
+        SQL: ``emogi_rollup``
+        """
+        return self._rows("rollup", {"source": source, "max_depth": max_depth, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
+
     def scc(self, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Strongly connected components, each named by its smallest vertex.
 
@@ -692,6 +712,18 @@ class Functions:
         SQL: ``emogi_similarity``
         """
         return self._rows("similarity", {"measure": measure, "top_k": top_k, "cutoff": cutoff, "pairs": pairs, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
+
+    def simple_paths(self, source: Key | None, target: Key | None, max_depth: int | None = None, max_cost: float | None = None, max_paths: int | None = 1000, direction: Direction | None = None, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
+        """Vertices of the paths without a repeated vertex from source to targets, the fewest edges first.
+
+        Columns: path_id (integer), seq (integer), vertex (type of the vertices), edge (type of the vertices), cost (double precision), distance (double precision).
+        ``direction`` defaults to that of the graph handle, otherwise to 'out'.
+        ``edge_filter`` is a condition on the edges, ``params`` a list of the values of its ``$1``, ``$2`` and so on.
+        ``select`` lists the columns to return; None returns all.
+
+        SQL: ``emogi_simple_paths``
+        """
+        return self._rows("simple_paths", {"source": source, "target": target, "max_depth": max_depth, "max_cost": max_cost, "max_paths": max_paths, "direction": direction, "edge_filter": edge_filter, "params": params}, select, progress)
 
     def spanning_forest(self, maximum: bool | None = False, *, edge_filter: str | None = None, params: Any = None, select: str | Sequence[str] | None = None, progress: ProgressArgument = None) -> Result:
         """Minimum or maximum spanning forest, one row for each edge.

@@ -9,6 +9,7 @@ from typing import Any
 # Each function with what is said of it in networkx's own documentation.
 FUNCTIONS: dict[str, str] = {
     "all_pairs_shortest_path_length": "",
+    "all_simple_paths": "Not for multigraphs. Paths of fewer edges come first.",
     "ancestors": "",
     "articulation_points": "They come in the order of the nodes.",
     "average_clustering": "Undirected graphs without `weight`.",

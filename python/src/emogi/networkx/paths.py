@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from psycopg import sql
 
 from .._fetch import fetch
+from .._notices import Notice
 from .served import by_name, lengths, need, numbers, only
 from .store import STORE, EmogiGraph
 
@@ -21,6 +23,8 @@ SOURCES_AT_ONCE = 256
 RETURNS_DICT = tuple(int(part) for part in nx.__version__.split(".")[:2]) >= (3, 5)
 # No path has more edges than an int4 counts.
 MOST_EDGES = 2**31 - 1
+# Simple paths of the first query. Each further one asks for ten times as many.
+FIRST_SIMPLE_PATHS = 1000
 
 
 def _depth(cutoff: Any) -> int | None:
@@ -163,6 +167,41 @@ def descendants(G, source):
 def ancestors(G, source):
     need(G, source, f"The node {source} is not in the {'di' if G.directed else ''}graph.", nx.NetworkXError)
     return set(levels_from(G, source, None, "in")) - {source}
+
+
+def _simple(given: dict[str, Any]) -> bool | str:
+    """networkx repeats a path for each combination of parallel edges."""
+    return "parallel edges make equal paths" if given["G"].is_multigraph() else True
+
+
+def _some_simple_paths(G: EmogiGraph, source: int, targets: list[int], depth: int | None, count: int) -> list[list[Any]]:
+    """Get simple paths, those of the fewest edges, at most as many as said."""
+    with STORE.lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore", Notice)
+        rows = G.handle().simple_paths(source, targets, depth, max_paths=count, select=["path_id", "vertex"])
+    ends = np.flatnonzero(np.diff(rows["path_id"])) + 1
+    return [[G.nodes[place] for place in part.tolist()] for part in np.split(rows["vertex"], ends) if len(part) > 0]
+
+
+@only(_simple)
+def all_simple_paths(G, source, target, cutoff=None):
+    need(G, source, f"source node {source} not in graph")
+    try:
+        targets = {target} if target in G else set(target)
+    except TypeError as error:
+        raise nx.NodeNotFound(f"target node {target} not in graph") from error
+    if cutoff is not None and not cutoff >= 0:
+        return
+    if source in targets:
+        yield [source]
+    places = sorted(G.places_of([node for node in targets if node in G and node != source]))
+    depth = _depth(cutoff)
+    seen, count = 0, FIRST_SIMPLE_PATHS
+    while places and depth != 0 and seen < count:
+        paths = _some_simple_paths(G, G.places[source], places, depth, count)
+        yield from paths[seen:]
+        # if there were fewer than asked for, these are all
+        seen, count = (len(paths), min(10 * count, MOST_EDGES)) if len(paths) == count else (count, count)
 
 
 def _distances(G: EmogiGraph, sources: list[Any], cutoff: Any, weight: Any, direction: str | None = None) -> dict[Any, Any]:
