@@ -18,7 +18,7 @@ EMULATED=               # the root that runs
 ARM_DEB=                # the package
 
 # The programs of test/unit that end within a minute under qemu; emulation takes too long for the rest.
-EMULATED_UNIT='added_keys algorithms bfs blocked_spmv cc compare contraction find_key coo pool'
+EMULATED_UNIT='added_keys algorithms bfs blocked_spmv cc compare contraction coo cycles find_key max_flow parameters peer_assignment pool property_load sha256'
 
 # Unpack packages of arm64 over a root, by apt of the root that builds, without their scripts: further arguments are the paths to take, or all.
 unpack_arm64() {

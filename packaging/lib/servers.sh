@@ -56,6 +56,8 @@ Provides: postgresql-client-$version, postgresql-server-dev-$version
 Depends: postgresql-common, libgssapi-krb5-2, liblz4-1, libreadline8, libssl3, libxml2, libzstd1, tzdata, zlib1g
 Description: PostgreSQL $version from its wheel, for packaging/check
 END
+    # emogi.so is linked beside the wheel's libraries, of which dpkg-shlibdeps asks for the package
+    echo "libpq 5 postgresql-$version" >"$folder/DEBIAN/shlibs"
     dpkg-deb --root-owner-group -Zgzip -z1 -b "$folder" "$root/src/postgresql-$version.deb" && rm -rf "$folder"
 }
 

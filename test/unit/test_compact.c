@@ -434,7 +434,8 @@ main(int argc, char **argv)
 		check_large(EMOGI_URAND, EMOGI_IN, true, share);
 		check_large(EMOGI_URAND, EMOGI_BOTH, true, share);
 	}
-	CHECK(nempty > 500 && ncomplete > 500 && nnarrower > 300 && nseparated > 1000 && nkept > 100,
+	CHECK(nsmall < NSMALL ||
+		  (nempty > 500 && ncomplete > 500 && nnarrower > 300 && nseparated > 1000 && nkept > 100),
 		  "%llu empty, %llu complete, %llu narrower, %llu separated, %llu kept",
 		  (unsigned long long) nempty, (unsigned long long) ncomplete,
 		  (unsigned long long) nnarrower, (unsigned long long) nseparated,
