@@ -1,6 +1,6 @@
 /*
  * simple_paths_bounds.c: what bounds a search for simple paths: the hops and distances to the
- * nearest target
+ * nearest target, on walks that do not return to the source
  */
 #include "cpu/simple_paths_parts.h"
 
@@ -93,6 +93,8 @@ settle(EmogiSimplePaths *paths, EmogiOffer nearest)
 		return true;
 	known->is_near = true;
 	known->cost = nearest.cost;
+	if (nearest.vertex == paths->query.source)
+		return true;
 	for (uint64_t e = list.first; e < list.end; e++)
 		if ((e == list.first || list.lists->targets[e] != list.lists->targets[e - 1]) &&
 			!offer(paths, list.lists->targets[e],
@@ -151,6 +153,8 @@ go_level(EmogiSimplePaths *paths)
 		const EmogiListRange list = emogi_contiguous_list(&paths->backward, v);
 		const uint32_t hops = emogi_simple_paths_find(paths, v)->hops + 1;
 
+		if (v == paths->query.source)
+			continue;
 		if (emogi_simple_paths_scan(paths, list.end - list.first + 1))
 			return false;
 		for (uint64_t e = list.first; e < list.end; e++)

@@ -413,6 +413,17 @@ find_tracker(const EmogiCacheLookup *lookup)
 }
 
 /*
+ * Find the graph of a lookup that can be shared, as emogi_cache_lookup_find_or_wait does; NULL if
+ * there is none. Caller holds cache_lock.
+ */
+const EmogiCached *
+emogi_cache_lookup_find_shared(const EmogiCacheLookup *lookup)
+{
+	emogi_recent_writers_forget_recovery();
+	return find_graph(lookup, EMOGI_GRAPH_READY, emogi_cache_lookup_has_lists);
+}
+
+/*
  * Look once at what the cache has for a call: without waiting, and at one time. Pin a graph for the
  * call, which may have no slot yet; call NULL = do not, for EXPLAIN. may_share: the graph can be
  * shared.

@@ -93,6 +93,7 @@ extern bool emogi_cache_lookup_built_before(const EmogiCacheLookup *lookup);
 extern EmogiLookupOutcome emogi_cache_lookup_find(EmogiSlot *slot, const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_register(const EmogiCacheLookup *lookup);
 extern void emogi_cache_lookup_release_base(EmogiSlot *slot);
+extern const EmogiCached *emogi_cache_lookup_find_shared(const EmogiCacheLookup *lookup);
 extern EmogiCacheResult emogi_cache_lookup_find_or_wait(EmogiCall *call,
 													  const EmogiCacheLookup *lookup,
 													  bool may_share);

@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/syscache.h"
 
 #include "acquire/masked_graph.h"
 #include "base/arena.h"
@@ -39,6 +40,22 @@ find_column(const EmogiColumns *columns, const EmogiColumnIdentity *identity)
 }
 
 /*
+ * Check whether the rings tell for each leaf of a graph what a lookup's snapshot sees. Those of a
+ * graph with a change tracker need not. Caller holds cache_lock.
+ */
+static bool
+rings_allow(const EmogiCached *cached, const EmogiCacheLookup *lookup)
+{
+	if (cached->nleaves != lookup->nleaves)
+		return false;
+	for (int i = 0; i < lookup->nleaves; i++)
+		if (emogi_tables_relid(cached->leaves[i].table) != lookup->relids[i] ||
+			!emogi_recent_writers_allow_snapshot(cached->leaves[i].table, &lookup->xids))
+			return false;
+	return true;
+}
+
+/*
  * Check whether columns have the values of the rows that a lookup's snapshot sees, whose graph is
  * exact for it. Caller holds cache_lock.
  */
@@ -47,13 +64,12 @@ are_exact(const EmogiColumns *columns, const EmogiCacheLookup *lookup)
 {
 	const EmogiCached *cached = &emogi_cache_shared->graphs[columns->graph];
 
-	if (columns->nleaves != lookup->nleaves || cached->nleaves != lookup->nleaves)
+	if (!columns->may_share || columns->nleaves != lookup->nleaves ||
+		!rings_allow(cached, lookup))
 		return false;
 	for (int i = 0; i < lookup->nleaves; i++)
 		if (columns->relids[i] != lookup->relids[i] ||
 			columns->relfilenumbers[i] != lookup->relfilenumbers[i] ||
-			emogi_tables_relid(cached->leaves[i].table) != lookup->relids[i] ||
-			!emogi_recent_writers_allow_snapshot(cached->leaves[i].table, &lookup->xids) ||
 			!emogi_recent_writers_see_same_rows(cached->leaves[i].table, &columns->xids,
 												&lookup->xids, NULL, 0))
 			return false;
@@ -67,9 +83,28 @@ fit(const EmogiColumns *columns, const void *arg)
 	const Need *need = arg;
 
 	for (int i = 0; i < need->needed->count; i++)
-		if (find_column(columns, &need->needed->columns[i]) == NULL)
+	{
+		const EmogiColumn *column = find_column(columns, &need->needed->columns[i]);
+
+		if (column == NULL || column->kind == EMOGI_COLUMN_ABSENT)
 			return false;
+	}
 	return are_exact(columns, need->lookup);
+}
+
+/* Check whether the cache has the graph of a lookup, with columns that a call needs. */
+bool
+emogi_columns_are_there(const EmogiCacheLookup *lookup, const EmogiNeededColumns *needed)
+{
+	const Need	need = {lookup, needed};
+	const EmogiCached *cached;
+	bool		are_there;
+
+	emogi_cache_lock();
+	cached = emogi_cache_lookup_find_shared(lookup);
+	are_there = cached != NULL && cached->columns != NULL && fit(cached->columns, &need);
+	emogi_cache_unlock();
+	return are_there;
 }
 
 /* ---- loading ---- */
@@ -419,6 +454,9 @@ load(EmogiCall *call, EmogiPropertyScan *scan, List *leaves, const EmogiCacheLoo
 	columns = (EmogiColumns *) place.block;
 	fill(call, scan, columns);
 	emogi_property_scan_free(scan);
+	emogi_cache_lock();
+	columns->may_share = rings_allow(&emogi_cache_shared->graphs[slot->graph], lookup);
+	emogi_cache_unlock();
 	columns->load_ms = emogi_pool_now_ms() - start_ms;
 	call->record.columns_ms += columns->load_ms;
 	emogi_columns_cost_record_load(scan->relid, have_values(slot->columns, lookup) ? NULL :
@@ -443,6 +481,30 @@ describe_scan(EmogiCall *call, const EmogiSource *source, const EmogiCacheLookup
 	scan->graph = cached->graph;
 	scan->direction = cached->key.direction;
 	choose_columns(source, needed, call->slot->columns, lookup, scan);
+}
+
+/*
+ * Check whether columns of the graph that a call has pinned can be loaded such that other calls can
+ * use them: the rings allow the call's snapshot, and the weights that tell parallel edges apart are
+ * still a column of the table.
+ */
+static bool
+can_be_shared(const EmogiSlot *slot, Oid relid, const EmogiCacheLookup *lookup)
+{
+	const EmogiCached *cached = &emogi_cache_shared->graphs[slot->graph];
+	HeapTuple	weight;
+	bool		allowed;
+
+	emogi_cache_lock();
+	allowed = rings_allow(cached, lookup);
+	emogi_cache_unlock();
+	if (!allowed || cached->graph.weight_type == EMOGI_WEIGHT_NONE)
+		return allowed;
+	weight = SearchSysCacheAttNum(relid, cached->key.weight);
+	if (!HeapTupleIsValid(weight))
+		return false;
+	ReleaseSysCache(weight);
+	return true;
 }
 
 /*
@@ -472,7 +534,8 @@ emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,
 		case EMOGI_COLUMNS_LOAD:
 			break;
 	}
-	if (loads && !is_absent(slot->columns, lookup, needed))
+	if (loads && !is_absent(slot->columns, lookup, needed) &&
+		can_be_shared(slot, source->relid, lookup))
 	{
 		describe_scan(call, source, lookup, needed, &scan);
 		if (may_fit(&scan))

@@ -112,11 +112,22 @@ begin_lists(const EmogiEdgeFilter *filter, const EmogiProperties *properties, ch
 	return memory + emogi_edge_mask_bytes(properties->nedges);
 }
 
+/* Allocate memory for a mask; NULL if there is none even without graphs that no call uses. */
+static void *
+alloc_mask(EmogiCall *call, Size bytes)
+{
+	const EmogiOwner owner = EMOGI_OWNER(call->slot_index);
+	void	   *memory = emogi_arena_try_alloc(owner, bytes);
+
+	return memory == NULL && emogi_call_make_room(bytes) ? emogi_arena_try_alloc(owner, bytes) :
+		memory;
+}
+
 /*
- * Make a mask for the columns that the call reads. is_reversed: the call's forward lists are the
- * reverse lists of the graph.
+ * Make a mask for the columns that the call reads; false if there is no memory for it. is_reversed:
+ * the call's forward lists are the reverse lists of the graph.
  */
-static void
+static bool
 make_mask(EmogiCall *call, const EmogiFilterProgram *program, bool is_reversed,
 		  EmogiGraphView *view)
 {
@@ -128,7 +139,9 @@ make_mask(EmogiCall *call, const EmogiFilterProgram *program, bool is_reversed,
 
 	view->mask_bytes = start + emogi_edge_mask_bytes(columns->forward.nedges) +
 		(has_reverse ? emogi_edge_mask_bytes(columns->backward.nedges) : 0);
-	memory = emogi_call_alloc_any(call, view->mask_bytes);
+	memory = alloc_mask(call, view->mask_bytes);
+	if (memory == NULL)
+		return false;
 	view->mask_memory = memory;
 	emogi_property_scan_populate(memory, view->mask_bytes);
 	header = (MaskHeader *) memory;
@@ -143,6 +156,7 @@ make_mask(EmogiCall *call, const EmogiFilterProgram *program, bool is_reversed,
 	header->mask.in_entries = columns->in_entries;
 	header->mask.is_symmetric = view->graph.backward.offsets != NULL && !has_reverse;
 	view->mask = &header->mask;
+	return true;
 }
 
 /* Set the view to the graph that the call has pinned, with a mask; false if that is impossible. */
@@ -155,12 +169,14 @@ show(EmogiCall *call, const Condition *condition, EmogiGraphView *view)
 	if (!emogi_filter_program_make(condition->quals, &condition->columns, call->slot->columns,
 								   &program))
 		return false;
+	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, &condition->lookup->key,
+								&view->graph);
+	if (!make_mask(call, &program,
+				   view->graph.forward.targets != cached->graph.forward.targets, view))
+		return false;
 	call->record.is_masked = true;
 	call->record.ncolumns = (int) call->slot->columns->forward.ncolumns;
 	call->record.columns_bytes = emogi_cache_columns_bytes(cached);
-	emogi_cache_lookup_set_view(&cached->graph, cached->key.direction, &condition->lookup->key,
-								&view->graph);
-	make_mask(call, &program, view->graph.forward.targets != cached->graph.forward.targets, view);
 	return true;
 }
 
@@ -273,9 +289,12 @@ load_mask(Attempt *attempt)
 static bool
 get_there(Attempt *attempt, EmogiCacheHas has)
 {
-	if (has != EMOGI_CACHE_HAS_GRAPH)
+	const EmogiNeededColumns needed = needed_columns(attempt->condition);
+
+	if (has != EMOGI_CACHE_HAS_GRAPH ||
+		!emogi_columns_are_there(attempt->condition->lookup, &needed) ||
+		!emogi_call_try_take_slot(attempt->call))
 		return false;
-	emogi_call_take_slot(attempt->call);
 	attempt_mask(attempt);
 	return attempt->has_succeeded;
 }
@@ -294,9 +313,9 @@ get(Attempt *attempt, EmogiCacheHas instead, bool is_last)
 		return true;
 	if (instead != EMOGI_CACHE_HAS_NOTHING || !condition->may_share || IsInParallelMode() ||
 		!emogi_columns_cost_pays(&condition->table, condition->lookup->key.direction,
-								 condition->columns.count, has, is_last))
+								 condition->columns.count, has, is_last) ||
+		!emogi_call_try_take_slot(attempt->call))
 		return false;
-	emogi_call_take_slot(attempt->call);
 	return load_mask(attempt);
 }
 

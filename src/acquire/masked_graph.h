@@ -23,6 +23,9 @@ extern bool emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *
 							  const EmogiCacheLookup *lookup, const EmogiNeededColumns *needed,
 							  bool loads, bool *is_busy);
 
+extern bool emogi_columns_are_there(const EmogiCacheLookup *lookup,
+									const EmogiNeededColumns *needed);
+
 /* ---- columns_cost.c ---- */
 
 extern bool emogi_columns_cost_pays(const EmogiSource *table, EmogiDirection direction,

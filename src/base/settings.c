@@ -41,7 +41,7 @@ bool		emogi_enable_batch = true;
 bool		emogi_enable_local_search = true;
 bool		emogi_enable_contraction = true;
 int			emogi_contraction_min_calls = -1;
-bool		emogi_enable_property_columns = true;
+bool		emogi_enable_property_columns = false;
 bool		emogi_enable_index_search = true;
 int			emogi_index_search_min_size_kb = 8 * 1024;
 bool		emogi_notice_missing_source = false;
@@ -356,7 +356,7 @@ emogi_settings_define(void)
 							 "Enables property columns of cached graphs, for conditions on edges.",
 							 "Otherwise each condition needs a graph of its own. Answers are the "
 							 "same.",
-							 &emogi_enable_property_columns, true,
+							 &emogi_enable_property_columns, false,
 							 PGC_USERSET, EMOGI_SETTING_FLAGS | GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("emogi.enable_index_search",
 							 "Enables index searches for graphs that are not cached, if few "

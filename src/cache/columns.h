@@ -60,6 +60,8 @@ typedef struct EmogiColumns
 	double		load_ms;
 	/* snapshot under which the rows were read, and the files that it read */
 	EmogiTransactionSnapshot xids;
+	bool		may_share;		/* the rings have allowed this snapshot since before the rows were
+								 * read; otherwise only the call that has read them may use them */
 	int			nleaves;
 	const Oid  *relids;			/* [nleaves] */
 	const Oid  *relfilenumbers; /* [nleaves] */

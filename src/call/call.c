@@ -324,6 +324,33 @@ emogi_call_pin(EmogiCall *call, int graph, uint64 nskipped)
 	pg_atomic_write_u64(&call->slot->nskipped, nskipped);
 }
 
+/* Have the slot that a call has taken own the call's memory and the graph that it has pinned. */
+static void
+pass_to_slot(EmogiCall *call, int held_result)
+{
+	call->held_result = -1;
+	if (held_result >= 0)
+		emogi_held_results_return(held_result, call->slot);
+	if (call->graph >= 0)
+		emogi_call_pin(call, call->graph, call->nskipped);
+	call->graph = -1;
+}
+
+/* Take a slot as emogi_call_take_slot does, or return false instead of waiting or raising. */
+bool
+emogi_call_try_take_slot(EmogiCall *call)
+{
+	const int	held_result = call->held_result;
+
+	if (call->slot == NULL)
+	{
+		if (emogi_slot_take(call) != EMOGI_WITHIN_LIMITS)
+			return false;
+		pass_to_slot(call, held_result);
+	}
+	return true;
+}
+
 /*
  * Take a slot again before the next request; it becomes the owner of the call's memory, and of the
  * graph that the call has pinned. If the call must wait for a slot, it releases that graph first,
@@ -343,12 +370,7 @@ emogi_call_take_slot(EmogiCall *call)
 			emogi_held_results_wait(held_result, true);
 		wait_for_slot(call);
 	}
-	call->held_result = -1;
-	if (held_result >= 0)
-		emogi_held_results_return(held_result, call->slot);
-	if (call->graph >= 0)
-		emogi_call_pin(call, call->graph, call->nskipped);
-	call->graph = -1;
+	pass_to_slot(call, held_result);
 }
 
 /*

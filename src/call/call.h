@@ -176,6 +176,7 @@ extern void emogi_call_end(EmogiCall *call);
 extern bool emogi_call_is_active(const EmogiCall *call);
 extern bool emogi_call_release_slot(EmogiCall *call);
 extern void emogi_call_take_slot(EmogiCall *call);
+extern bool emogi_call_try_take_slot(EmogiCall *call);
 extern void emogi_call_pin(EmogiCall *call, int graph, uint64 nskipped);
 extern void emogi_call_release_shared(EmogiCall *call);
 extern void emogi_call_init(void);

@@ -14,6 +14,7 @@ CREATE TABLE calls (src int, dst int, kind text, amount float8);
 INSERT INTO calls VALUES (1, 2, 'sms', 12), (2, 3, 'sms', 30), (2, 4, 'call', 50), (3, 5, 'sms', 5);
 SELECT * FROM emogi_bfs('calls', 1, edge_filter => 'kind = $1 AND amount > $2', params => ROW('sms', 10)) ORDER BY level;
 
+SET emogi.enable_property_columns = on;
 SELECT count(*) FROM emogi_bfs('calls(src, dst)', 1);
 
 SELECT count(*) FROM emogi_bfs('calls(src, dst)', 1, edge_filter => 'kind = $1 AND amount > $2', params => ROW('sms', 10));

@@ -88,6 +88,12 @@ SELECT * FROM emogi_simple_paths('words', 'a', '{x,y}');
 SELECT * FROM emogi_simple_paths('words', 'a', '{x,y}'::text[]);
 SELECT * FROM emogi_simple_paths('grid', ARRAY[1, 3], 4);
 
+-- Vertices that reach the target through the source alone are not entered.
+CREATE TABLE clique AS SELECT i AS src, j AS dst, 1 AS weight FROM generate_series(1, 30) i, generate_series(1, 30) j WHERE i <> j
+  UNION ALL VALUES (0, 1, 1), (0, 99, 1), (1, 0, 1);
+SELECT * FROM emogi_simple_paths('clique', 0, 99);
+SELECT * FROM emogi_simple_paths('clique', 0, 99, max_cost => 1000);
+
 -- A search is canceled.
 CREATE TABLE grid AS SELECT i AS src, j AS dst FROM generate_series(0, 30) i, generate_series(0, 30) j WHERE i <> j;
 SELECT count(*) FROM emogi_simple_paths('grid', 0, 30, 3);
