@@ -15,7 +15,7 @@ use Test::More;
 my $comparisons = $ENV{EMOGI_QUERIES} // 6000;
 my $seed = $ENV{EMOGI_SEED} // 105;
 my $node = emogi_node('main', 'emogi.incremental_min_size = 0', "emogi.max_memory = '256MB'", 'fsync = off', 'synchronous_commit = off',
-	'emogi.enable_index_search = off', 'emogi.enable_property_columns = on', 'max_locks_per_transaction = 256');
+	'emogi.enable_index_search = off', 'emogi.enable_property_columns = on', 'max_locks_per_transaction = 256', 'max_prepared_transactions = 5');
 
 srand($seed);
 
@@ -235,6 +235,30 @@ is(scalar @worse, 0, "$succeeded calls of a role with little memory") or diag jo
 cmp_ok($succeeded, '>', 5, '... of which some succeed');
 $node->append_conf('postgresql.conf', 'emogi.role_memory = -1');
 $node->reload;
+
+# Columns are not loaded under a snapshot for which another call could not tell whether they are still
+# the values of the table: a writer that prepared before changes of the table were recorded.
+$node->safe_psql('postgres', q{CREATE TABLE prepared AS SELECT i AS src, i + 1 AS dst, 'a' AS kind FROM generate_series(1, 5000) i; ANALYZE prepared});
+$node->safe_psql('postgres', q{BEGIN; UPDATE prepared SET kind = 'b' WHERE src = 100; PREPARE TRANSACTION 'writer'});
+my $prepared = q{SELECT count(*) FROM emogi_bfs('prepared(src, dst)', 1};
+is($node->safe_psql('postgres', "$prepared, edge_filter => 'kind = ''a''')"), 5001, 'a condition before a prepared transaction ends');
+$node->safe_psql('postgres', join('; ', map { "$prepared, edge_filter => 'kind < ''x$_''')" } 1 .. 6));
+$node->safe_psql('postgres', q{COMMIT PREPARED 'writer'});
+is($node->safe_psql('postgres', "$prepared)"), 5001, '... all edges after it');
+is($node->safe_psql('postgres', "$prepared, edge_filter => 'kind <= ''a''')"), 100, '... and the condition');
+
+# The weights that tell parallel edges apart may have been dropped.
+$node->safe_psql('postgres', q{CREATE TABLE dropped AS SELECT i AS src, i + 1 AS dst, i % 7 AS w, CASE WHEN i = 100 THEN 'b' ELSE 'a' END AS kind FROM generate_series(1, 5000) i; ANALYZE dropped});
+sub ask { my ($session, $sql) = @_; $session->tell($sql); return $session->answer }
+my ($reader, $changer) = (session($node), session($node));
+my $without = q{SELECT count(*) FROM emogi_bfs('dropped(src, dst)', 1};
+$node->safe_psql('postgres', q{SELECT count(*) FROM emogi_sssp('dropped(src, dst, w)', 1)});
+ask($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+ask($changer, 'ALTER TABLE dropped DROP COLUMN w');
+is(ask($reader, "$without)"), 5001, 'a graph with dropped weights');
+is(ask($reader, "$without, edge_filter => 'kind = ''$_''')"), $_ eq 'a' ? 100 : 0, "... and a condition, $_") foreach 'a', 'x1', 'x2', 'x3';
+ask($reader, 'COMMIT');
+$_->quit foreach $reader, $changer;
 
 # Of sessions that load at once, one does, and the others do without.
 my @sessions = map { session($node) } 1 .. 4;
