@@ -340,7 +340,7 @@ typedef struct EmogiResultColumn
  *           Rounded sums are monotone, so this is well defined as for SSSP.
  * ROLLUP    quantity: the sum, over all paths from the sources of at most max_depth edges, of the
  *           product of the weights of the path; 1 for the path of a source alone. Parallel edges
- *           are different paths. level: the number of edges of the longest of these paths. The edges
+ *           are different paths. level: the number of edges of the longest of these paths. Edges
  *           that lead from vertices nearer than max_depth hops to the sources must not form a cycle:
  *           otherwise the graph is refused (EmogiRefusal).
  * SIMILARITY  Of the sets of targets of two adjacency lists; 0 if both are empty. Without pairs,

@@ -1,8 +1,8 @@
 /*
  * property_load.h: loading of property columns for the lists of an existing graph
  *
- * The rows of a graph's edges are read again. Each takes an entry of the lists with its ends and its
- * weight that no other row has. If every row finds one, and no entry remains, the rows are exactly
+ * The rows of a graph's edges are read again. Each takes an entry of the lists with its ends and
+ * its weight that no other row has. If every row finds one, and no entry remains, the rows are exactly
  * the edges of the graph. Values are first stored by entry, in arrays that hold any value of the
  * column, and then copied to the narrowest type that holds those that occur.
  */

@@ -3,7 +3,8 @@
  *
  * Lists are sorted by target, then by weight, so that the entries of parallel edges with equal
  * weight are one run. A row takes a free entry of the run by setting its bit; any process may do so
- * at any time. The searches of several rows run side by side, so that they wait for memory together.
+ * at any time. The searches of several rows run side by side, so that they wait for memory
+ * together.
  */
 #include "contract/property_load.h"
 

@@ -510,9 +510,9 @@ can_be_shared(const EmogiSlot *slot, Oid relid, const EmogiCacheLookup *lookup)
 /*
  * Have a call read columns of the graph that it has pinned, which is exact for the lookup's
  * snapshot, the active one. source: the table, without conditions; leaves: its heaps, locked.
- * Return false, with nothing read, if the columns must be loaded and loads is false, another call is
- * loading some (*is_busy), or they cannot be stored. Raises 53200, XX000, and errors of the
- * comparison of values. On error, the caller releases the slot.
+ * Return false, with nothing read, if the columns must be loaded and loads is false, another call
+ * is loading some (*is_busy), or they cannot be loaded for other calls. Raises 53200, XX000, and
+ * errors of the comparison of values. On error, the caller releases the slot.
  */
 bool
 emogi_columns_get(EmogiCall *call, const EmogiSource *source, List *leaves,

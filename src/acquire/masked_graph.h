@@ -37,8 +37,8 @@ extern void emogi_columns_cost_record_failure(Oid relid);
 /* ---- masked_graph.c ---- */
 
 /*
- * Have a call, which has a slot and no graph, pin the graph of a whole table: brought to the call's
- * snapshot, or built. Return how; NONE if such a graph cannot be shared. rows: of a condition on the
+ * Have a call, which has a slot and no graph, pin the graph of a whole table: brought to the
+ * call's snapshot, or built. Return how; NONE if such a graph cannot be shared. rows: of a condition on the
  * table. Raises 53200, and any error of a build.
  */
 typedef EmogiGraphOrigin (*EmogiAcquireWhole) (EmogiCall *call, EmogiSource *table,

@@ -51,7 +51,7 @@ typedef struct EmogiColumn
 	pg_atomic_uint32 order_state;	/* is KNOWN; written by any process (analysis/column_values.c) */
 } EmogiColumn;
 
-/* `readers`, `nuses`, `is_detached` and `last_used` are protected by cache_lock; the rest is constant. */
+/* cache_lock protects `readers`, `nuses`, `is_detached` and `last_used`; the rest is constant. */
 typedef struct EmogiColumns
 {
 	Size		bytes;			/* of this block */

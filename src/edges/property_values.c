@@ -228,6 +228,7 @@ find_or_store(EmogiPropertyValues *values, Content content)
 int64
 emogi_property_values_code(EmogiPropertyValues *values, Datum value, int64 *last)
 {
+	const Datum given = value;
 	Oid			oid;
 	Content		content;
 
@@ -236,6 +237,8 @@ emogi_property_values_code(EmogiPropertyValues *values, Datum value, int64 *last
 	content = content_of(values, value, &oid);
 	if (*last < 0 || !is_same(stored_content(values, (uint32) *last), content))
 		*last = find_or_store(values, content);
+	if (value != given)
+		pfree(DatumGetPointer(value));	/* a page may have many toasted values */
 	return *last;
 }
 

@@ -40,9 +40,10 @@ static LastLeaf last_leaves[MAX_INDEXES];
 static bool
 is_last_leaf(Page page)
 {
-	const BTPageOpaque opaque = (BTPageOpaque) PageGetSpecialPointer(page);
+	const BTPageOpaque opaque = PageIsNew(page) ? NULL :
+		(BTPageOpaque) PageGetSpecialPointer(page);
 
-	return !PageIsNew(page) && P_ISLEAF(opaque) && P_RIGHTMOST(opaque) && !P_IGNORE(opaque);
+	return opaque != NULL && P_ISLEAF(opaque) && P_RIGHTMOST(opaque) && !P_IGNORE(opaque);
 }
 
 /*

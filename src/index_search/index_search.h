@@ -3,8 +3,8 @@
  * near given vertices, for a small graph of these.
  *
  * index_search_indexes.c finds and opens the indexes that lead from a vertex to its edges,
- * known_indexes.c remembers them, index_search_weights.c tells whether weights need no check, and index_search_read.c reads the
- * edges under the active snapshot. kept_indexes.c keeps indexes and scans open between the searches
+ * known_indexes.c remembers them, index_search_weights.c tells whether weights need no check, and
+ * index_search_read.c reads the edges under the active snapshot. kept_indexes.c keeps indexes and scans open between the searches
  * of a plan node. index_search_bfs.c traverses them, level by level. index_search_count.c counts
  * the edges of given vertices, without reading rows if index_nulls.c proves that none lacks an end.
  * neighborhood.c, neighborhood_paths.c and neighborhood_ranked.c collect edges. index_search_keys.c

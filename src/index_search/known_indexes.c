@@ -1,9 +1,10 @@
 /*
  * known_indexes.c: the indexes that this session has found for the columns of a heap
  *
- * The catalogs tell which index leads from a column, unless the snapshot decides that too, or
- * conditions, which may set other columns of an index equal to constants. To read them takes longer than to count the edges of a vertex. So a session remembers the
- * indexes of a few heaps until an invalidation arrives. Locks are taken anew for each search.
+ * The catalogs tell which index leads from a column, unless it also depends on the snapshot, or on
+ * conditions that set other columns of an index equal to constants. Reading the catalogs takes
+ * longer than counting the edges of a vertex. So a session remembers the indexes of a few heaps
+ * until an invalidation arrives. Locks are taken anew for each search.
  */
 #include "postgres.h"
 

@@ -277,7 +277,8 @@ emogi_conditions_match(PlannerInfo *root, const RelOptInfo *rel, const EmogiAlgo
 
 /* Add a condition to those that the scan evaluates. */
 void
-emogi_conditions_push_down(const RangeTblEntry *rte, const EmogiCondition *condition, EmogiConditions *sorted)
+emogi_conditions_push_down(const RangeTblEntry *rte, const EmogiCondition *condition,
+						   EmogiConditions *sorted)
 {
 	sorted->operands = lappend(sorted->operands, copyObject(condition->operand));
 	sorted->pushdowns = lappend_int(sorted->pushdowns, condition->pushdown);
@@ -362,9 +363,11 @@ push_down_range(const RelOptInfo *rel, const RangeTblEntry *rte, const EmogiAlgo
 			emogi_conditions_strategy(clause->opno, exprType(column)) != BTEqualStrategyNumber ||
 			!find_range(lsecond(clause->args), &min, &max, &is_complete))
 			continue;
-		emogi_conditions_push_down(rte, &(EmogiCondition) {EMOGI_IS_AT_LEAST, place, int8_const(min)}, sorted);
-		emogi_conditions_push_down(rte, &(EmogiCondition) {is_bound ? EMOGI_BOUND_AT_MOST : EMOGI_IS_AT_MOST, place,
-										  int8_const(max)}, sorted);
+		emogi_conditions_push_down(rte, &(EmogiCondition) {EMOGI_IS_AT_LEAST, place,
+														   int8_const(min)}, sorted);
+		emogi_conditions_push_down(rte, &(EmogiCondition) {is_bound ? EMOGI_BOUND_AT_MOST :
+														   EMOGI_IS_AT_MOST, place,
+														   int8_const(max)}, sorted);
 		return is_complete;
 	}
 	return false;
