@@ -10,6 +10,7 @@
 
 #include "contract/semirings.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -169,7 +170,9 @@ check_values(EmogiCheck *check, const Reference *reference)
 			return emogi_check_wrong(check, "vertex %llu is of level %lld, not %d",
 									 (unsigned long long) v, (long long) reference->level[v],
 									 columns[0].int32[v]);
-		if (!(error <= MAX_ERROR * reference->absolute[v]) && isfinite(reference->sum[v]))
+		if (isfinite(reference->sum[v]) ? !(error <= MAX_ERROR * reference->absolute[v]) :
+			reference->sum[v] == reference->absolute[v] &&
+			columns[1].float64[v] < DBL_MAX * (1.0 - MAX_ERROR))
 			return emogi_check_wrong(check, "the quantity of vertex %llu is %.17g, not %.17g",
 									 (unsigned long long) v, reference->sum[v],
 									 columns[1].float64[v]);

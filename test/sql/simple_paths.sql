@@ -2,6 +2,7 @@
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS emogi;
 RESET client_min_messages;
+SET emogi.engine = auto;
 SET extra_float_digits = 0;
 CREATE SCHEMA simple_paths;
 SET search_path = simple_paths, public;
