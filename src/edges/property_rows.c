@@ -15,11 +15,11 @@
 #include "edges/property_scan.h"
 
 /* The value of a column in a row. */
-typedef union Value
+typedef union PropertyValue
 {
 	int64		integer;		/* or a code */
 	double		number;
-} Value;
+} PropertyValue;
 
 /* Rows whose entries are not known yet. */
 typedef struct Rows
@@ -28,7 +28,7 @@ typedef struct Rows
 	uint32		src[EMOGI_ROWS_AT_ONCE];
 	uint32		dst[EMOGI_ROWS_AT_ONCE];
 	double		weights[EMOGI_ROWS_AT_ONCE];
-	Value		values[EMOGI_FILTER_MAX_COLUMNS][EMOGI_ROWS_AT_ONCE];
+	PropertyValue values[EMOGI_FILTER_MAX_COLUMNS][EMOGI_ROWS_AT_ONCE];
 	bool		nulls[EMOGI_FILTER_MAX_COLUMNS][EMOGI_ROWS_AT_ONCE];
 } Rows;
 
@@ -116,7 +116,7 @@ store_column(const EmogiPropertyReader *reader, const EmogiScannedLists *lists, 
 			 uint32 count, const uint32 *which, const uint64 *entries)
 {
 	const EmogiScannedColumn *column = &reader->columns[number];
-	const Value *values = reader->rows.values[number];
+	const PropertyValue *values = reader->rows.values[number];
 	const bool *nulls = reader->rows.nulls[number];
 	void	   *array = lists->values[number];
 
@@ -232,11 +232,11 @@ has_null_end(EmogiPropertyReader *reader, const EmogiTupleValues *values)
 }
 
 /* Get the value of a column, and note it. */
-static Value
+static PropertyValue
 get_value(EmogiPropertyReader *reader, int number, Datum datum)
 {
 	EmogiScannedColumn *column = &reader->columns[number];
-	Value		value = {0};
+	PropertyValue value = {0};
 
 	switch (column->kind)
 	{

@@ -119,7 +119,7 @@ typedef struct EmogiPropertyReader EmogiPropertyReader;
 extern EmogiPropertyReader *emogi_property_rows_begin(EmogiPropertyScan *scan);
 extern void emogi_property_rows_add(EmogiPropertyReader *reader, const EmogiTupleValues *values);
 extern void emogi_property_rows_end(EmogiPropertyReader *reader);
-extern void emogi_property_rows_report(const EmogiPropertyScan *scan) pg_attribute_noreturn();
+extern void emogi_property_rows_report(const EmogiPropertyScan *scan);
 
 /* ---- property_values.c ---- */
 
