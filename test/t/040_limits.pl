@@ -136,13 +136,13 @@ foreach my $limit ([ 'emogi.session_calls = 3', 4, qr/cursor 4 refused: 53400 .*
 	$session->ask('ROLLBACK');
 	$session->quit;
 }
-# A graph with a dictionary stays pinned while rows are read, and counts, even if a backend search
-# has found the rows.
+# A graph with a dictionary stays pinned while more than 32 rows are read, and counts, even if a
+# backend search has found the rows.
 {
 	$node->safe_psql('postgres', q{CREATE TABLE named AS SELECT 'v' || i AS src, 'v' || i + 1 AS dst FROM generate_series(1, 5000) i;
 		GRANT SELECT ON named, tree TO mallory; SELECT emogi_prewarm('named'), emogi_prewarm('tree')});
 	my $session = session($node);
-	my $out = $session->ask('SET emogi.session_calls = 3; SET ROLE mallory; BEGIN') . open_cursors($session, 'n', 4, q{SELECT * FROM emogi_bfs('named', 'v1', 2)});
+	my $out = $session->ask('SET emogi.session_calls = 3; SET ROLE mallory; BEGIN') . open_cursors($session, 'n', 4, q{SELECT * FROM emogi_bfs('named', 'v1', 50)});
 	like($out, qr/cursor 4 refused: 53400 .*session.*emogi\.session_calls/, 'results with a dictionary count');
 	$session->ask('ROLLBACK');
 	is($session->ask(q{BEGIN; DECLARE a CURSOR FOR SELECT * FROM emogi_bfs('tree', 1, 2); DECLARE b CURSOR FOR SELECT * FROM emogi_bfs('tree', 2, 2);
